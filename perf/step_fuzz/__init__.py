@@ -232,7 +232,7 @@ def _more_repetition(step: StepInput, rng: random.Random) -> Iterator[str]:
 
 def _reported_events(step: StepInput) -> Iterator[str]:
     events = step.events or StepEvents()
-    for name in ("failed_writes", "failed_reads", "rejected"):
+    for name in ("failed_writes", "failed_reads", "rejected", "refusals", "missing"):
         if not _rising(_milli(step, events=_with(events, name, n)) for n in (1, None, 0)):
             yield f"{name} raised the score"
     for name in ("tabs", "downloads", "copies", "dialogs"):

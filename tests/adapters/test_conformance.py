@@ -285,7 +285,7 @@ ADAPTERS = {
     "verifiers": [through_verifiers, through_rubric, through_rubric_group],
     "inspect_ai": [through_inspect],
 }
-PAGES = {"watching", "beside", "browser_use", "selenium"}
+PAGES = {"observing", "watching", "beside", "browser_use", "selenium"}
 NO_SCORES = {"binding", "end_tokens", "messages", "tally", "gymnasium", *PAGES}
 """What the adapters share, and those for environments and pages, which do not score answers."""
 
@@ -333,6 +333,90 @@ def test_a_reward_that_runs_programs_works_in_every_adapter(
         {"final_response": "```python\ndef add(a, b): return a + b\n```", "answer": ""},
     ]
     assert through("program_by_answer", rows) == [1.0, 0.0, 0.0, None]
+
+
+TABLE = "CREATE TABLE t (x); INSERT INTO t VALUES (1), (2), (2);"
+SEATS = {"type": "object", "properties": {"seats": {"type": "integer"}}, "required": ["seats"]}
+
+
+@assay.reward(name="query_by_answer", version=1)
+def query_by_answer(final_response: Any, answer: Any) -> Any:
+    """`sql_reward` with one database for all rows."""
+    return assay.score(
+        "sql_reward", final_response=final_response, answer=answer, database={"script": TABLE}
+    )
+
+
+@assay.reward(name="calls_by_answer", version=1)
+def calls_by_answer(final_response: Any, answer: Any) -> Any:
+    """`tool_call_reward` where a trainer passes text alone."""
+    return assay.score(
+        "tool_call_reward",
+        trajectory=[{"role": "assistant", "content": final_response}],
+        answer=answer,
+        tools=[{"name": "book", "parameters": SEATS}],
+        params={"text_calls": "tags"},
+    )
+
+
+def tagged(arguments: str) -> str:
+    return f'<tool_call>{{"name": "book", "arguments": {arguments}}}</tool_call>'
+
+
+BOOKED = '[{"book": {"seats": [2]}}]'
+STRUCTURED: dict[str, tuple[list[tuple[str, str]], Numbers]] = {
+    "query_by_answer": (
+        [
+            ("```sql\nSELECT x FROM t ORDER BY x;\n```", "SELECT x FROM t"),
+            ("SELECT DISTINCT x FROM t", "SELECT x FROM t"),
+            ("DELETE FROM t", "SELECT x FROM t"),
+            ("SELECT x FROM t", "SELECT y FROM t"),
+        ],
+        [1.0, 0.0, 0.0, None],
+    ),
+    "calls_by_answer": (
+        [
+            (tagged('{"seats": 2}'), BOOKED),
+            (tagged('{"seats": "2"}'), BOOKED),
+            ("I booked 2 seats.", BOOKED),
+            (tagged('{"seats": 2}'), '[{"book": {}}]'),
+        ],
+        [1.0, 0.0, 0.0, None],
+    ),
+    "json_reward": (
+        [
+            ('{"a": 1.0, "b": [2]}', '{"b": [2], "a": 1}'),
+            ('{"a": "1", "b": [2]}', '{"b": [2], "a": 1}'),
+            ("no json", '{"b": [2], "a": 1}'),
+            ("{}", "no json"),
+        ],
+        [1.0, 0.0, 0.0, None],
+    ),
+}
+
+
+@pytest.mark.parametrize("reward", STRUCTURED)
+@pytest.mark.parametrize(
+    "through", [*chain(*ADAPTERS.values())], ids=lambda through: through.__name__
+)
+def test_queries_calls_and_records_work_in_every_adapter(
+    through: Callable[[str, list[dict[str, Any]]], Numbers], reward: str
+) -> None:
+    pairs, expected = STRUCTURED[reward]
+    rows = [{"final_response": response, "answer": answer} for response, answer in pairs]
+    assert through(reward, rows) == expected
+
+
+def test_calls_that_a_trainer_records_are_read_as_they_are() -> None:
+    function = {"name": "book", "arguments": '{"seats": 2}'}
+    message = {"role": "assistant", "content": "", "tool_calls": [{"function": function}]}
+    rewards = trl.reward("tool_call_reward")(
+        prompts=[[{"role": "user", "content": "?"}]] * 2,
+        completions=[[message], [{"role": "assistant", "content": tagged('{"seats": 2}')}]],
+        answer=[[{"book": {"seats": [2]}}]] * 2,
+        tools=[[{"name": "book", "parameters": SEATS}]] * 2,
+    )
+    assert rewards == [1.0, 0.0]
 
 
 UNREADABLE = [

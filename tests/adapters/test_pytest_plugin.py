@@ -12,6 +12,9 @@ from assay.adapters import golden
 from assay.adapters.reward_tester import RewardProcess, RewardTester
 from assay.errors import BadInput, BadParameter
 
+# pytester forgets modules that are first imported within its tests, and pickling needs this one.
+from assay.rewards.outcome.maths import reward as _maths  # noqa: F401
+
 pytest_plugins = ("pytester",)
 
 ROOT = Path(__file__).parents[2]

@@ -358,3 +358,136 @@ def test_a_refusal_without_a_key_names_the_empty_variable() -> None:
         Endpoint("http://127.0.0.1:9/v1", headers={}, secret="x", key_env="A")._temporary_problem(
             response
         )
+
+
+TRIPS = [
+    {"id": f"t{i}", "wording": f"What is the capital of {k}?", "expected": v, "topic": "geo"}
+    for i, (k, v) in enumerate(CAPITALS.items())
+]
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        (("question=wording",), "expected, id, topic, wording; say which one it is: --column a"),
+        (("question=wording", "answr=expected"), "did you mean answer=expected?"),
+        (("qestion=wording", "answer=expected"), "did you mean question=wording?"),
+        (("answer=expected",), "columns there are: expected, id, topic, wording; say which"),
+        (("question=wordng", "answer=expected"), "did you mean 'wording'?"),
+    ],
+)  # fmt: skip
+def test_a_column_that_is_not_named_is_told_before_the_run(
+    columns: tuple[str, ...], words: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    named = [text for column in columns for text in ("--column", column)]
+    call = ("run", wrote("trips.jsonl", TRIPS), "--agent", "mine.py:answer", *REWARD, *named)
+    code, _, err = assay(capfd, *call)
+    assert (code, words in err, list_runs(Path("runs"))) == (2, True, []), err
+
+
+def test_a_reward_that_admits_no_reference_gets_none(capfd: pytest.CaptureFixture[str]) -> None:
+    Path("rew.py").write_text(
+        "def fluent(final_response, answer: str | None):\n    return float(answer is None)\n"
+    )
+    named = ("--column", "question=wording", "--reward", "rew.py:fluent", "--json")
+    file = wrote("trips.jsonl", TRIPS)
+    _, out, err = assay(capfd, "run", file, "--agent", "mine.py:answer", *named)
+    assert json.loads(out)["mean"] == 1.0, err
+
+
+def german(scores: list[Any]) -> str:
+    rows = [
+        {"Was wurde gefragt?": f"{i} + 1?", "Modell sagte": "2", "Soll": "2", "Pkt.": score}
+        for i, score in enumerate(scores)
+    ]
+    return wrote("old.jsonl", rows)
+
+
+GERMAN = (
+    "--column", "question=Was wurde gefragt?", "--column", "response=Modell sagte",
+    "--column", "answer=Soll", "--column", "score=Pkt.",
+)  # fmt: skip
+
+
+def test_columns_that_are_named_let_lines_be_recognised_and_scores_be_read(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    file = german([1, "0", "ok", None, " 0.5 ", "ok", True, "NaN"])
+    code, out, err = assay(capfd, "import", file, *GERMAN)
+    assert (code, "0.6250 of 4" in out) == (0, True), err
+    lines = [line for line in out.splitlines() if "without a score" in line]
+    assert lines == [
+        '2 without a score: the score is "ok", first at old.jsonl line 3',
+        "1 without a score: the score is null, first at old.jsonl line 4",
+        '1 without a score: the score is "NaN", first at old.jsonl line 8',
+    ]
+    code, _, err = assay(capfd, "import", file, *GERMAN[:2], "--column", "respons=Modell sagte")
+    assert (code, "did you mean 'response'?" in err) == (2, True)
+
+
+def test_rows_without_a_result_are_no_attempts(capfd: pytest.CaptureFixture[str]) -> None:
+    file = wrote("old.jsonl", [{"q": "1 + 1?", "a": "2"}] * 3)
+    for more in (("--column", "question=q"), ("--column", "question=q", "--format", "jsonl")):
+        code, _, err = assay(capfd, "import", file, *more)
+        assert (code, "no response and no score; the columns there are: a, q" in err) == (2, True)
+    rows = [{"question": "1?", "response": r} for r in ("1", None, "")]
+    wrote("old.jsonl", [*rows, {"question": "2?"}, {"question": "3?", "error": "it broke"}])
+    code, out, _ = assay(capfd, "import", file)
+    assert (code, "answered          1 of 4" in out) == (0, True), out
+    assert "skipped: old.jsonl line 4: it has neither a response nor a score" in out
+
+
+def test_a_log_that_is_not_there_is_a_wrong_call(capfd: pytest.CaptureFixture[str]) -> None:
+    code, _, err = assay(capfd, "import", "nosuch.jsonl")
+    assert (code, "there is no file or folder 'nosuch.jsonl'" in err) == (2, True)
+
+
+def test_an_option_of_the_wrong_type_is_refused_before_the_run(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    Path("typed.py").write_text("def reply(question, *, loud: bool = False):\n    return 'Paris'\n")
+    code, _, err = assay(
+        capfd, "run", "qs.jsonl", "--agent", "typed.py:reply", "--reward", "qa_f1_reward",
+        "--column", "question=q", "--set", "loud=flase",
+    )  # fmt: skip
+    assert code == 2
+    assert "loud is 'flase'; it takes true or false" in err
+
+
+def test_a_reward_with_a_column_of_its_own_is_not_audited_on_rows_without_it(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    Path("topical.py").write_text(
+        "def kind(final_response, answer, topic):\n    return float(final_response == answer)\n"
+    )
+    code, _, err = assay(capfd, "audit", "topical.py:kind")
+    assert code == 2
+    assert "needs 'topic', which the rows of the audit do not have" in err
+    assert "--data FILE.jsonl" in err
+
+
+def test_a_program_that_greets_before_it_replies_ends_the_run_early(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    Path("greets.py").write_text("print('starting up...', flush=True)\ninput()\ninput()\n")
+    code, _, err = assay(
+        capfd, "run", "qs.jsonl", "--agent", f"stdio:{sys.executable} greets.py", "--reward",
+        "qa_f1_reward", "--column", "question=q", "--stop-after-errors", "2",
+    )  # fmt: skip
+    assert code == 1
+    assert "stopped early" in err
+    assert "standard output holds replies alone" in err
+
+
+def test_a_program_that_keeps_one_waiting_is_named(
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("assay.agents.outside.PATIENCE_S", 0.05)
+    Path("waits.py").write_text("import time\ntime.sleep(60)\n")
+    assay(
+        capfd, "run", "qs.jsonl", "--agent", f"stdio:{sys.executable} waits.py", "--reward",
+        "qa_f1_reward", "--column", "question=q", "--tasks", "line.1", "--set", "limits.step_s=0.3",
+    )  # fmt: skip
+    assert "does it keep its input or output in a buffer?" in caplog.text

@@ -60,7 +60,7 @@ def test_what_was_skipped_is_shown(capfd: pytest.CaptureFixture[str]) -> None:
 def test_an_unknown_file_says_what_was_looked_for(capfd: pytest.CaptureFixture[str]) -> None:
     Path("x.txt").write_text("hello")
     code, _, err = run(capfd, "import", "x.txt")
-    assert code == 1
+    assert code == 2
     for name in ("inspect", "lm-eval", "verifiers", "nemo-gym", "browsergym", "jsonl", "atif"):
         assert f"({name})" in err
     assert "--format NAME" in err

@@ -8,6 +8,9 @@ from assay.mcp.tools import text_result, tool_records
 
 
 class CrashingScorer:
+    def prepare(self, _: Any) -> NoReturn:
+        raise LookupError("prepare")
+
     def request(self, *_: Any) -> NoReturn:
         raise ValueError("request")
 

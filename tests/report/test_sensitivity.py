@@ -15,8 +15,9 @@ ANSWER_REWARDS = [
     name
     for name in REWARDS.names()
     if find_reward(name).function.__module__.startswith("assay.rewards")
-    and "context" not in find_reward(name).required
-    and "testimony" not in name
+    and {"final_response", "answer"} <= {*find_reward(name).required}
+    and {*find_reward(name).required} <= {"final_response", "answer", "trajectory"}
+    and name != "choice_reward"  # whose references are letters
 ]
 
 
@@ -69,6 +70,18 @@ def test_parameters_reach_the_reward() -> None:
     assert strict["5 % more"] == 0.0
     assert loose["5 % more"] is not None
     assert loose["5 % more"] > 0.0
+
+
+@pytest.mark.parametrize(
+    ("reward", "words"),
+    [
+        ("code_reward", "compares a response with no reference answer"),
+        ("sql_reward", "needs 'database' as well"),
+    ],
+)
+def test_a_reward_without_an_answer_to_vary_is_refused_in_words(reward: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        probe(reward, "x")
 
 
 def test_a_reward_of_a_world_is_refused_in_words() -> None:

@@ -145,6 +145,23 @@ def test_two_nodes_write_what_one_process_writes(
     assert ray.is_initialized()
 
 
+def test_queries_run_in_processes_of_the_workers(nodes: object, tmp_path: Path) -> None:
+    database = {"script": "CREATE TABLE t (x); INSERT INTO t VALUES (1), (2);"}
+    queries = ("SELECT x FROM t", "DROP TABLE t", "SELECT max(x) FROM t")
+    row = {"answer": "SELECT x FROM t", "database": database}
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    lines = (json.dumps({**row, "final_response": queries[at % 3]}) for at in range(60))
+    (folder / "rows.jsonl").write_text("\n".join(lines))
+    with cluster.connect() as engine:
+        report = score_folder(
+            folder, ["sql_reward"], tmp_path / "out", engine=engine, shard_bytes=2_000
+        )
+    counts = report.rewards["sql_reward"]
+    assert counts.scored == 60
+    assert counts.mean == pytest.approx(1 / 3)
+
+
 def test_rows_lost_with_their_worker_are_scored_again(
     nodes: object, rows: Path, calm: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -394,6 +411,16 @@ def test_the_command_takes_a_reward_of_its_own_to_a_cluster_of_its_own(
         found.append({path.name: path.read_bytes() for path in parts})
     assert found[0] == found[1]
     assert len(found[0]) == 3
+
+
+def test_a_composed_reward_travels_with_its_components() -> None:
+    gated = {"reward": "format_reward", "gate": "size", "opens_at": 3.0}
+    reward = assay.compose("sent", {"size": length, "form": gated}, register=False)
+    copy = unpack(pack(reward, ray.cloudpickle))
+    for response in ("", "<think>a</think><answer>b</answer>"):
+        assert assay.score(copy, final_response=response) == assay.score(
+            reward, final_response=response
+        )
 
 
 def test_what_cannot_travel_is_refused_before_anything_runs() -> None:

@@ -181,3 +181,12 @@ def forger(final_response: str) -> float:
         os.ftruncate(progress, 0)
         time.sleep(0.5)
     return float(len(final_response))
+
+
+composed = assay.compose(
+    "composed",
+    {
+        "correct": "math_equal_reward",
+        "brief": {"reward": "length_reward", "weight": 0.5, "gate": "correct"},
+    },
+)

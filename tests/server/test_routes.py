@@ -37,6 +37,12 @@ def test_500_rows_score_as_they_do_in_process(server: Running, reward: str) -> N
     assert server.score(reward, rows) == here
 
 
+def test_a_composed_reward_is_served_with_its_components(server: Running) -> None:
+    right, wrong = server.score("composed", [HALF, {**HALF, "answer": "3"}])
+    assert (right["scorer"], right["value"], wrong["value"]) == ("composed@1", 1.5, 0.0)
+    assert (right["parts"]["paid/brief"], wrong["parts"]["gate/brief"]) == (0.5, 0.0)
+
+
 def test_one_row_several_rewards_and_columns_of_other_names(server: Running) -> None:
     body = {
         "reward": ["math_equal_reward", "qa_f1_reward@1"],

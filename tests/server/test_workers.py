@@ -263,3 +263,23 @@ def test_slow_programs_hold_up_neither_each_other_nor_other_rows(server: Running
         thread.join()
     assert slow == [[0.0, 1.0, 0.0, 1.0, 0.0]] * 4
     assert still_slow or took_s < 3.0
+
+
+def test_queries_calls_and_records_are_scored(server: Running) -> None:
+    database = {"script": "CREATE TABLE t (x); INSERT INTO t VALUES (1), (2);"}
+    endless = "WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT x FROM t"
+    rows = [
+        {"final_response": query, "answer": "SELECT x FROM t", "database": database}
+        for query in ("SELECT x FROM t", "DROP TABLE t", endless, "SELECT x FROM t")
+    ]
+    scores = server.score("sql_reward", rows, params={"max_steps": 100_000})
+    assert [one["value"] for one in scores] == [1.0, 0.0, 0.0, 1.0]
+    function = {"name": "book", "arguments": '{"seats": 2}'}
+    call = {
+        "trajectory": [{"role": "assistant", "tool_calls": [{"function": function}]}],
+        "answer": [{"book": {"seats": [2]}}],
+        "tools": [{"name": "book", "parameters": {"properties": {"seats": {}}}}],
+    }
+    assert [one["value"] for one in server.score("tool_call_reward", [call])] == [1.0]
+    record = {"final_response": '{"a": 1}', "answer": {"a": 1}, "schema": {"required": ["a"]}}
+    assert [one["value"] for one in server.score("json_reward", [record])] == [1.0]

@@ -342,6 +342,10 @@ def test_a_difference_that_is_shown_comes_with_its_interval(page: Page, viewer: 
     page.goto(viewer.at("/compare?base=made-1&cand=made-2"))
     expect(page.locator(".verdict")).to_contain_text("improved")
     expect(page.get_by_role("row").filter(has_text="mean reward")).to_contain_text("[1.000, 1.000]")
+    page.keyboard.press("j")
+    expect(page.get_by_role("link", name="task 0", exact=True)).to_be_focused()
+    page.keyboard.press("?")
+    expect(page.locator("#help")).to_contain_text("McNemar p")
 
 
 def test_a_row_opens_both_trajectories_aligned_where_they_part(page: Page, viewer: Viewer) -> None:
@@ -557,6 +561,7 @@ def test_every_page_fits_into_390_and_1280_pixels_and_axe_finds_no_violation(
             page.set_viewport_size({"width": width, "height": 800})
             wide = page.evaluate("document.documentElement.scrollWidth")
             assert wide <= width, (name, wide)
+        assert page.locator("#help").count() == (name != "problem"), name
         problems[name] = violations(page, EVERYTHING)
         if name in DARK:
             page.emulate_media(color_scheme="dark")

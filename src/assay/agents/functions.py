@@ -88,6 +88,8 @@ class _FunctionFactory:
             raise BadParameter(
                 f"agent {name!r} asks for 'answer', the reference, which no agent sees"
             )
+        self.parameters = tuple(each.name for each in self._positional)
+        """What it is given by name: columns of the task, or what `FILLED` lists."""
         options = [each for each in parameters if each.kind is Parameter.KEYWORD_ONLY]
         self.__signature__ = inspect.Signature(options)
         self.annotations = annotations_of(function)

@@ -9,6 +9,7 @@ the agent, and `{"model_error": …}` for one of its model.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import shutil
 import uuid
@@ -16,7 +17,7 @@ from abc import ABC, abstractmethod
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import orjson
 
@@ -32,6 +33,8 @@ from assay.resources.backoff import retry_after_s
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 
+PATIENCE_S: Final = 30.0
+"""After so long without a reply the log says so."""
 LINE_BYTES = 10_000_000
 STDERR_CHARS = 2_000
 """Kept of what a program writes to standard error, of its beginning and of its end."""
@@ -89,7 +92,10 @@ def _read_reply(content: bytes) -> Any:
     try:
         reply = orjson.loads(content)
     except ValueError:
-        raise AgentFailed(f"the agent's reply is no JSON: {excerpt(content)}") from None
+        raise CannotWork(
+            f"the agent's reply is no JSON: {excerpt(content)}; a program's standard output holds "
+            "replies alone, and standard error anything else"
+        ) from None
     if isinstance(reply, dict) and reply.get("model_error"):
         raise ModelError(excerpt(str(reply["model_error"])), fatal=bool(reply.get("fatal", True)))
     if isinstance(reply, dict) and reply.get("error"):
@@ -202,7 +208,7 @@ class StdioAgent(_OutsideAgent):
             process.stdin.write(request + b"\n")
             await process.stdin.drain()
         try:
-            line = await process.stdout.readline()
+            line = await self._line_of(process.stdout)
         except ValueError:
             problem = f"wrote a line of more than {LINE_BYTES:,} bytes"
             raise AgentFailed(f"{self._command[0]} {problem}") from None
@@ -212,6 +218,23 @@ class StdioAgent(_OutsideAgent):
             status = process.returncode
             raise CannotWork(f"{self._command[0]} ended with status {status}: {words}")
         return line
+
+    async def _line_of(self, output: asyncio.StreamReader) -> bytes:
+        """The program's next line; a program that keeps one waiting is named in the log."""
+        reading = asyncio.ensure_future(output.readline())
+        try:
+            done, _ = await asyncio.wait({reading}, timeout=PATIENCE_S)
+            if not done:
+                logging.getLogger(__name__).warning(
+                    "no reply from %s after %g s: does it keep its input or output in a buffer? "
+                    "--set limits.step_s=%g gives it up sooner",
+                    self._command[0],
+                    PATIENCE_S,
+                    PATIENCE_S,
+                )
+            return await reading
+        finally:
+            reading.cancel()
 
     async def _read_to_the_end(self) -> None:
         """Wait a moment for the status and the last words of a program that has ended."""

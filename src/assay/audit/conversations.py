@@ -17,6 +17,40 @@ def conversation(sample: Sample, answer: str) -> tuple[ChatMessage, ...]:
     return (question(sample), *tool_use(sample), assistant(answer))
 
 
+def read_calls(text: str) -> list[dict[str, Any]]:
+    """The calls that a text of JSON lists; none where it is anything else."""
+    try:
+        calls = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    if not isinstance(calls, list):
+        return []
+    known = [one for one in calls if isinstance(one, dict) and one.keys() == {"name", "arguments"}]
+    return known if len(known) == len(calls) else []
+
+
+def calling(sample: Sample, text: str) -> tuple[ChatMessage, ...]:
+    """The question, and the calls that the text lists, or else the text as an answer in words."""
+    calls = [
+        {
+            "id": f"call_{number}",
+            "type": "function",
+            "function": {"name": one["name"], "arguments": json.dumps(one["arguments"])},
+        }
+        for number, one in enumerate(read_calls(text), 1)
+    ]
+    if not calls:
+        return (question(sample), assistant(text))
+    return (question(sample), {"role": "assistant", "content": "", "tool_calls": calls})
+
+
+def tagged(text: str) -> str:
+    """The calls that a text lists as a model's own text has them; any other text as it is."""
+    calls = read_calls(text)
+    tags = [f"<tool_call>{json.dumps(one)}</tool_call>" for one in calls]
+    return "\n".join(tags) if tags else text
+
+
 def question(sample: Sample) -> ChatMessage:
     """The user's question."""
     return {"role": "user", "content": sample.prompt}

@@ -49,7 +49,17 @@ KINDS_OF: Final[Mapping[str, Kind]] = {
     "length_reward": "format",
     "repetition_reward": "format",
     "code_reward": "code",
+    "sql_reward": "sql",
+    "tool_call_reward": "tools",
+    "json_reward": "structured",
 }
+TELLING: Final[tuple[tuple[Kind, frozenset[str]], ...]] = (
+    ("environment", frozenset(("context",))),
+    ("files", frozenset(("workspace", "files"))),
+    ("code", frozenset(("tests", "test_cases", "test_list", "unit_tests"))),
+    ("sql", frozenset(("database", "db_path", "db_file"))),
+)
+"""Parameters that a reward of one kind alone has."""
 GUESSED: Final[tuple[Kind, ...]] = ("qa", "maths", "structured", "choice")
 CHOICE: Final = re.compile(r"\(?[A-J]\)?\.?")
 MARGIN: Final = 0.25
@@ -132,6 +142,7 @@ def audit_reward(
             built_in(chosen, name) if data is None else read_samples(data, chosen, budget, seed)
         )
         session.settle_shape(chosen, samples)
+        _require_columns(session, chosen, samples)
         context = CheckContext(session, chosen, samples, budget, seed, built_in_rows=data is None)
         by_default = ACCEPTED.get(session.target.plain_name, {}) if ours else {}
         accepted = {**by_default, **(accept or {})}
@@ -164,6 +175,24 @@ def audit_reward(
             seconds=time.monotonic() - started,
             check_seconds=seconds,
         )
+
+
+def _require_columns(session: AuditSession, kind: Kind, samples: Sequence[Sample]) -> None:
+    """Raise `BadParameter` if the target asks for a column that the rows do not have."""
+    if not samples:
+        return
+    call = to_call(kind, samples[0], samples[0].reference_text)
+    (result,) = session.ask([call])
+    missing = _MISSING.search(result.because) if result.status == "raised" else None
+    if missing is not None:
+        columns = ", ".join(sorted({"final_response", *call.columns}))
+        raise BadParameter(
+            f"{session.target.text} needs {missing[1]}, which the rows of the audit do not have "
+            f"(they have: {columns}); give rows that have it: --data FILE.jsonl"
+        )
+
+
+_MISSING: Final = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: (.+)")
 
 
 def audit_group(
@@ -206,12 +235,11 @@ def find_kind(session: AuditSession, rows: Sequence[Sample] = ()) -> Kind:
     target = session.target
     if target.form == "registered" and target.plain_name in KINDS_OF:
         return KINDS_OF[target.plain_name]
-    if "context" in target.parameters:
-        return "environment"
-    if {"workspace", "files"} & set(target.parameters):
-        return "files"
-    if {"tests", "test_cases", "test_list", "unit_tests"} & set(target.parameters):
-        return "code"
+    known = next((kind for kind, names in TELLING if names & set(target.parameters)), None)
+    if known is not None:
+        return known
+    if {"trajectory", "tools"} <= set(target.parameters):
+        return "tools"
     if "trajectory" in target.parameters and ("tool" in target.name or _follows_tools(session)):
         return "agent"
     if _takes_no_reference(session) and _ignores_reference(session):

@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 Status = Literal["scored", "abstained", "raised", "timeout", "crashed"]
 
 EVERY_KIND: Final[frozenset[Kind]] = frozenset(KINDS)
-TEXT_KINDS: Final[frozenset[Kind]] = EVERY_KIND - {"environment", "files"}
-"""Kinds that score a text; the result of an environment is in its episode, or in its folder."""
-ANSWER_KINDS: Final[frozenset[Kind]] = TEXT_KINDS - {"format", "code"}
-"""Kinds that compare a text with a reference; the form alone has none, and a program is run."""
+TEXT_KINDS: Final[frozenset[Kind]] = EVERY_KIND - {"environment", "files", "tools"}
+"""Kinds that score a text; the result of an environment is in its episode or its folder, and that
+of a caller of tools in its calls."""
+ANSWER_KINDS: Final[frozenset[Kind]] = TEXT_KINDS - {"format", "code", "sql"}
+"""Kinds that compare a text with a reference; the form alone has none, and a program or a query is
+run, whatever is said around it."""
 
 
 def at_least(severity: Severity, bar: Severity) -> bool:

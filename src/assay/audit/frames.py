@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Final
 
-from assay.audit.conversations import conversation
+from assay.audit.conversations import calling, conversation, tagged
 from assay.audit.episodes import episode_record
 from assay.audit.findings import CallResult, GraderCall, Sample
 from assay.schema.audit import Kind
@@ -56,6 +56,7 @@ _THOUGHT: Final = "<think>I work it out step by step.</think>\n"
 BARE: Final = AnswerFrame("bare", SLOT)
 BOXED: Final = AnswerFrame("boxed", f"\\boxed{{{SLOT}}}")
 TAG: Final = AnswerFrame("answer tag", f"<answer>{SLOT}</answer>")
+QUERY: Final = AnswerFrame("fence", f"```sql\n{SLOT}\n```")
 PROGRAM: Final = AnswerFrame("fence", f"```python\n{SLOT}\n```")
 FRAMES: Final[tuple[AnswerFrame, ...]] = (
     BOXED,
@@ -77,8 +78,10 @@ FRAMES: Final[tuple[AnswerFrame, ...]] = (
 
 def _frames_for(kind: Kind) -> tuple[AnswerFrame, ...]:
     """The frames to try for a kind, the usual one first."""
-    if kind in ("environment", "files"):
+    if kind in ("environment", "files", "tools"):
         return (BARE,)
+    if kind == "sql":
+        return (QUERY, BARE, TAG)
     if kind == "code":
         return (PROGRAM, BARE)
     if kind == "maths":
@@ -90,12 +93,15 @@ def to_call(kind: Kind, sample: Sample, text: str) -> GraderCall:
     """The question whether this response to this row is right.
 
     An agent's comes after a tool was called and answered; an environment's after an episode in
-    which the task was done. Where files are scored, the text is a JSON object of them.
+    which the task was done. Where files are scored, the text is a JSON object of them; where calls
+    are, a JSON list of these.
     """
     if kind == "agent":
         return GraderCall(text, sample.columns, conversation(sample, text))
     if kind == "environment":
         return GraderCall(text, {"episode": episode_record(sample), **sample.columns})
+    if kind == "tools":
+        return GraderCall(tagged(text), sample.columns, calling(sample, text))
     if kind == "files":
         return GraderCall("I am done.", {**sample.columns, "files": json.loads(text)})
     return GraderCall(text, sample.columns)

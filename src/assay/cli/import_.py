@@ -12,12 +12,13 @@ from rich.text import Text
 from assay.cli.options import RUNS_DIR, column_map, runs_option
 from assay.cli.summary import print_run, run_record
 from assay.cli.terminal import output, plain, print_json
-from assay.errors import BadRecord, printable
+from assay.errors import BadInput, printable
 from assay.formats import describe, readable
 from assay.ledger.layout import list_runs
 from assay.ledger.run import Run
-from assay.ledger.summary import summarise
+from assay.ledger.summary import primary_score, summarise
 from assay.ledger.transfer import IMPORTED, import_runs, skipped_of
+from assay.schema.score import Abstained
 
 SHOWN_PROBLEMS = 10
 SAME = 1e-9
@@ -100,7 +101,7 @@ def command(
     for problem in skipped:
         click.echo(f"assay: skipped: {printable(problem)}", err=True)
     if not records:
-        raise BadRecord(skipped[0] if skipped else f"{str(path)!r} holds no log")
+        raise BadInput(skipped[0] if skipped else f"{str(path)!r} holds no log")
     if as_json:
         print_json(records[0] if len(records) == 1 else records)
 
@@ -132,6 +133,22 @@ def _next(run: Run) -> str:
     return f"next: assay diagnose {run.id}{elsewhere}, or assay compare {run.id} RUN{elsewhere}"
 
 
+def _without_score(run: Run) -> list[str]:
+    """How many attempts have no score although the log has a place for it, by what is there."""
+    reasons: dict[str, list[str]] = {}
+    for episode in run.final():
+        score = primary_score(episode)
+        if isinstance(score, Abstained) and score.reason == "unscored":
+            reason, _, place = score.because.rpartition(" (")
+            reasons.setdefault(reason or score.because, []).append(place.rstrip(")"))
+    more = len(reasons) - SHOWN_PROBLEMS
+    shown = [
+        f"{len(places)} without a score: {reason}{f', first at {places[0]}' * bool(places[0])}"
+        for reason, places in list(reasons.items())[:SHOWN_PROBLEMS]
+    ]
+    return shown + [f"… and {more} more reasons"] * (more > 0)
+
+
 def _lines(run: Run, about: Mapping[str, Any], count: int) -> list[str]:
     """What the tool itself says, and how much of its log is not here."""
     summary = summarise(run)
@@ -144,6 +161,7 @@ def _lines(run: Run, about: Mapping[str, Any], count: int) -> list[str]:
         if other and left_out and score["name"] in (primary, "avg_reward"):
             line += f": it counts the {left_out} that the model or the environment ended as 0"
         lines.append(line)
+    lines += _without_score(run)
     if count > SHOWN_PROBLEMS:
         lines.append(f"{count} samples could not be read; the first {SHOWN_PROBLEMS}:")
     return lines

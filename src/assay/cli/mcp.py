@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +17,9 @@ from assay.ledger.steps import StepsWriter
 from assay.resources.files import atomic_write
 from assay.rewards.step.advice import RecoveryPatterns, patterns_from_json, patterns_to_json
 from assay.schema.outcome import Gate
+
+if TYPE_CHECKING:
+    from assay.mcp.scorer import StepWatcher
 
 
 @click.command(name="mcp", context_settings={"allow_interspersed_args": False})
@@ -33,12 +37,19 @@ from assay.schema.outcome import Gate
     help="Whether a person confirms risky calls.",
 )
 @click.option(
+    "--cdp",
+    metavar="URL",
+    help="Also look at the browser itself, at its debugging port.",
+)
+@click.option(
     "--patterns",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
     help="Remember there which recoveries worked.",
 )
-def command(server: Sequence[str], out: str | None, gates: Gate, patterns: Path | None) -> int:
+def command(
+    server: Sequence[str], out: str | None, gates: Gate, cdp: str | None, patterns: Path | None
+) -> int:
     """Score every step of an MCP browser agent, from between its client and its server.
 
     SERVER is the command of the browser's MCP server, after `--`. Put this before it where your
@@ -57,6 +68,15 @@ def command(server: Sequence[str], out: str | None, gates: Gate, patterns: Path 
     stuck) and `assay_hint` (what to look at next, and which recoveries worked before). Neither
     touches the page. Scores come from what the server returns, and never stop or change a call.
 
+    With --cdp, they come from the browser itself: its requests, forms, dialogs and what changes by
+    itself. Start it with a debugging port, and give the same address to the server:
+
+    \b
+      assay mcp --cdp http://127.0.0.1:9222 -- \\
+        npx @playwright/mcp@latest --cdp-endpoint http://127.0.0.1:9222
+      assay mcp --cdp http://127.0.0.1:9222 -- \\
+        npx chrome-devtools-mcp@latest --browserUrl http://127.0.0.1:9222
+
     `assay steps FILE` shows a file of --out, and scores it again. Ends when either side does, with
     the server's exit code.
     """
@@ -73,9 +93,10 @@ def command(server: Sequence[str], out: str | None, gates: Gate, patterns: Path 
     writer = None if out is None else StepsWriter(_steps_file(out))
     known = _load_patterns(patterns)
     # The server and the SDK take their time to load; let them do it side by side.
+    watch = None if cdp is None else _watch(cdp)
     process = start_server(server)
     try:
-        return _run(process, writer, gates, known, patterns)
+        return _run(process, writer, gates, known, patterns, watch)
     finally:
         if process.poll() is None:
             process.kill()
@@ -87,6 +108,7 @@ def _run(
     gate: Gate,
     patterns: RecoveryPatterns,
     patterns_file: Path | None,
+    watch: StepWatcher | None,
 ) -> int:
     from assay.mcp.proxy import Proxy
     from assay.mcp.scorer import SessionScorer
@@ -99,8 +121,14 @@ def _run(
                 draft.write_bytes(patterns_to_json(session.patterns))
 
     session = ScoredSession(writer, gate=gate, folder=Path.cwd(), patterns=patterns)
-    scorer = SessionScorer(session, on_finish=save)
+    scorer = SessionScorer(session, watch=watch, on_finish=save)
     return Proxy(process, scorer, tool_records(), text_result=text_result).run()
+
+
+def _watch(address: str) -> StepWatcher:
+    from assay.mcp.debugging import DebuggingPort
+
+    return DebuggingPort(address)
 
 
 def _load_patterns(path: Path | None) -> RecoveryPatterns:

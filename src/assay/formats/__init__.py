@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from assay.errors import BadRecord, UnknownName, UsageError, did_you_mean
+from assay.errors import BadInput, UnknownName, UsageError, did_you_mean
 from assay.formats.foreign import ForeignRun as ForeignRun
 from assay.formats.foreign import StoreArtifact as StoreArtifact
 from assay.schema.episode import Episode
@@ -127,6 +127,7 @@ FORMATS: tuple[FileFormat, ...] = (
         reads=True,
         writes=True,
         looks_for="JSON lines with a question and a response or a score (--column names them)",
+        version=2,
         options=("columns",),
         suffix=".jsonl",
     ),
@@ -176,18 +177,21 @@ def find_format(name: str, among: Mapping[str, FileFormat]) -> FileFormat:
     return among[name]
 
 
-def recognise(path: Path, name: str | None = None) -> FoundLogs:
+def recognise(
+    path: Path, name: str | None = None, columns: Mapping[str, str] | None = None
+) -> FoundLogs:
     """The logs at the file, or under the folder, and their format.
 
-    With a name they are of that format. Raises `BadRecord` where there is none, and `UsageError`
-    where a folder holds logs of several tools.
+    With a name they are of that format, and with the names of columns, lines that are of no other
+    are plain rows. Raises `BadInput` where there is none, and `UsageError` where a folder holds
+    logs of several tools.
     """
     if not path.exists():
-        raise BadRecord(f"there is no file or folder {str(path)!r}")
+        raise BadInput(f"there is no file or folder {str(path)!r}")
     if name is not None:
         chosen = find_format(name, readable())
         return FoundLogs(chosen, tuple(chosen.load_reader().logs(path)) or (path,))
-    candidates = [each for each in _search(path) if each.logs]
+    candidates = [each for each in _search(path, columns) if each.logs]
     if len(candidates) > 1:
         names = ", ".join(each.format.name for each in candidates)
         raise UsageError(
@@ -196,17 +200,17 @@ def recognise(path: Path, name: str | None = None) -> FoundLogs:
     if candidates:
         return candidates[0]
     sought = "; ".join(f"{each.looks_for} ({each.name})" for each in readable().values())
-    raise BadRecord(
+    raise BadInput(
         f"{str(path)!r} holds no log that is known. Looked for: {sought}. `--format NAME` says "
         "which it is"
     )
 
 
-def _search(path: Path) -> Iterable[FoundLogs]:
+def _search(path: Path, columns: Mapping[str, str] | None) -> Iterable[FoundLogs]:
     """Each format with its logs; rows of no tool's are only looked for where nothing else is."""
     formats = [each for each in readable().values() if each.name != "jsonl"]
     candidates = [FoundLogs(each, tuple(each.load_reader().logs(path))) for each in formats]
     if not any(each.logs for each in candidates):
         rows = readable()["jsonl"]
-        candidates.append(FoundLogs(rows, tuple(rows.load_reader().logs(path))))
+        candidates.append(FoundLogs(rows, tuple(rows.load_reader().logs(path, columns))))
     return candidates

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from assay.errors import BadRecord, did_you_mean
+from assay.errors import BadInput, BadRecord, did_you_mean
 from assay.formats.lines import finite_number, load_record, open_file
 from assay.schema.episode import Episode, Failure, FailureKind
 from assay.schema.manifest import RunManifest
@@ -103,7 +103,7 @@ def json_rows(path: Path, problems: Problems | None = None) -> Iterator[Row]:
     try:
         stream = open_file(path)
     except FileNotFoundError as error:
-        raise BadRecord(f"there is no file {str(path)!r}") from error
+        raise BadInput(f"there is no file {str(path)!r}") from error
     with stream:
         number = 0
         while line := stream.readline(LINE_BYTES + 1):
@@ -151,7 +151,7 @@ def load_file(path: Path, most: int = LINE_BYTES) -> dict[str, Any]:
     try:
         stream = open_file(path)
     except FileNotFoundError as error:
-        raise BadRecord(f"there is no file {str(path)!r}") from error
+        raise BadInput(f"there is no file {str(path)!r}") from error
     with stream:
         data = stream.read(most + 1)
     if len(data) > most:

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
 
-from assay.errors import BadParameter, BadRecord, did_you_mean
+from assay.errors import BadInput, BadParameter, BadRecord, did_you_mean
 from assay.formats.foreign import (
     ForeignRun,
     Problems,
@@ -65,13 +65,22 @@ OF_OUR_EXPORT = frozenset(
      "metadata"}
 )  # fmt: skip
 ENDINGS = get_args(StopReason)
+RESULTS = ("response", "score", "messages", "error")
+"""The parts of which a row has one at least: without them nothing was attempted."""
+LONGEST_NUMBER = 40
+"""Characters of a score that is a text."""
 
 
-def logs(path: Path) -> list[Path]:
-    """The file, if its first row has a question and a response or a score; never a folder."""
+def logs(path: Path, columns: Mapping[str, str] | None = None) -> list[Path]:
+    """The file, if its first row has a question and a response or a score; never a folder.
+
+    With `columns`, any file of JSON lines: `read` says what is wrong with them.
+    """
     if path.is_dir() or path.suffix not in (".jsonl", ".ndjson"):
         return []
     row = first_row(path)
+    if columns and row:
+        return [path]
     usual = {part for part, names in PARTS.items() if any(name in row for name in names)}
     return [path] if "question" in usual and usual & {"response", "score", "messages"} else []
 
@@ -80,7 +89,7 @@ def read(path: Path, *, columns: Mapping[str, str] | None = None) -> ForeignRun:
     """The rows of the file as a run; `columns` says where a part is: `{"question": "prompt"}`."""
     first = first_row(path)
     if not first:
-        raise BadRecord(f"{str(path)!r} is not a file of JSON lines")
+        raise BadInput(f"{str(path)!r} is not a file of JSON lines")
     explicit_columns = dict(columns or {})
     _check(path, first, explicit_columns)
     model = first.get(_places(first, explicit_columns).get("model", ""))
@@ -98,7 +107,7 @@ def read(path: Path, *, columns: Mapping[str, str] | None = None) -> ForeignRun:
     def episodes(store: StoreArtifact, problems: Problems) -> Iterator[Episode]:  # noqa: ARG001
         repeats: Counter[str] = Counter()
         numbered = enumerate(json_rows(path, problems), 1)
-        rows = (row._replace(data={**row.data, "\0": n}) for n, row in numbered)
+        rows = (row._replace(data={**row.data, "\0": (n, row.where)}) for n, row in numbered)
         return episodes_of(rows, lambda row: _episode(row, explicit_columns, repeats), problems)
 
     return ForeignRun(manifest, (path,), episodes)
@@ -113,11 +122,14 @@ def _check(path: Path, row: Mapping[str, Any], columns: Mapping[str, str]) -> No
         if column not in row:
             hint = did_you_mean(column, row, f"the columns there are: {', '.join(sorted(row))}")
             raise BadParameter(f"--column {part}={column}: {path.name} has no {column!r}; {hint}")
-    if not _places(row, columns).keys() & {"question", "id"}:
-        raise BadRecord(
-            f"{path.name}: no question; the columns there are: {', '.join(sorted(row))}; say "
-            "which it is, as in --column question=NAME"
-        )
+    parts = _places(row, columns).keys()
+    for part, others in (("question", ("id",)), ("response", RESULTS)):
+        if not parts & {part, *others}:
+            what = "question" if part == "question" else "response and no score"
+            raise BadInput(
+                f"{path.name}: no {what}; the columns there are: {', '.join(sorted(row))}; say "
+                f"which it is, as in --column {part}=NAME"
+            )
 
 
 def _places(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, str]:
@@ -132,11 +144,13 @@ def _places(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, str
 
 
 def _episode(row: dict[str, Any], columns: Mapping[str, str], repeats: Counter[str]) -> Episode:
-    number = row.pop("\0")
+    number, where = row.pop("\0")
     places = _places(row, columns)
     parts = {part: row.get(column) for part, column in places.items()}
     if parts.get("question") is None and parts.get("id") is None:
         raise BadRecord("it has neither a question nor an id")
+    if not parts.keys() & set(RESULTS):
+        raise BadRecord("it has neither a response nor a score")
     name = str(parts["id"]) if parts.get("id") is not None else f"line.{number}"
     messages = messages_of(parts.get("messages")) or messages_of(_turns(parts.get("question")))
     response = _response(parts.get("response"), messages)
@@ -149,11 +163,9 @@ def _episode(row: dict[str, Any], columns: Mapping[str, str], repeats: Counter[s
             metadata=_metadata(row, places, parts.get("domain")),
         ),
         repeat=_repeat(parts.get("repeat"), name, repeats),
-        trajectory=Trajectory(
-            messages=messages, stop_reason=_ending(parts.get("stop_reason"), broken, response)
-        ),
+        trajectory=Trajectory(messages=messages, stop_reason=_ending(parts, broken, response)),
         final_response=response,
-        scores=tuple(_scores(parts, broken)),
+        scores=tuple(_scores(parts, broken, where)),
         n_steps=int(finite_number(parts.get("n_steps")) or 0),
         usage=usage_of(
             parts.get("prompt_tokens"),
@@ -221,16 +233,18 @@ def _broken(row: Mapping[str, Any], parts: Mapping[str, Any]) -> Failure | None:
     return failure(message, otherwise="env_error") if message else None
 
 
-def _ending(explicit: Any, broken: Failure | None, response: str | None) -> StopReason:
+def _ending(parts: Mapping[str, Any], broken: Failure | None, response: str | None) -> StopReason:
+    """How the attempt ended; where only its score was recorded, with an answer."""
     if broken is not None:
         return broken.kind
-    if explicit in ENDINGS:
-        ending: StopReason = explicit
+    if parts.get("stop_reason") in ENDINGS:
+        ending: StopReason = parts["stop_reason"]
         return ending
-    return "gave_up" if response == "" else "answered"
+    recorded = bool(parts.keys() & {"response", "messages"})
+    return "gave_up" if recorded and not response else "answered"
 
 
-def _scores(parts: Mapping[str, Any], broken: Failure | None) -> Iterator[Score]:
+def _scores(parts: Mapping[str, Any], broken: Failure | None, where: str) -> Iterator[Score]:
     if "score" not in parts:
         return
     scorer = str(parts.get("scorer") or "score")
@@ -240,4 +254,19 @@ def _scores(parts: Mapping[str, Any], broken: Failure | None) -> Iterator[Score]
     elif parts.get("abstained"):
         yield no_score(scorer, str(parts["abstained"]), because)
     else:
-        yield score_of(parts["score"], scorer=scorer, because=because)
+        number = _number(parts["score"])
+        if number is None:
+            because = f"the score is {json.dumps(parts['score'])[:80]} ({where})"
+        yield score_of(number, scorer=scorer, because=because)
+
+
+def _number(score: Any) -> float | None:
+    """The score as a number, also where it is one in a text; `None` for what is none."""
+    if isinstance(score, bool):
+        return float(score)
+    if isinstance(score, str) and len(score) < LONGEST_NUMBER:
+        try:
+            return finite_number(float(score))
+        except ValueError:
+            return None
+    return finite_number(score)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, TypeAlias
 from pydantic import TypeAdapter, ValidationError
 
 from assay.errors import BadRecord, MissingExtra, UnknownName
+from assay.formats.exact_json import load_exact
 from assay.formats.lines import load_record, open_file
 from assay.ledger.artifacts import Artifacts
 from assay.ledger.counting import AttemptLine, AttemptSelection
@@ -252,9 +252,9 @@ class Run:
         messages: Any = stored.messages.inline
         try:
             if stored.messages.sha256:
-                messages = json.loads(self.artifact(stored.messages.sha256))
+                messages = load_exact(self.artifact(stored.messages.sha256))
             return TypeAdapter(tuple[Message, ...]).validate_python(messages)
-        except (ValueError, ValidationError) as error:
+        except (BadRecord, ValueError, ValidationError) as error:
             raise BadRecord(
                 f"the messages of attempt {stored.episode.attempt!r} cannot be read: {error!s:.300}"
             ) from error

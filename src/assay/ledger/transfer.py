@@ -63,7 +63,7 @@ def import_run(
     `references` are the right answers by task (or a file of them), for a log that has none. What
     could not be read of it is in the manifest (`skipped_of`).
     """
-    source = recognise(Path(path), format)
+    source = recognise(Path(path), format, options.get("columns"))
     if len(source.logs) != 1:
         names = [str(log.relative_to(path)) for log in source.logs[:5]]
         raise UsageError(
@@ -90,7 +90,7 @@ def import_runs(
     `on_skipped` is told of each of several logs that cannot be read for want of a library; without
     it that is raised.
     """
-    source = recognise(Path(path), format)
+    source = recognise(Path(path), format, options.get("columns"))
     importing = _Importing(Path(runs_dir), source.format, focus, commit, _references(references))
     for log in source.logs:
         try:

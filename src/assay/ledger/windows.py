@@ -86,11 +86,11 @@ def _gist(record: Mapping[str, Any], offset: int, end: int) -> StepSummary:
     scores = record.get("scores")
     first = scores[0] if isinstance(scores, list) and scores else {}
     outcome = record.get("outcome")
-    if not isinstance(first, Mapping) or not isinstance(outcome, (Mapping, type(None))):
+    if not isinstance(first, dict) or not isinstance(outcome, (dict, type(None))):
         raise BadRecord(f"not a step: its scores are {scores!r:.100}, its outcome {outcome!r:.100}")
     codes = outcome or {}
     evidence = record.get("evidence")
-    world = evidence if isinstance(evidence, Mapping) and evidence.get("kind") == "world" else {}
+    world = evidence if isinstance(evidence, dict) and evidence.get("kind") == "world" else {}
     return StepSummary(
         offset=offset,
         end=end,

@@ -87,6 +87,20 @@ class BrowserCall(NamedTuple):
         return tuple(action for action, tools in LOOKS.items() if self.tool in tools)
 
 
+def watched_call(tool: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The call as one who watches the page knows it: a plain verb, an address, a value."""
+    kind = KINDS.get(tool, "other")
+    verb = {"read": "wait", "other": tool, "dialog": tool}.get(kind, kind)
+    if tool == "browser_navigate_back":
+        verb = "back"
+    options = {
+        name: arguments[source]
+        for name, source in (("url", "url"), ("value", "text"), ("value", "value"), ("key", "key"))
+        if isinstance(arguments.get(source), str)
+    }
+    return verb, options
+
+
 def browser_call(
     tool: str,
     arguments: Mapping[str, Any],

@@ -42,8 +42,11 @@ SWITCH_S: Final = 0.0005
 class LineScorer(Protocol):
     """What the proxy asks beside the forwarding; an exception of any of these goes to stderr."""
 
+    def prepare(self, message: Mapping[str, Any]) -> None:
+        """A client's `tools/call` is about to be forwarded, which waits for this."""
+
     def request(self, message: Mapping[str, Any], at_s: float) -> None:
-        """A client's `tools/call` was forwarded."""
+        """A client's `tools/call` is on its way."""
 
     def reply(self, line: bytes, at_s: float) -> None:
         """A line of the server was forwarded."""
@@ -201,18 +204,19 @@ class ScoringThread:
                 missed, self._missed = self._missed, False
             if missed:
                 self._log.once("behind", "the scorer fell behind; some calls were not scored")
-                self._guard(self._scorer.lost)
-            self._guard(work)
-        self._guard(self._scorer.finish)
+                self.guard(self._scorer.lost)
+            self.guard(work)
+        self.guard(self._scorer.finish)
 
-    def _guard(self, work: Callable[[], None]) -> None:
+    def guard(self, work: Callable[[], None]) -> None:
+        """Do the work; its failure is a line on stderr."""
         try:
             work()
         except Exception as error:  # noqa: BLE001 - a scorer's failure never reaches the client
             places = [line for _, line in traceback.walk_tb(error.__traceback__)]
             self._log.once(f"{type(error)} {places}", f"a call was not scored: {cause_of(error)}")
             if work != self._scorer.lost:
-                self._guard(self._scorer.lost)
+                self.guard(self._scorer.lost)
 
 
 class ToolList:
@@ -376,6 +380,7 @@ class Proxy:
         if isinstance(name, str) and name in self._tools.own and "id" in message:
             self._answer(message["id"], name, params.get("arguments"))
             return True
+        self._scoring.guard(lambda: self._scorer.prepare(message))
         self._score_request(message, len(line))
         return False
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import orjson
 
-from assay.mcp.calls import BrowserCall
+from assay.mcp.calls import BrowserCall, watched_call
 from assay.mcp.proxy import load
 from assay.mcp.session import ScoredSession
 from assay.mcp.tools import HINT_TOOL, MOST_STEPS, STEPS_TOOL, text_result
+from assay.schema.observation import Observation
 
+IDLE_S: Final = 4.0
+"""How long a call may wait for the look after the one before."""
 MOST_CALLS: Final = 1_000
 """Calls without a reply that are waited for; the oldest is given up first."""
 
@@ -19,17 +23,51 @@ MOST_CALLS: Final = 1_000
 class _OpenCall(NamedTuple):
     call: BrowserCall
     at_s: float
+    is_watched: bool
+
+
+class StepWatcher(Protocol):
+    """Eyes on the browser itself; `DebuggingPort` is one."""
+
+    def begin(self, tool: str, arguments: Mapping[str, Any], url: str | None) -> bool: ...
+
+    def end(self, error: str | None) -> Observation | None: ...
+
+    def close(self) -> None: ...
 
 
 class SessionScorer:
     """The scorer that the proxy asks, for one session."""
 
     def __init__(
-        self, session: ScoredSession, *, on_finish: Callable[[ScoredSession], None] | None = None
+        self,
+        session: ScoredSession,
+        *,
+        watch: StepWatcher | None = None,
+        on_finish: Callable[[ScoredSession], None] | None = None,
     ) -> None:
+        """`watch` sees the browser itself, instead of what the server says of it."""
         self._session = session
+        self._watch = watch
+        self._watched: bytes | None = None
+        """The call that is watched: one at a time."""
+        self._idle = threading.Event()
+        self._idle.set()
         self._open: dict[bytes, _OpenCall] = {}
         self._on_finish = on_finish
+
+    def prepare(self, message: Mapping[str, Any]) -> None:
+        """The page is looked at before the call, once the look after the one before is done."""
+        if self._watch is None or "id" not in message or not self._idle.wait(IDLE_S):
+            return
+        params = message["params"]
+        arguments = params.get("arguments")
+        tool, options = watched_call(
+            str(params.get("name")), arguments if isinstance(arguments, dict) else {}
+        )
+        if self._watch.begin(tool, options, self._session.url):
+            self._idle.clear()
+            self._watched = orjson.dumps(message["id"])
 
     def request(self, message: Mapping[str, Any], at_s: float) -> None:
         """The call waits for its reply."""
@@ -38,7 +76,8 @@ class SessionScorer:
         if "id" not in message or not isinstance(name, str):
             return
         call = self._session.describe(name, arguments if isinstance(arguments, dict) else {})
-        self._open[orjson.dumps(message["id"])] = _OpenCall(call, at_s)
+        number = orjson.dumps(message["id"])
+        self._open[number] = _OpenCall(call, at_s, number == self._watched)
         while len(self._open) > MOST_CALLS:
             del self._open[next(iter(self._open))]
 
@@ -49,7 +88,23 @@ class SessionScorer:
             if isinstance(one, dict) and "method" not in one and "id" in one:
                 opened = self._open.pop(orjson.dumps(one["id"]), None)
                 if opened is not None:
-                    self._session.end_call(opened.call, one, elapsed_s=at_s - opened.at_s)
+                    seen = self._look(opened, one)
+                    self._session.end_call(
+                        opened.call, one, elapsed_s=at_s - opened.at_s, seen=seen
+                    )
+
+    def _look(self, opened: _OpenCall, reply: Mapping[str, Any]) -> Observation | None:
+        """What the browser shows after the call; nothing of it if the call was not watched."""
+        if self._watch is None:
+            return None
+        if not opened.is_watched:
+            return Observation("")
+        try:
+            failed = "error" in reply or (reply.get("result") or {}).get("isError") is True
+            return self._watch.end("the call failed" if failed else None) or Observation("")
+        finally:
+            self._watched = None
+            self._idle.set()
 
     def lost(self) -> None:
         """The next step is not compared with the page of the one before."""
@@ -79,6 +134,8 @@ class SessionScorer:
     def finish(self) -> None:
         """The steps file is complete."""
         self._session.finish()
+        if self._watch is not None:
+            self._watch.close()
         if self._on_finish is not None:
             self._on_finish(self._session)
 

@@ -125,7 +125,7 @@ class ScoredSession:
         reply: Mapping[str, Any],
         *,
         elapsed_s: float = 0.0,
-        seen: tuple[PageEvidence | None, StepEvents | None] | None = None,
+        seen: Observation | None = None,
     ) -> StepScore | None:
         """The score of a call by the server's reply; the step is in the file.
 
@@ -136,7 +136,6 @@ class ScoredSession:
         text = result_text(result)
         page = read_page(text, page_id=call.arguments.get("pageId"), folder=self._folder)
         error, message = _error(call, reply, result, text)
-        evidence, events = seen or (self._evidence(call, page, error), self._events(call, page))
         outcome = ToolOutcome(
             tool=call.tool,
             call=call.signature,
@@ -148,12 +147,36 @@ class ScoredSession:
             block=self._block(call, page),
             info=None if error is not None else _info(call, result, text, page),
         )
+        if seen is None:
+            evidence, events = self._evidence(call, page, error), self._events(call, page)
+        else:
+            evidence = seen.evidence if isinstance(seen.evidence, PageEvidence) else None
+            events = seen.events
+            outcome = self._with_eyes(call, outcome, seen.outcome)
         observation = Observation(text, evidence=evidence, outcome=outcome, events=events)
         score = self._record(_action(call), observation, call.arguments, elapsed_s=elapsed_s)
         self._remember(page)
         if score is not None:
             self._follow(call, outcome, score, message)
         return score
+
+    def _with_eyes(
+        self, call: BrowserCall, outcome: ToolOutcome, seen: ToolOutcome | None
+    ) -> ToolOutcome:
+        """The outcome with what the page itself showed of the call: its element, a block, news."""
+        if seen is None:
+            return outcome
+        if seen.target is not None and call.kind in ("click", "press"):
+            gate: Gate = "not_required" if seen.effect < Effect.EXTERNAL else self._gate
+            outcome = outcome._replace(effect=seen.effect, gate=gate)
+        if call.kind != "read" and outcome.error is None:
+            outcome = outcome._replace(info=seen.info)
+        return outcome._replace(block=seen.block or outcome.block)
+
+    @property
+    def url(self) -> str | None:
+        """The address of the page, as far as the server has named it."""
+        return self._page.url
 
     def skip(self) -> None:
         """A call went by without being looked at: the next one has nothing to be compared with."""

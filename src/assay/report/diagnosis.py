@@ -64,6 +64,14 @@ class AttemptDiagnosis:
             return max(0.0, self.recovery.reward - (self.reward or 0.0))
         return self.lost
 
+    @property
+    def best_form(self) -> float:
+        """The reward of the same answer in its best form, at most: without the words around it."""
+        reward = self.reward or 0.0
+        if self.cause == "extra_words":
+            return reward + self.returns
+        return reward if self.recovery is None else max(reward, self.recovery.reward)
+
     def links(self) -> list[str]:
         """Where the evidence is: file and line, for each sign."""
         return [f"steps/{self.attempt}.jsonl:{sign.step + 1}" for sign in self.evidence]
@@ -152,7 +160,7 @@ def diagnose(
         finding = _find(opened, episode, limits, full, recoverer)
         findings.append(finding)
         if reward is not None:
-            best.append(finding.recovery.reward if finding.recovery else reward)
+            best.append(finding.best_form)
     return Diagnosis(
         run_id=opened.id,
         n=n,

@@ -72,6 +72,10 @@ class Sensitivity:
         }
 
 
+FILLED = frozenset({"answer", "golden_answers", "task_id", "goal", "final_response", "trajectory"})
+"""What a probe hands to every reward."""
+
+
 def probe(
     reward: str,
     answer: str,
@@ -83,7 +87,7 @@ def probe(
 
     A reward that asks for a trajectory gets a short one in which a tool was used; `columns` fills
     in whatever else it asks for. Raises `UsageError` for a reward that scores the state of an
-    environment: it has no answer to vary.
+    environment or has no reference answer, and for columns that are missing.
     """
     if not answer.strip() or len(answer) > LONGEST:
         raise UsageError(f"give a reference of 1 to {LONGEST} characters to vary")
@@ -93,6 +97,16 @@ def probe(
         raise UsageError(
             f"{scorer.spec.name} scores what happened in an environment, not the form of an "
             "answer; there is nothing to vary"
+        )
+    if "answer" not in needs:
+        raise UsageError(
+            f"{scorer.spec.name} compares a response with no reference answer; there is nothing to "
+            "vary"
+        )
+    missing = [name for name in scorer.spec.required if name not in {*FILLED, *(columns or {})}]
+    if missing:
+        raise UsageError(
+            f"{scorer.spec.name} needs {', '.join(map(repr, missing))} as well; give columns"
         )
     rows = tuple(_score(scorer, variant, answer, columns or {}) for variant in variants(answer))
     right = [row.reward for row in rows if row.right and row.reward is not None]

@@ -83,6 +83,10 @@ class ProtocolSession:
     def _on_detached(self, event: dict[str, Any]) -> None:
         self._frames.pop(str(event["sessionId"]), None)
 
+    async def tab_status(self) -> int | None:
+        """`None`: who follows a whole browser looks at each tab by itself."""
+        return None
+
     async def close(self) -> None:
         """End the session, and with it everything that it switched on."""
         self._handlers.clear()

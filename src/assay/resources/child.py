@@ -62,7 +62,9 @@ class ChildProcess:
 
     `limits` maps kinds of `resource.setrlimit` to values; they hold for all that the child starts,
     and before the first request is sent. A core file is never written. `inherit` are descriptors
-    that the child gets too. With `show_output` what it prints goes to our standard error, and
+    that the child gets too. Without `own_session` it has a process group of its own in ours, which
+    a busy machine schedules with us: many kernels share the processor out by sessions. With
+    `show_output` what it prints goes to our standard error, and
     `stderr_tail` is empty. Any thread may call any method; hold `lock` to keep several requests
     together.
     """
@@ -77,6 +79,7 @@ class ChildProcess:
         longest_frame: int = frames.LONGEST_FRAME,
         inherit: Sequence[int] = (),
         show_output: bool = False,
+        own_session: bool = True,
     ) -> None:
         self.mark = secrets.token_hex(16)
         """A text in the environment of every process that descends from this child."""
@@ -88,6 +91,7 @@ class ChildProcess:
         self._longest_frame = longest_frame
         self._inherit = tuple(inherit)
         self._show_output = show_output
+        self._own_session = own_session
         self._process: _Process | None = None
         self._release: weakref.finalize[..., ChildProcess] | None = None
         _open_children().add(self)
@@ -117,6 +121,7 @@ class ChildProcess:
                     self.mark,
                     inherit=self._inherit,
                     show_output=self._show_output,
+                    own_session=self._own_session,
                 )
                 self._release = weakref.finalize(self, self._process.release)
 
@@ -207,6 +212,7 @@ class _Process:
         *,
         inherit: tuple[int, ...],
         show_output: bool,
+        own_session: bool,
     ) -> None:
         self._mark = mark
         self._buffer = bytearray()
@@ -223,7 +229,8 @@ class _Process:
                 stdout=sys.stderr.fileno() if show_output else subprocess.DEVNULL,
                 stderr=None if show_output else self._log,
                 pass_fds=(*theirs, *inherit),
-                start_new_session=True,
+                start_new_session=own_session,
+                process_group=None if own_session else 0,
                 cwd=folder,
                 env=environment,
                 # Where one process cannot limit another, the child does it before it begins.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from assay.agents.functions import agent_factory
 from assay.agents.models.cli import split_command
@@ -16,7 +16,13 @@ from assay.errors import BadParameter
 from assay.ledger.layout import RunLayout, find_run
 from assay.ledger.run import Run
 from assay.registry import AGENTS, MODELS
-from assay.registry.annotations import UNKNOWN, annotations_of, read_option
+from assay.registry.annotations import (
+    UNKNOWN,
+    OptionText,
+    admits,
+    annotations_of,
+    read_option,
+)
 from assay.resources.spec import check_options
 
 RECORDINGS = "episodes"
@@ -63,7 +69,7 @@ def choose_agent(agent: Any, options: Mapping[str, Any]) -> AgentChoice:
     item = AGENTS.find(agent) if isinstance(agent, str) else agent
     name = agent if isinstance(agent, str) else _name_of(agent)
     factory = agent_factory(item, name)
-    nested = _nested(_read_options(factory, options))
+    nested = _nested(_read_options(factory, options, f"agent {name!r}"))
     check_options(f"agent {name!r}", factory, nested)
     return AgentChoice(name, factory, nested, _files(name, item, nested))
 
@@ -95,14 +101,28 @@ def _name_of(agent: Any) -> str:
     return str(name).strip("<>")
 
 
-def _read_options(factory: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options, with what a person typed read by the types of the agent and of its model."""
+def _read_options(
+    factory: Callable[..., Any], options: Mapping[str, Any], owner: str
+) -> dict[str, Any]:
+    """The options, with what a person typed read by the types of the agent and of its model.
+
+    Raises `BadParameter` for a text where the agent takes none: any text would count as true.
+    """
     types = annotations_of(factory)
     model = read_option({**with_defaults(factory, {}), **options}.get("model"), str)
     if isinstance(model, str) and model in MODELS.names():
         inner = annotations_of(MODELS.get(model))
         types |= {f"model_options.{name}": annotation for name, annotation in inner.items()}
-    return {key: read_option(value, types.get(key, UNKNOWN)) for key, value in options.items()}
+    result = {key: read_option(value, types.get(key, UNKNOWN)) for key, value in options.items()}
+    for key, value in result.items():
+        kind = types.get(key, UNKNOWN)
+        words = [words for plain, words in _PLAIN if plain is kind]
+        if words and isinstance(options[key], OptionText) and not admits(kind, value):
+            raise BadParameter(f"{owner}: {key} is {value!r}; it takes {words[0]}")
+    return result
+
+
+_PLAIN: Final = ((bool, "true or false"), (int, "a whole number"), (float, "a number"))
 
 
 def with_run_id(choice: AgentChoice, runs_dir: Path) -> AgentChoice:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pickle
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from assay.errors import BadParameter, MissingParameter
 from assay.formats.tables import read_table
@@ -17,6 +17,11 @@ from assay.schema.score import Abstained, Json, Score
 from assay.schema.values import describe
 from assay.scoring.scorer import ROW_REASONS, Scorer
 
+T = TypeVar("T")
+R = TypeVar("R")
+
+WAITING_ROWS = 16
+"""Rows at a time of a reward that mostly waits."""
 ROWS_PER_TASK = 512
 """Rows sent to a worker at a time: enough to hide the cost of sending them."""
 
@@ -56,8 +61,7 @@ def score_batch(
         limit = limit.of_rows(len(table.rows))
     numbered = enumerate(table.rows, start=1)
     if workers == 1:
-        scores = (score_row(scorer, row, f"row {number}") for number, row in numbered)
-        return ScoreStream(scores, scorer.spec.name, limit)
+        return ScoreStream(_score_numbered(scorer, numbered), scorer.spec.name, limit)
     try:
         pickle.dumps(scorer)
     except (pickle.PicklingError, TypeError, AttributeError) as error:
@@ -178,4 +182,29 @@ def _in_processes(
 
 
 def _score_chunk(scorer: Scorer, chunk: list[tuple[int, Any]]) -> list[Score]:
-    return [score_row(scorer, row, f"row {number}") for number, row in chunk]
+    return list(_score_numbered(scorer, iter(chunk)))
+
+
+def _score_numbered(scorer: Scorer, numbered: Iterator[tuple[int, Any]]) -> Iterator[Score]:
+    return map_rows([scorer], lambda one: score_row(scorer, one[1], f"row {one[0]}"), numbered)
+
+
+def map_rows(scorers: Sequence[Scorer], work: Callable[[T], R], rows: Iterator[T]) -> Iterator[R]:
+    """What `work` returns for every row, in order.
+
+    Where a reward mostly waits, as for programs that run, many rows are under way in threads.
+    """
+    if not any(scorer.spec.waits for scorer in scorers):
+        yield from map(work, rows)
+        return
+    pool = ThreadPoolExecutor(WAITING_ROWS, thread_name_prefix="waiting")
+    under_way: deque[Future[R]] = deque()
+    try:
+        for row in rows:
+            under_way.append(pool.submit(work, row))
+            if len(under_way) >= 2 * WAITING_ROWS:
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,6 +19,7 @@ from assay.errors import BadParameter, BadRecord, MissingParameter
 from assay.ledger.provenance import resolved_config, task_set_hash
 from assay.registry import ENVIRONMENTS, MODELS, RESERVED, REWARDS, TASKS
 from assay.registry.addresses import is_address
+from assay.registry.annotations import annotations_of, names_none
 from assay.report.comparability import NO_MATTER
 from assay.resources.spec import check_options
 from assay.rewards.step import Contract, parse_contract
@@ -44,9 +46,12 @@ from assay.schema.manifest import RunManifest
 from assay.schema.secrets import SECRET
 from assay.schema.task import Task
 from assay.scoring.scorer import Scorer, without_defaults
+from assay.tasks.jsonl import PARTS, columns_of, likely_answer
 
 DIRECTIONS = ("up", "down")
 LISTED_CHANGES = 5
+NEAR = 0.83
+"""So much alike are the name of a part and a slip of it: `answr`, `ansewr`, not `problem_id`."""
 AttemptKey: TypeAlias = tuple[str, int]
 """A task's id and the number of its repeat: what identifies an episode of a run."""
 
@@ -373,9 +378,12 @@ def make_plan(
     )
     service_options(benchmark)
     check_prices(agent, budget.cost_usd, benchmark.limits.cost_usd)
-    tasks = select_tasks(load_tasks(benchmark), selection)
     scorers = tuple(map(_scorer, benchmark.rewards))
+    _check_parts(benchmark.tasks.options.get("columns"), scorers, agent)
+    all_tasks = load_tasks(benchmark)
+    tasks = select_tasks(all_tasks, selection)
     for scorer in scorers:
+        _check_references(scorer, benchmark, all_tasks)
         _check_columns(scorer, tasks)
     for task in tasks:
         contract_of(task)
@@ -479,6 +487,40 @@ def _resolve_expectations(
         chosen = select_tasks(tasks, ",".join(words)) if words else ()
         resolved[direction] = tuple(task.id for task in chosen)
     return resolved
+
+
+def _check_parts(columns: Any, scorers: Sequence[Scorer], agent: AgentChoice) -> None:
+    """Raise `BadParameter` for a column that is named for nearly a part of a task.
+
+    Any other name may be one that the reward or the agent looks up by itself.
+    """
+    if not isinstance(columns, Mapping):
+        return
+    parameters = {name for each in scorers for name in (*each.spec.required, *each.spec.optional)}
+    parameters |= {*PARTS, *getattr(agent.factory, "parameters", ())}
+    for part, column in columns.items():
+        near = () if part in parameters else get_close_matches(part[:100], PARTS, 1, NEAR)
+        if near:
+            raise BadParameter(
+                f"--column {part}={column}: no part of a task is called {part!r}, and neither the "
+                f"reward nor the agent asks for it; did you mean {near[0]}={column}?"
+            )
+
+
+def _check_references(scorer: Scorer, benchmark: Benchmark, tasks: Sequence[Task]) -> None:
+    """Raise `MissingParameter` if the reward needs a reference, and no task has one."""
+    spec, source = scorer.spec, benchmark.tasks
+    if "answer" not in spec.required or any(task.answer is not None for task in tasks):
+        return
+    if names_none(annotations_of(spec.function).get("answer")):
+        return
+    file = source.options.get("path") if source.name == "jsonl" else None
+    columns = list(tasks[0].metadata) if file is None else columns_of(Path(file))
+    raise MissingParameter(
+        f"{spec.name} needs 'answer', the reference, and no task of {benchmark.name!r} has one; "
+        f"the columns are: {', '.join(sorted(columns)) or 'none'}; say which one it is: --column "
+        f"answer={likely_answer(columns)}"
+    )
 
 
 def _check_columns(scorer: Scorer, tasks: Sequence[Task]) -> None:

@@ -18,7 +18,7 @@ import orjson
 from assay.errors import BadParameter, BadRecord, UnknownName
 from assay.registry import find_reward
 from assay.resources.files import atomic_write
-from assay.runner.batch import score_row
+from assay.runner.batch import map_rows, score_row
 from assay.runner.counts import AbstentionLimit, RewardCounts
 from assay.runner.results import result_of, write_shard
 from assay.runner.shard_rows import InputRow, Shard, read_rows
@@ -151,14 +151,16 @@ def score_rows(
 ) -> Iterator[tuple[dict[str, Score], dict[str, Any]]]:
     """For every row its scores, and the result row that is written for it."""
     me = os.getpid()
-    for row in rows:
+
+    def score(row: InputRow) -> tuple[InputRow, dict[str, Score]]:
         if row.problem:
-            scores: dict[str, Score] = {
+            return row, {
                 scorer.spec.name: scorer.abstain("bad_row", row.problem) for scorer in scorers
             }
-        else:
-            place = f"line {row.number}"
-            scores = {scorer.spec.name: score_row(scorer, row.value, place) for scorer in scorers}
+        place = f"line {row.number}"
+        return row, {scorer.spec.name: score_row(scorer, row.value, place) for scorer in scorers}
+
+    for row, scores in map_rows(scorers, score, rows):
         if os.getpid() != me:
             os._exit(0)  # A reward forked, and the copy would write what its parent writes.
         yield scores, result_of(row.number, row.value, keep, scores)

@@ -76,7 +76,8 @@ def read_tasks(tasks: Iterable[TaskLike], columns: Mapping[str, str]) -> tuple[T
                 f"{where} is {item!r:.200}; a task is a Task, a mapping such as "
                 "{'question': …, 'answer': …}, or the question alone"
             )
-        read.append(task_of(rename_columns(row, columns, where), where, f"task.{number}"))
+        renamed = rename_columns(row, columns, where)
+        read.append(task_of(renamed, where, f"task.{number}", columns=row))
     return tuple(read)
 
 

@@ -18,7 +18,8 @@ Family: TypeAlias = Literal[
     "correctness", "degenerate", "spray", "text", "shape", "agent", "execution", "machine"
 ]
 Kind: TypeAlias = Literal[
-    "maths", "qa", "choice", "structured", "agent", "environment", "format", "code", "files"
+    "maths", "qa", "choice", "structured", "agent", "environment", "format", "code", "files",
+    "sql", "tools",
 ]  # fmt: skip
 Budget: TypeAlias = Literal["fast", "full"]
 Outcome: TypeAlias = Literal["passed", "found", "accepted", "skipped"]

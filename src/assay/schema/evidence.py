@@ -76,6 +76,10 @@ class StepEvents(NamedTuple):
     """Overlays that came up by themselves; they are left out of the digests."""
     closed: int | None = None
     """Overlays that had come up by themselves, and were put out of the way."""
+    refusals: int | None = None
+    """Messages that came with the step and say, by colour or words, that it did not work."""
+    missing: bool | None = None
+    """Whether the page or view that came says of itself that what was asked for is not there."""
 
 
 class NetworkFact(NamedTuple):

@@ -9,6 +9,7 @@ from enum import IntEnum
 from typing import Literal, NamedTuple, TypeAlias
 
 from assay.schema.blocking import BlockCode
+from assay.schema.evidence import StepEvents
 
 
 class Effect(IntEnum):
@@ -41,6 +42,7 @@ ErrorCode: TypeAlias = Literal[
     "request_failed",
     "form_rejected",
     "value_refused",
+    "refusal",
     "bad_call",
     "other",
 ]
@@ -69,3 +71,21 @@ class ToolOutcome(NamedTuple):
 
     Only for those who look: no score reads it.
     """
+
+
+def reported_failure(events: StepEvents) -> ErrorCode | None:
+    """How a step failed by what the browser reported of it; `None` if it did not."""
+    status = events.status
+    if (status is not None and status >= 400) or events.missing:
+        return "page_error"
+    if events.rejected is not None and events.rejected > 0:
+        return "form_rejected"
+    # A page that loaded stands for the step, whatever the scripts of the old or the new one miss.
+    if status is None:
+        if events.failed_writes is not None and events.failed_writes > 0:
+            return "request_failed"
+        if events.failed_reads is not None and events.failed_reads > 0 and not events.answered:
+            return "request_failed"
+    if events.refusals is not None and events.refusals > 0:
+        return "refusal"
+    return "value_refused" if events.kept is False else None

@@ -77,6 +77,7 @@ SENTENCES: Mapping[str, str] = {
     "error_page_error": "the site answered with an error instead of the page",
     "error_request_failed": "a request that the step sent was refused or broke off",
     "error_form_rejected": "the page refused what was entered",
+    "error_refusal": "a message on the page says that it did not work",
     "error_value_refused": "the field does not hold what was put into it",
     "error_bad_call": "the tool refused what it was called with",
     "error_other": "the call failed",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from assay.errors import BadInput, BadParameter
+from assay.errors import BadInput, BadParameter, did_you_mean
 from assay.schema.columns import ANSWERS, GOALS, IDS
 from assay.schema.task import Task
 
@@ -24,6 +24,8 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(ANSWERS, ANSWERS),
 }
 """By each of those names, the part that it is a name of."""
+LIKELY_ANSWERS = ("answer", "expect", "reference", "truth", "target", "label", "correct", "key")
+"""Words in the names of columns that are likely to hold the reference."""
 
 
 def tasks(
@@ -44,7 +46,8 @@ def tasks(
     unit = unit_of(Path(path))
     for number, row in read_rows(Path(path)):
         where = f"{path}, {unit} {number}"
-        task = task_of(rename_columns(row, columns, where), where, f"{unit}.{number}")
+        renamed = rename_columns(row, columns, where)
+        task = task_of(renamed, where, f"{unit}.{number}", columns=row)
         if task.id in lines:
             raise BadInput(
                 f"{where}: the id {task.id!r} is that of {unit} {lines[task.id]} too; give every "
@@ -62,6 +65,17 @@ def tasks(
 def unit_of(path: Path) -> str:
     """What the tasks of the file are numbered by: its lines, or its rows."""
     return "row" if path.suffix.lower() in (".json", *TABLES) else "line"
+
+
+def columns_of(path: Path) -> list[str]:
+    """The columns of the file's first task, as they stand there."""
+    return list(next((row for _, row in read_rows(path)), {}))
+
+
+def likely_answer(columns: Iterable[str]) -> str:
+    """The column that is most like a reference by its name; `COLUMN` where none is."""
+    names = [name for name in columns if any(word in name.lower() for word in LIKELY_ANSWERS)]
+    return names[0] if names else "COLUMN"
 
 
 def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -134,9 +148,9 @@ def rename_columns(
     """The row with what `columns` names under the name that a task has for it."""
     absent = [(name, column) for name, column in columns.items() if column not in row]
     for name, column in absent:
+        there = f"the columns there are: {', '.join(sorted(row)) or 'none'}"
         raise BadInput(
-            f"{where}: no column {column!r} for {name!r}; the columns there are: "
-            f"{', '.join(sorted(row)) or 'none'}"
+            f"{where}: no column {column!r} for {name!r}; {did_you_mean(column, row, there)}"
         )
     parts = {name: PARTS.get(name, (name,)) for name in columns}
     used = {*columns.values(), *(other for names in parts.values() for other in names)}
@@ -144,15 +158,20 @@ def rename_columns(
     return {**{parts[name][0]: row[column] for name, column in columns.items()}, **rest}
 
 
-def task_of(row: dict[str, Any], where: str, default_id: str) -> Task:
-    """The task of a row; `default_id` is for one that has none."""
+def task_of(
+    row: dict[str, Any], where: str, default_id: str, *, columns: Collection[str] = ()
+) -> Task:
+    """The task of a row; `default_id` is for one that has none.
+
+    `columns` are those of the row before any of them was renamed, for messages.
+    """
     id_, goal, answer = (_first(row, names) for names in (IDS, GOALS, ANSWERS))
     id_ = default_id if id_ is None else id_
     if goal is None:
-        columns = ", ".join(sorted(row)) or "none"
+        names = ", ".join(sorted(columns or row)) or "none"
         raise BadInput(
             f"{where}: no {GOALS[0]!r}, {', '.join(map(repr, GOALS[1:-1]))} or {GOALS[-1]!r}; the "
-            f"columns there are: {columns}; say which one it is: --column question={_likely(row)}"
+            f"columns there are: {names}; say which one it is: --column question={_likely(row)}"
         )
     if isinstance(id_, bool) or not isinstance(id_, (str, int)) or str(id_) == "":
         raise BadInput(f"{where}: an id is a text or a whole number, not {id_!r}")

@@ -140,8 +140,13 @@ class RunsReader:
                 return self._index.attempts(run_id=run_id)
 
         key = (run_id, stamp(layout.manifest), stamp(layout.episodes))
-        rows = self._attempts.get_or_make(key, make)
-        return rows if task_id is None else [row for row in rows if row.task_id == task_id]
+        if task_id is None:
+            return self._attempts.get_or_make(key, make)
+        rows = self._attempts.get(key)
+        if rows is None:
+            with self._index_lock:
+                return self._index.attempts(run_id=run_id, task_id=task_id)
+        return [row for row in rows if row.task_id == task_id]
 
     def tasks(self, row: RunRow) -> list[TaskRow]:
         """Every task of the run with its mean reward."""

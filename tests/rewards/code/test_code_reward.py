@@ -1,5 +1,6 @@
 """What `code_reward` pays, in a process with limits alone, so that it runs on every machine."""
 
+import time
 from typing import Any
 
 import pytest
@@ -104,6 +105,16 @@ def check(candidate):
     assert float(score(program, {"code": tests, "entry_point": "work"})) == 1.0
 
 
+def test_an_exception_of_the_program_does_not_end_the_tests_own_loops() -> None:
+    tests = (
+        "for one, other in zip(map(candidate, [1, 2], [2, 2]), [3, 4]):\n    assert one == other"
+    )
+    for raised in ("StopIteration", "GeneratorExit", "StopAsyncIteration"):
+        program = f"def add(a, b): raise {raised}"
+        assert float(score(program, {"code": tests, "entry_point": "add"})) == 0.0, raised
+    assert float(score(RIGHT, {"code": tests, "entry_point": "add"})) == 1.0
+
+
 def test_a_stub_in_the_tests_does_not_stand_in_for_the_program() -> None:
     prompt = 'def add(a, b):\n    """Add."""\n    return 3\n'
     tests = {
@@ -187,3 +198,16 @@ def test_values_that_are_hard_to_read_are_wrong_and_cost_little() -> None:
         assert float(scored) == 0.0
         assert scored.because.isprintable()
         scored.because.encode()
+
+
+def test_rows_of_a_batch_do_not_wait_for_slow_programs() -> None:
+    rows = [
+        {"final_response": f"```python\n{program}\n```", "tests": ADD}
+        for program in ["import time; time.sleep(99)"] * 6 + [RIGHT] * 3
+    ]
+    params: dict[str, Any] = {"isolation": "process", "time_s": 4.0}
+    began = time.monotonic()
+    values = [float(one) for one in assay.score_batch("code_reward", rows, params=params)]
+    assert values == [0.0] * 6 + [1.0] * 3
+    # One after the other they would take six limits.
+    assert time.monotonic() - began < 5 * 4.0

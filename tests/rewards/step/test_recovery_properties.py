@@ -250,7 +250,7 @@ def test_learning_that_a_channel_did_not_change_never_makes_it_progress(
         assert same.classification != "progress"
 
 
-REFUSALS = ("failed_writes", "failed_reads", "rejected")
+REFUSALS = ("failed_writes", "failed_reads", "rejected", "refusals", "missing")
 GAINS = ("tabs", "downloads", "copies", "dialogs")
 
 

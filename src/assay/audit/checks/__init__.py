@@ -10,7 +10,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from assay.audit.checks import agent, correctness, degenerate, execution, shape, spray, text
+from assay.audit.checks import (
+    agent,
+    correctness,
+    degenerate,
+    execution,
+    queries,
+    shape,
+    spray,
+    text,
+    tools,
+)
 from assay.audit.findings import Check
 
 CHECKS: Final[tuple[Check, ...]] = (
@@ -20,5 +30,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     *text.CHECKS,
     *shape.CHECKS,
     *agent.CHECKS,
+    *tools.CHECKS,
     *execution.CHECKS,
+    *queries.CHECKS,
 )

@@ -10,7 +10,7 @@ from typing import Final
 from assay.audit.checks.forms import near_misses, rewrites
 from assay.audit.context import Bar, CheckContext, Probe, ProbeOutcome
 from assay.audit.episodes import ONE_ENDING, episode_record, has_own_episodes
-from assay.audit.findings import EVERY_KIND, Check, CheckResult, Violation, rate_of
+from assay.audit.findings import ANSWER_KINDS, EVERY_KIND, Check, CheckResult, Violation, rate_of
 from assay.schema.audit import Severity
 
 REFERENCE_ROWS: Final = 200
@@ -123,7 +123,8 @@ CHECKS: Final[tuple[Check, ...]] = (
         Violation("high", "right answers in another form are refused",
             "the same answer, written otherwise",
             "compare values, not text; normalise spacing, fractions, thousands, order of sets and "
-            "keys")),
+            "keys"),
+        kinds=ANSWER_KINDS | {"sql", "tools"}),
     _check("near_misses_refused", "An answer close to the reference, but wrong, is not paid.",
         _near_misses_refused,
         Violation("high", "wrong answers are paid",

@@ -10,7 +10,7 @@ from typing import Final
 
 from assay.audit.checks.forms import number_of
 from assay.audit.context import Bar, CheckContext, Probe, ProbeOutcome, never_paid
-from assay.audit.findings import TEXT_KINDS, Check, CheckResult, Sample, Violation
+from assay.audit.findings import ANSWER_KINDS, TEXT_KINDS, Check, CheckResult, Sample, Violation
 from assay.schema.audit import Severity
 
 ROWS: Final = 40
@@ -81,6 +81,11 @@ def _rows_with_answer(context: CheckContext) -> list[Sample]:
     return context.rows(where=lambda row: bool(row.reference_text.strip()))
 
 
+def _rows_with_one_answer(context: CheckContext, most: int) -> list[Sample]:
+    """Rows that not every answer in words is right to, as it is where no tool fits."""
+    return context.rows(most, lambda row: row.reference != [])
+
+
 def _fixed(texts: Iterable[tuple[str, str]], bar: Bar) -> Callable[[CheckContext], Iterator[Probe]]:
     """The same responses to every row, kept as they are."""
 
@@ -121,7 +126,7 @@ def _echoes(context: CheckContext) -> Iterator[Probe]:
 
 
 def _other_references(context: CheckContext) -> Iterator[Probe]:
-    rows = context.rows(ROWS)
+    rows = _rows_with_one_answer(context, ROWS)
     for at, row in enumerate(rows):
         for step in (1, 3):
             other = rows[(at + step) % len(rows)]
@@ -143,7 +148,7 @@ def _are_alike(one: Sample, other: Sample) -> bool:
 
 def _lazy_constant(context: CheckContext) -> CheckResult:
     """The best constant answer against what it deserves: the rows on which it is right."""
-    rows = context.rows(CONSTANT_ROWS)
+    rows = _rows_with_one_answer(context, CONSTANT_ROWS)
     references = [row.reference_text for row in rows]
     if len(set(references)) < 3:
         return CheckResult(
@@ -188,31 +193,37 @@ CHECKS: Final[tuple[Check, ...]] = (
     _check("empty_answer", "An empty answer is not paid.", never_paid(_fixed(NOTHING, "any")),
         Violation("critical", "an empty answer is paid", "nothing was answered",
             "refuse an empty answer before comparing; never treat two unreadable sides as equal"),
-        kinds=TEXT_KINDS),
+        kinds=TEXT_KINDS | {"tools"}),
     _check("format_only", "The form of an answer without an answer is not paid.",
         never_paid(_format_only),
         Violation("critical", "the form of an answer is paid without one",
             "the place for the answer holds none",
-            "pay for what stands in the place, not for the place; refuse an empty one")),
+            "pay for what stands in the place, not for the place; refuse an empty one"),
+        kinds=ANSWER_KINDS | {"sql"}),
     _check("master_keys", "Texts known to open model judges are not paid.",
         never_paid(_fixed(MASTER_KEYS, "quarter")),
         Violation("critical", "a master key is paid",
             "no answer at all, whatever it asks of the grader",
-            "compare with the reference by rule; a model as judge needs such texts as negatives")),
+            "compare with the reference by rule; a model as judge needs such texts as negatives"),
+        kinds=ANSWER_KINDS | {"sql"}),
     _check("refusal", "Giving up is not paid.", never_paid(_refusals),
         Violation("critical", "giving up is paid", "the answer says that there is none",
-            "refuse what cannot be read as an answer; never treat two unreadable sides as equal")),
+            "refuse what cannot be read as an answer; never treat two unreadable sides as equal"),
+        kinds=ANSWER_KINDS | {"sql"}),
     _check("prompt_echo", "Repeating the question is not paid.", never_paid(_echoes),
         Violation("high", "repeating the question is paid",
             "the question, not an answer, even if it names the answer among others",
-            "read the answer from a place of its own, not from anywhere in the text")),
+            "read the answer from a place of its own, not from anywhere in the text"),
+        kinds=ANSWER_KINDS | {"sql"}),
     _check("other_gold", "The answer to another row is not paid.", never_paid(_other_references),
         Violation("critical", "another row's answer is paid", "the answer to another question",
-            "compare with this row's own reference; keep no state between rows")),
+            "compare with this row's own reference; keep no state between rows"),
+        kinds=ANSWER_KINDS | {"sql", "tools"}),
     _check("lazy_constant", "No constant answer earns more than the rows it is right on.",
         _lazy_constant,
         Violation("critical", "a policy that always answers the same is paid",
             "right only on the rows whose answer it is",
             "look at the rows that pay this answer; compare the whole answer with the row's "
-            "reference")),
+            "reference"),
+        kinds=ANSWER_KINDS | {"sql", "tools"}),
 )  # fmt: skip

@@ -14,6 +14,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
+from assay.audit.conversations import read_calls
 from assay.audit.findings import Sample
 from assay.report.variants import variants
 from assay.schema.audit import Kind
@@ -66,6 +67,8 @@ def rewrites(kind: Kind, answer: str) -> list[Named]:
         "structured": _record_forms,
         "qa": _text_forms,
         "choice": _letter_forms,
+        "sql": _query_forms,
+        "tools": _call_forms,
     }.get(kind)
     return [] if make is None else _distinct(make(answer), answer)
 
@@ -79,6 +82,8 @@ def near_misses(kind: Kind, sample: Sample, answer: str) -> list[Named]:
         # Which other program is surely wrong is for the data to say.
         "code": lambda _: (),
         "files": lambda _: (),
+        "sql": lambda _: (),
+        "tools": _call_misses,
     }
     make = makers.get(kind, _text_misses)
     listed = [("near miss of the data", text) for text in sample.wrong]
@@ -253,6 +258,31 @@ def _record_misses(answer: str) -> Iterator[Named]:
         yield "values exchanged", json.dumps(dict(zip(keys, values[::-1], strict=True)))
     yield "every value another", json.dumps(dict.fromkeys(keys, ELSE))
     yield "every key another", json.dumps({f"{key}_x": value for key, value in record.items()})
+
+
+def _query_forms(answer: str) -> Iterator[Named]:
+    yield "semicolon", f"{answer};"
+    yield "comment after", f"{answer} -- that is all"
+    if "'" not in answer and '"' not in answer:
+        yield "a line for each word", answer.replace(" ", "\n")
+
+
+def _call_forms(answer: str) -> Iterator[Named]:
+    calls = read_calls(answer)
+    if calls:
+        backwards = [
+            {**one, "arguments": dict(reversed(one["arguments"].items()))} for one in calls
+        ]
+        yield "arguments in another order", json.dumps(backwards)
+        yield "calls in another order", json.dumps(calls[::-1])
+
+
+def _call_misses(answer: str) -> Iterator[Named]:
+    calls = read_calls(answer)
+    if calls:
+        yield "no call", "I would rather not."
+        yield "another function", json.dumps([{**one, "name": "assay_quill"} for one in calls])
+        yield "one call less", json.dumps(calls[:-1]) if calls[1:] else "None."
 
 
 def _is_whole(value: Any) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Final
 
 from assay.audit.findings import Sample, reference_text
@@ -35,7 +36,9 @@ def built_in(kind: Kind, reward: str = "") -> tuple[Sample, ...]:
     # A reward of the form takes any question.
     name = ROWS_OF.get(reward) or ("qa" if kind == "format" else kind)
     text = files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
-    return tuple(_sample(kind, row) for row in tomllib.loads(text)["row"])
+    table = tomllib.loads(text)
+    shared = {key: value for key, value in table.items() if key != "row"}
+    return tuple(_sample(kind, {**shared, **row}) for row in table["row"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,8 @@ def from_row(kind: Kind, row: Mapping[str, Any]) -> Sample:
         return Sample(_prompt(row), None, ("",), (), dict(row))
     if kind in ("code", "files"):
         return _task_of_row(kind, row)
+    if kind in ("sql", "tools"):
+        return _queried_row(kind, row)
     if kind == "format":
         # Whatever stands in the form; the reward does not compare it.
         text = "The answer"
@@ -107,6 +112,10 @@ def _sample(kind: Kind, row: Mapping[str, Any]) -> Sample:
         return _program(row)
     if kind == "files":
         return _folder(row)
+    if kind == "sql":
+        return _query(row)
+    if kind == "tools":
+        return _calls(row)
     reference = row["gold"]
     return Sample(
         prompt,
@@ -148,6 +157,52 @@ def _folder(row: Mapping[str, Any]) -> Sample:
     right, wrong = (json.dumps({"solution.py": row[name]}) for name in ("solution", "wrong"))
     columns = {"prompt": row["prompt"], "tests": row["tests"], "answer": row["tests"]}
     return Sample(row["prompt"], row["tests"], (right,), (wrong,), columns, right)
+
+
+def _query(row: Mapping[str, Any]) -> Sample:
+    """A question to a database that a script builds."""
+    columns = {
+        "prompt": row["prompt"],
+        "answer": row["gold"],
+        "database": {"script": row["script"]},
+    }
+    right = (row["gold"], *row.get("right", ()))
+    return Sample(row["prompt"], row["gold"], right, tuple(row["wrong"]), columns)
+
+
+def _calls(row: Mapping[str, Any]) -> Sample:
+    """A task for an agent with tools; an answer is a JSON list of calls, or words."""
+    answer, tools = json.loads(row["gold"]), json.loads(row["tools"])
+    columns = {
+        "prompt": row["prompt"],
+        "answer": answer,
+        "ground_truth": answer,
+        "tools": tools,
+        "functions": tools,
+    }
+    right = str(row["calls"])
+    return Sample(row["prompt"], answer, (right,), tuple(row["wrong"]), columns, right)
+
+
+def _queried_row(kind: Kind, row: Mapping[str, Any]) -> Sample:
+    """A sample made of a user's row for a reward of queries or of tool calls."""
+    names = ("answer", "database") if kind == "sql" else ("answer", "tools", "calls")
+    missing = [name for name in names if row.get(name) is None]
+    if missing:
+        raise BadRecord(
+            f"a row for a reward of kind {kind!r} needs {', '.join(names)}; this one has "
+            f"{', '.join(map(repr, row)) or 'nothing'}"
+        )
+    wrong = tuple(map(str, row.get("wrong") or ()))
+    if kind == "tools":
+        right = row["calls"] if isinstance(row["calls"], str) else json.dumps(row["calls"])
+        return Sample(_prompt(row), row["answer"], (right,), wrong, dict(row), right)
+    database = row["database"]
+    if isinstance(database, str):
+        # The target runs in a folder of its own, and gets a copy of the file.
+        database = str(Path(database).absolute())
+    columns = {**row, "database": database}
+    return Sample(_prompt(row), row["answer"], (str(row["answer"]),), wrong, columns)
 
 
 def _task_of_row(kind: Kind, row: Mapping[str, Any]) -> Sample:

@@ -78,6 +78,8 @@ def _ask(context: CheckContext) -> list[ProbeOutcome]:
     probes = [
         Probe(name, _with_reference(context, context.answer(context.samples[0], text), reference))
         for name, reference in BAD_REFERENCES
+        # Of calls, an empty list says that none is right.
+        if not (context.kind == "tools" and reference == [])
         for text in ANSWERS
     ]
     results = context.session.run_calls([probe.call for probe in probes])

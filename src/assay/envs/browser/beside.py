@@ -236,6 +236,10 @@ class BrowserFollower:
     def _latest(self) -> FollowedTab | None:
         return max(self._tabs.values(), key=lambda tab: tab.active_at, default=None)
 
+    def _tab_at(self, url: str | None) -> FollowedTab | None:
+        tabs = [tab for tab in self._tabs.values() if url is not None and tab.watch.url == url]
+        return max(tabs, key=lambda tab: tab.active_at, default=None)
+
     async def _follow(self) -> None:
         """Finish each step that nobody reports, when its tab has been left alone for a while."""
         while True:
@@ -279,14 +283,25 @@ class BrowserFollower:
                 if tab.calls and not self._reporting:
                     await self._finish(tab, at_once=True)
 
-    async def begin(self, tool: str, arguments: Mapping[str, Any] | None = None) -> None:
-        """The driver begins a step; what is seen until `end` is a part of it."""
+    @property
+    def reporting(self) -> bool:
+        """Whether a step was begun, and has not ended."""
+        return self._reporting
+
+    async def begin(
+        self, tool: str, arguments: Mapping[str, Any] | None = None, *, url: str | None = None
+    ) -> None:
+        """The driver begins a step; what is seen until `end` is a part of it.
+
+        It is meant for the tab with this address, if there is one, else for the latest.
+        """
         await self.flush()
         async with self._stepping:
             self._reporting = True
             self._tool, self._arguments = tool, dict(arguments or {})
-            tab = self._reported_tab = self._latest
+            tab = self._reported_tab = self._tab_at(url) or self._latest
             if tab is not None:
+                tab.active_at = monotonic()
                 await tab.watch.begin(tool, self._arguments)
 
     async def end(self, error: BaseException | str | None = None, *, tell: bool = True) -> SeenStep:

@@ -16,6 +16,7 @@
   const labels = (element) => {
     try { return element.labels ?? null; } catch { return null; }
   };
+  const openRoot = getter(Element.prototype, "shadowRoot"), closedRoots = new WeakMap();
   const SKIP = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "HEAD", "META", "LINK"]);
   const INPUT_ROLE = {
     checkbox: "checkbox", radio: "radio", button: "button", submit: "button", reset: "button",
@@ -34,7 +35,14 @@
     owner: getter(Node.prototype, "ownerDocument"),
     root: method(Node.prototype, "getRootNode"),
     contains: method(Node.prototype, "contains"),
-    shadow: getter(Element.prototype, "shadowRoot"),
+    // A closed root is known once it has been handed over.
+    shadow: (element) => openRoot(element) ?? closedRoots.get(element) ?? null,
+    isClosed: (element) => closedRoots.has(element),
+    adopt: (root) => {
+      if (closedRoots.has(root.host)) return false;
+      closedRoots.set(root.host, root);
+      return true;
+    },
     children: getter(Element.prototype, "children"),
     matches: method(Element.prototype, "matches"),
     checkVisibility: method(Element.prototype, "checkVisibility"),

@@ -14,10 +14,11 @@ from assay.envs.browser.actions import BROWSER_ACTIONS, parse_action
 from assay.envs.browser.digest import call_signature, info_digest, page_evidence
 from assay.envs.browser.gateway import AddressPolicy, own_places, start_gateway
 from assay.envs.browser.isolated import ActionFailed
-from assay.envs.browser.obstacles import came_back, find_block
+from assay.envs.browser.notices import Notice
+from assay.envs.browser.obstacles import OfferedRetries, came_back, find_block, find_notice
 from assay.envs.browser.outcomes import classify_error
 from assay.envs.browser.page import NOOP_S, BrowserPage, PageLost, PageOptions
-from assay.envs.browser.risk import effect_of
+from assay.envs.browser.risk import READS, effect_of
 from assay.envs.browser.shot import HEIGHT, WIDTH, shot_hash
 from assay.envs.browser.snapshot import PageSnapshot, render_payload
 from assay.errors import BadParameter, BadRecord, DeadResource, NotReset
@@ -103,6 +104,7 @@ class BrowserEnvironment:
         self._scroll = 0
         self._before: PageSnapshot | None = None
         self._blocked = False
+        self._retries = OfferedRetries()
         self._target_name = ""
         self._dead = ""
         self._closed = False
@@ -161,6 +163,7 @@ class BrowserEnvironment:
         self._task, self._steps, self._targets = task, 0, {}
         self._questions, self._scroll = {}, 0
         self._before, self._blocked, self._target_name = None, False, ""
+        self._retries = OfferedRetries()
         await self._watch(tab)
         observation = await self._act(ActionCall("goto", (start,)))
         if observation.outcome is not None and observation.outcome.error == "nav_error":
@@ -230,8 +233,26 @@ class BrowserEnvironment:
             return await self._tab().holds(*call.arguments)
         return None
 
+    def _notice(self, call: ActionCall, snapshot: PageSnapshot) -> Notice | None:
+        """What the page says of itself since the call."""
+        if call.name in READS:
+            return None
+        observer = self._tab().observer
+        return find_notice(
+            snapshot,
+            self._before,
+            observer.dialogs,
+            fresh=observer.requests.document is not None,
+            own=call.name in ("fill", "select"),
+        )
+
     def _events(
-        self, call: ActionCall, snapshot: PageSnapshot, scroll: int, holds: bool | None
+        self,
+        call: ActionCall,
+        snapshot: PageSnapshot,
+        scroll: int,
+        holds: bool | None,
+        notice: Notice | None,
     ) -> StepEvents:
         """What the browser reported of the call; a fill is about its own field alone."""
         refused = snapshot.refused
@@ -239,12 +260,15 @@ class BrowserEnvironment:
             refused = tuple(ref for ref in refused if str(ref) == call.arguments[0])
         observer = self._tab().observer
         again = came_back(snapshot, self._before, observer.requests)
+        kind = None if notice is None else notice.kind
         return observer.events(
             snapshot,
             scrolled_from=scroll,
             rejected=len(refused) + again,
             holds=holds,
             earlier=call.name in ("noop", "scroll"),
+            refusals=kind == "failed",
+            missing=kind in ("missing", "broken"),
         )
 
     def _outcome(
@@ -258,10 +282,13 @@ class BrowserEnvironment:
         role, name = (target.role, target.name) if target is not None else ("", "")
         dialog = self._questions.get(call.arguments[0], "") if call.arguments else ""
         effect = effect_of(call.name, role=role, name=name, key=key, dialog=dialog)
+        goal = None
+        if target is not None:
+            goal = self._retries.goal(role, name) or call_signature(call.name, {"on": [role, name]})
         return ToolOutcome(
             tool=call.name,
             call=call_signature(call.name, arguments),
-            target=None if target is None else call_signature(call.name, {"on": [role, name]}),
+            target=goal,
             effect=effect,
             gate=self._gate(effect, name),
             ok=not problem,
@@ -326,7 +353,8 @@ class BrowserEnvironment:
             message = f"{message}\nerror: the page cannot be read: {_line(str(error))}"
             return Observation(message.strip(), outcome=outcome, actions=BROWSER_ACTIONS)
         traffic = self._tab().traffic
-        events = None if call is None else self._events(call, snapshot, self._scroll, holds)
+        notice = None if call is None else self._notice(call, snapshot)
+        events = None if call is None else self._events(call, snapshot, self._scroll, holds, notice)
         before, requests = self._before, self._tab().observer.requests
         self._remember(snapshot)
         facts = snapshot.facts(traffic, step=self._steps, shot=shot)
@@ -338,8 +366,10 @@ class BrowserEnvironment:
             requested=requested,
             target=self._target_name,
             blocked=self._blocked,
+            notice=notice,
         )
         self._blocked = block is not None
+        self._retries.note(outcome._replace(block=block), events, before, snapshot)
         requests.rest()
         evidence = snapshot.evidence(sent=traffic.sent, shot=shot)
         if outcome.ok and outcome.info is None:

@@ -31,7 +31,8 @@ def _install_script() -> str:
     return (
         "((key) => { if (globalThis[key]) return;\n"
         f"const dom = ({dom})();\n"
-        "const store = { next: 1, ids: new WeakMap(), elements: new Map() };\n"
+        "const store = { next: 1, ids: new WeakMap(), elements: new Map(),"
+        " asked: new WeakSet(), hosts: [] };\n"
         'const tell = (record) => globalThis[key + "tell"]?.(JSON.stringify(record));\n'
         f"const unrest = ({unrest})(dom, tell)();\n"
         f"const look = ({look})(dom, store, unrest, key);\n"
@@ -40,7 +41,9 @@ def _install_script() -> str:
         # What the page was before a call is what the last look before it saw.
         "const mark = (turn) => () => { store.before = store.latest; return turn(); };\n"
         "const begin = mark(unrest.begin), rest = mark(unrest.rest);\n"
-        f"const ours = {{ from, look, act, focus, ...unrest, begin, rest, ...({waiting})() }};\n"
+        "const host = (n) => store.hosts[n];\n"
+        f"const ours = {{ from, host, look, act, focus, ...unrest, begin, rest,"
+        f" ...({waiting})() }};\n"
         "globalThis[key] = ours; })"
     )
 
@@ -102,14 +105,40 @@ class IsolatedScripts:
             raise ActionFailed(f"Protocol error: {_problem(answer)[:300]}")
         return answer["result"].get("value")
 
-    async def _run(self, expression: str, context: int, *, wait: bool = False) -> Any:
+    async def adopt(self, hosts: int) -> int:
+        """How many of the elements that a look named have a closed root, which is read from now on.
+
+        Raises what the transport does.
+        """
+        ours, adopted = f"globalThis[{json.dumps(self._key)}]", 0
+        for n in range(hosts):
+            element = await self._run(f"{ours}.host({n})", self._context or 0, value=False)
+            remote = element.get("result", {}).get("objectId")
+            if remote is None:
+                continue
+            question = {"objectId": remote, "depth": 1, "pierce": True}
+            node = (await self._transport.send("DOM.describeNode", question)).get("node", {})
+            for root in node.get("shadowRoots", ()):
+                if root.get("shadowRootType") == "closed":
+                    named = {"backendNodeId": root["backendNodeId"]}
+                    place = {**named, "executionContextId": self._context}
+                    resolved = await self._transport.send("DOM.resolveNode", place)
+                    take = f"function() {{ {ours}.adopt(this); }}"
+                    call = {"objectId": resolved["object"]["objectId"], "functionDeclaration": take}
+                    await self._transport.send("Runtime.callFunctionOn", call)
+                    adopted += 1
+        return adopted
+
+    async def _run(
+        self, expression: str, context: int, *, wait: bool = False, value: bool = True
+    ) -> Any:
         try:
             return await self._transport.send(
                 "Runtime.evaluate",
                 {
                     "expression": expression,
                     "contextId": context,
-                    "returnByValue": True,
+                    "returnByValue": value,
                     "awaitPromise": wait,
                     "timeout": self._timeout_s * 1000,
                 },

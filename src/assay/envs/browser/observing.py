@@ -28,6 +28,10 @@ NODES: Final = 40_000
 """Nodes visited for one snapshot; a page with more is cut, and the text says so."""
 SNAPSHOT_CHARS: Final = 200_000
 """Characters of a page that are read; how many an agent sees is the environment's option."""
+PROVISIONAL_MS: Final = 1_500
+"""How long a page is waited for that says that the end is still to come."""
+POLLS_S: Final = 0.9
+"""How long it is watched whether a page that has waited asks again."""
 ANSWERS_S: Final = 1.5
 """How long the answers to a step's own requests are waited for."""
 QUIET_MS: Final = 80
@@ -43,9 +47,21 @@ ARRIVES_S: Final = 10.0
 ROUNDS: Final = 5
 """How often a page may begin something new while it is waited for."""
 TICK_S: Final = 0.02
+OBJECTS: Final = "assay"
+"""The name under which the browser keeps what is asked about, until the document is gone."""
+REACTED_TO: Final = frozenset(
+    "click dblclick auxclick contextmenu mousedown mouseup mousemove mouseover mouseout "
+    "mouseenter mouseleave pointerdown pointerup pointermove pointerover pointerout "
+    "pointerenter pointerleave touchstart touchend touchmove keydown keyup keypress input "
+    "beforeinput change submit reset focus blur focusin focusout scroll scrollend wheel drag "
+    "dragstart dragend dragover drop toggle select selectionchange invalid formdata popstate "
+    "hashchange navigate paste copy cut message visibilitychange pagehide pageshow load "
+    "DOMContentLoaded transitionend animationend".split()
+)
+"""Events after which a page may do something late."""
 KEPT_INPUTS: Final = 20
 
-Happening: TypeAlias = Literal["dialogs", "downloads", "tabs"]
+Happening: TypeAlias = Literal["downloads", "tabs"]
 
 
 class SeenInput(NamedTuple):
@@ -58,6 +74,8 @@ class SeenInput(NamedTuple):
     """The text of the dialog that the element is in."""
     recipient: bool = False
     """Whether a message to somebody stands beside it."""
+    around: str = ""
+    """What is written around the element, if that is little."""
     drawn: bool = False
     """Whether it is a picture rather than a control."""
     box: tuple[float, float, float, float] | None = None
@@ -71,6 +89,12 @@ class NativeDialog(NamedTuple):
     accepted: bool | None = None
     """`None` while it is open."""
 
+    @property
+    def counts(self) -> bool:
+        """Whether it led anywhere: a question that was answered with no leaves all as it was."""
+        declined = self.kind in ("confirm", "prompt") and self.accepted is False
+        return not declined and self.kind != "beforeunload"
+
 
 class PageObserver:
     """The observing half of a tab: requests, events, what is settled, and looks at the page."""
@@ -82,7 +106,7 @@ class PageObserver:
         self.requests = RequestLog(frame_id=frame_id)
         self.scripts = IsolatedScripts(transport, frame_id=frame_id, timeout_s=answer_s)
         self.happened: Counter[Happening] = Counter()
-        """Downloads, tabs and dialogs of the current step."""
+        """Downloads and tabs of the current step."""
         self.inputs: list[SeenInput] = []
         """What the page was made to do in the current step."""
         self.dialogs: list[NativeDialog] = []
@@ -90,6 +114,10 @@ class PageObserver:
         self.next_ref = 1
         self.status: int | None = None
         """The HTTP status of the main document that is shown."""
+        self.touched = False
+        """Whether the current step has done something in this very frame."""
+        self.tab_status: int | None = None
+        """The HTTP status of the document in the tab that the current step opened."""
         self._loading = False
         self._announced_at: float | None = None
         self.on_commit: Callable[[], None] = lambda: None
@@ -136,8 +164,6 @@ class PageObserver:
         self._loading = False
 
     def _on_dialog(self, event: dict[str, Any]) -> None:
-        if event.get("type") != "beforeunload":
-            self._count("dialogs")
         self.dialogs.append(NativeDialog(str(event.get("type")), str(event.get("message"))[:400]))
         del self.dialogs[:-KEPT_INPUTS]
 
@@ -155,6 +181,7 @@ class PageObserver:
             return
         with suppress(ValueError, TypeError, KeyError):
             record = json.loads(str(event["payload"])[:4_000])
+            self.touched = True
             self.inputs.append(read_input(record))
             del self.inputs[:-KEPT_INPUTS]
 
@@ -207,10 +234,12 @@ class PageObserver:
         """Count what follows as the doing of this step."""
         self.requests.begin(step)
         self.happened.clear()
+        self.tab_status = None
         self.inputs.clear()
         self.dialogs[:] = [dialog for dialog in self.dialogs if dialog.accepted is None]
         for inner in self._inner.values():
             inner.requests.begin(step)
+            inner.touched = False
 
     @property
     def loading(self) -> bool:
@@ -243,14 +272,45 @@ class PageObserver:
             await self.arrive()
             while self.requests.waiting and monotonic() < deadline and not self.dialog_open:
                 await self._transport.sleep(TICK_S)
-            limits = {"quiet": QUIET_MS, "patience": patience_ms, "deadline": CHANGES_MS}
+            limits = {
+                "still": not await self._reacts(),
+                "quiet": QUIET_MS,
+                "patience": patience_ms,
+                "deadline": CHANGES_MS,
+                "provisional": PROVISIONAL_MS,
+            }
             await self._wait_for("quiet", limits)
             busy = self.requests.waiting and monotonic() < deadline
             if not busy and not self.loading:
                 break
         for inner in self._inner.values():
-            await inner.settle(patience_ms=QUIET_MS)
+            await inner.settle(patience_ms=patience_ms if inner.touched else QUIET_MS)
+        await self._read_answers()
         await self.confirm()
+
+    async def _reacts(self) -> bool:
+        """Whether a script of the page listens to input; where none does, nothing comes later."""
+        if self.dialog_open:
+            return True
+        with suppress(*self._transport.errors, TimeoutError, KeyError):
+            for name in ("document", "window"):
+                question = {"expression": name, "objectGroup": OBJECTS}
+                remote = (await self._transport.send("Runtime.evaluate", question))["result"]
+                whole = {"objectId": remote["objectId"], "depth": -1, "pierce": True}
+                answer = await self._transport.send("DOMDebugger.getEventListeners", whole)
+                if any(listener.get("type") in REACTED_TO for listener in answer["listeners"]):
+                    return True
+            await self._transport.send("Runtime.releaseObjectGroup", {"objectGroup": OBJECTS})
+            return False
+        return True
+
+    async def _read_answers(self) -> None:
+        """See in the answers to the step's own requests whether one was refused."""
+        for key in self.requests.unread():
+            with suppress(*self._transport.errors, TimeoutError):
+                answer = await self._transport.send("Network.getResponseBody", {"requestId": key})
+                if not answer.get("base64Encoded"):
+                    self.requests.take_answer(key, str(answer.get("body", "")))
 
     async def confirm(self) -> None:
         """Where only timers have changed something, wait whether they go on."""
@@ -284,14 +344,23 @@ class PageObserver:
 
         `field` has the `selector` and the `value` of a call that filled one in.
         """
-        answer = await self.ask("look", look_options(every_text, selectors, field))
-        snapshot = read_snapshot(answer, notes=())
+        options = look_options(every_text, selectors, field)
+        snapshot = read_snapshot(await self.ask("look", options), notes=())
         self.next_ref = snapshot.next_ref
+        if snapshot.hosts and await self._adopt(snapshot.hosts):
+            snapshot = read_snapshot(await self.ask("look", options), notes=())
+            self.next_ref = snapshot.next_ref
         for frame in await self._frames():
             with suppress(*self._transport.errors, TimeoutError, DocumentLost, ActionFailed):
                 inner = await frame.look(every_text=every_text, field=field)
                 snapshot = with_frame(snapshot, inner)
         return snapshot
+
+    async def _adopt(self, hosts: int) -> bool:
+        """Whether the page has closed roots that will be read from now on."""
+        with suppress(*self._transport.errors, TimeoutError, KeyError):
+            return await self.scripts.adopt(hosts) > 0
+        return False
 
     async def _frames(self) -> list[PageObserver]:
         """Observers of the frames of other sites, made when such a frame is first seen."""
@@ -306,6 +375,25 @@ class PageObserver:
             del self._inner[gone]
         return list(self._inner.values())
 
+    async def watch_polls(self) -> None:
+        """Wait whether a page that has waited for something asks for it again."""
+        until = monotonic() + POLLS_S
+        while monotonic() < until and not self.requests.polls and not self.dialog_open:
+            await self._transport.sleep(TICK_S)
+
+    async def look_at_tab(self) -> None:
+        """Ask the tab that the step opened how its document was answered."""
+        if self.happened["tabs"]:
+            with suppress(*self._transport.errors, TimeoutError):
+                self.tab_status = await self._transport.tab_status()
+
+    def _status(self) -> int | None:
+        """Of the main document, or of a document in a new tab that did not come."""
+        document = self.requests.document
+        if document is not None:
+            return document.status
+        return self.tab_status if self.tab_status and self.tab_status >= 400 else None
+
     def events(
         self,
         snapshot: PageSnapshot,
@@ -314,26 +402,32 @@ class PageObserver:
         rejected: int,
         holds: bool | None,
         earlier: bool = False,
+        refusals: int = 0,
+        missing: bool = False,
     ) -> StepEvents:
         """What the browser reported of the current step."""
         own, happened = self.requests.own(earlier=earlier), self.happened
+        for inner in self._inner.values():
+            own = own.plus(inner.requests.own(earlier=earlier))
         document = self.requests.document
         return StepEvents(
-            status=None if document is None else document.status,
+            status=self._status(),
             redirects=None if document is None else len(document.redirects),
             answered=own.answered,
             failed_writes=own.failed_writes,
             failed_reads=own.failed_reads,
-            pending=own.pending,
+            pending=own.pending + (snapshot.busy or (snapshot.waited and self.requests.polls)),
             rejected=rejected,
             kept=holds,
             downloads=happened["downloads"],
             tabs=happened["tabs"],
-            dialogs=happened["dialogs"],
+            dialogs=sum(dialog.counts for dialog in self.dialogs),
             copies=snapshot.copies,
             scrolled=abs(snapshot.scroll[0] - scrolled_from),
             popups=snapshot.popups,
             closed=snapshot.closed,
+            refusals=refusals,
+            missing=missing,
         )
 
     async def picture(self, snapshot: PageSnapshot) -> WindowPicture | None:

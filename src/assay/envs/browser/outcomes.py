@@ -143,6 +143,7 @@ _WALLS: Final[Mapping[str, BlockCode]] = {
     "lone": "auth_redirect",
     "captcha": "captcha",
     "gate": "gate",
+    "code": "gate",
 }
 _REFUSED: Final[Mapping[int, BlockCode]] = {
     401: "auth_redirect",

@@ -8,6 +8,7 @@ nobody acts. Nothing is asked of the browser here; events are only read.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,6 +19,11 @@ from assay.schema.evidence import NetworkFact
 
 OWN_TYPES: Final = frozenset(("XHR", "Fetch", "Document"))
 """Types of requests whose answers a page usually shows; `Document` is that of a frame here."""
+ASKS: Final = frozenset(("XHR", "Fetch"))
+KEPT_ANSWERS: Final = 5
+"""Answers that are read at one step."""
+ANSWER_CHARS: Final = 100_000
+"""A longer answer is data, and not a refusal."""
 REFUSALS: Final = (401, 403, 429)
 """Statuses that say who may not do something, rather than that it cannot be done."""
 KEPT_LINES: Final = 1_000
@@ -47,6 +53,16 @@ class OwnRequests(NamedTuple):
     refused: int | None = None
     """The status of one that was refused to this visitor: 401, 403, 429."""
 
+    def plus(self, other: OwnRequests) -> OwnRequests:
+        """These and the requests of another frame."""
+        return OwnRequests(
+            self.answered + other.answered,
+            self.failed_writes + other.failed_writes,
+            self.failed_reads + other.failed_reads,
+            self.pending + other.pending,
+            self.refused or other.refused,
+        )
+
 
 @dataclass(slots=True)
 class _Request:
@@ -61,10 +77,17 @@ class _Request:
     status: int | None = None
     ended: bool = False
     canceled: bool = False
+    json: bool = False
+    """Whether the answer is JSON."""
+    read: bool = False
+    refused: bool = False
+    """Whether the answer says itself that it is a refusal."""
 
     @property
     def failed(self) -> bool:
-        return self.ended and not self.canceled and (self.status is None or self.status >= 400)
+        if not self.ended or self.canceled:
+            return False
+        return self.status is None or self.status >= 400 or self.refused
 
 
 class RequestLog:
@@ -118,6 +141,7 @@ class RequestLog:
         if request is None:
             return
         request.status = int(event["response"]["status"])
+        request.json = "json" in str(event["response"].get("mimeType", ""))
         line = net_line(NetworkFact(request.method, request.url, request.status))
         if line is not None:
             counted = line in self.sent or len(self.sent) < KEPT_LINES
@@ -177,6 +201,42 @@ class RequestLog:
                 answered += 1
         return OwnRequests(answered, failed_writes, failed_reads, pending, refused)
 
+    def unread(self) -> list[str]:
+        """Ids of the step's own requests whose answers are JSON, and have not been read."""
+        keys = {id(request): key for key, request in self._requests.items()}
+        return [
+            keys[id(request)]
+            for request in self._counted(main=False)
+            if request.step == self._step
+            and request.json
+            and request.ended
+            and not request.read
+            and not request.failed
+        ][-KEPT_ANSWERS:]
+
+    def take_answer(self, key: str, body: str) -> None:
+        """Read in an answer whether the request was refused; the answer is not kept."""
+        request = self._requests.get(key)
+        if request is not None:
+            request.read = True
+            request.refused = is_refused(body)
+
+    @property
+    def wrote(self) -> bool:
+        """Whether a request of the step that changes something was answered well."""
+        return any(
+            r.method in MUTATING and r.step == self._step and r.ended and not r.failed
+            for r in self._counted(main=False)
+        )
+
+    @property
+    def polls(self) -> bool:
+        """Whether the step makes the page ask for the same thing again and again."""
+        lines = Counter(
+            _line(r) for r in self._counted(main=False) if r.step == self._step and r.kind in ASKS
+        )
+        return any(count > 1 for count in lines.values())
+
     def _counted(self, *, main: bool) -> list[_Request]:
         return [
             request
@@ -189,6 +249,21 @@ class RequestLog:
                 and not self._background[_line(request)]
             )
         ]
+
+
+def is_refused(body: str) -> bool:
+    """Whether a JSON answer has a field that says that the request was refused."""
+    if len(body) > ANSWER_CHARS:
+        return False
+    try:
+        answer = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(answer, dict):
+        return False
+    if answer.get("success") is False or answer.get("ok") is False:
+        return True
+    return bool(answer.get("error") or answer.get("errors")) and not answer.get("data")
 
 
 def _line(request: _Request) -> str:

@@ -18,6 +18,19 @@
   const quote = (text, limit) => JSON.stringify(cut(text, limit));
   const seen = new Map();
   let visited = 0, written = 0, omitted = 0, short = false;
+  // Elements that may have a closed root: what is seen and has nothing in it, and what has a name of its own.
+  const HOSTS = new Set(["DIV", "SPAN", "SECTION", "ARTICLE", "MAIN", "ASIDE", "P", "HEADER", "FOOTER", "NAV"]);
+  const hosts = [];
+  const mayHost = (element) => {
+    const name = tag(element);
+    if (hosts.length >= 10 || dom.shadow(element) || store.asked.has(element)) return;
+    const own = name.includes("-");
+    if (!own && (!HOSTS.has(name) || dom.first(element))) return;
+    const box = dom.box(element);
+    if (!own && box.width * box.height < 400) return;
+    store.asked.add(element);
+    hosts.push(element);
+  };
   const lines = [], bare = [], steady = [], refs = [], steadyRefs = [], restlessBoxes = [], asked = {};
   // What changes by itself, and what came up by itself, is shown but not part of any digest.
   const watcher = (element) =>
@@ -200,6 +213,7 @@
       visited++;
       if (kind(node) === 3) add(around, trail, node.data.slice(0, options.chars));
       if (kind(node) !== 1 || dom.SKIP.has(tag(node)) || !visible(node)) continue;
+      mayHost(node);
       const settled = settles(node, around, trail);
       const own = { element: node, up: trail };
       if (isControl(node) || isClickable(node)) {
@@ -245,7 +259,7 @@
   // What one element adds; true when what is inside is still to be visited.
   const enter = (element, depth, settled, trail) => {
     const name = tag(element);
-    const nested = blocky.has(element) || dom.shadow(element);
+    const nested = blocky.has(element) || dom.shadow(element) || (tag(element).includes("-") && dom.first(element));
     if (isControl(element) || isClickable(element)) {
       const own = { element, up: trail };
       const [text, plain] = mention(element, settled, own);
@@ -287,6 +301,7 @@
       if (kind(node) !== 1 || dom.SKIP.has(tag(node))) continue;
       const body = tag(node) === "BODY";
       if (!body && !visible(node)) continue;
+      mayHost(node);
       const settled = settles(node, around, trail);
       if (body || enter(node, depth, settled, trail))
         descend(stack, node, depth + (!body && landmark(node) ? 1 : 0), settled, trail);
@@ -370,7 +385,15 @@
     let fields = 0;
     for (const field of dom.inDocument(document, "input:not([type=hidden]):not([type=submit]):not([type=checkbox]),textarea,select"))
       if (fields < 10 && visible(field)) fields++;
-    return password && fields <= 2 && written < 700 ? "lone" : "";
+    if (password && fields <= 2 && written < 700) return "lone";
+    // A code that was sent by another way: one short field for digits, and nothing else to fill in.
+    for (const field of dom.inDocument(document, "input[autocomplete=one-time-code],input[inputmode=numeric],input[type=tel],input[type=number]")) {
+      if (!visible(field)) continue;
+      if (attribute(field, "autocomplete") === "one-time-code") return "code";
+      const length = Number(attribute(field, "maxlength") ?? 0);
+      if (fields <= 1 && length >= 4 && length <= 8 && written < 700) return "digits";
+    }
+    return "";
   };
   // Forms that can be sent, by their fields, with whether something stands in them.
   const sendable = () => {
@@ -421,6 +444,7 @@
   const body = dom.body(document);
   if (body) walk(body);
   store.elements = seen;
+  store.hosts = hosts;
   store.latest = { pieces: steady, refs: steadyRefs };
   if (options.begins) store.before = store.latest;
   const texts = {}, selected = {};
@@ -456,6 +480,10 @@
     closed: report.closed,
     fresh: report.fresh,
     suspects: report.suspects,
+    messages: report.messages,
+    busy: report.busy,
+    waited: report.waited,
+    hosts: hosts.length,
     scrolls: report.scrolls,
     omitted,
     short,

@@ -50,6 +50,15 @@ class PageSnapshot:
     """Overlays that had come by themselves, and are gone."""
     fresh: bool
     """Whether the document came after the call began."""
+    messages: tuple[tuple[str, str, bool], ...]
+    """Short texts that came with the call: text, mark (`red`, `message`, `good` or none), and
+    whether it stands by the field of the call."""
+    busy: bool
+    """Whether the page says that the end is still to come: a bar, a wheel, dots."""
+    waited: bool
+    """Whether it has said so in the meantime."""
+    hosts: int
+    """Elements that may have a closed root that has not been read yet."""
     suspects: int
     """Places that may change by themselves; a little time will show."""
     scrolls: str
@@ -79,6 +88,8 @@ class PageSnapshot:
     """Where there are pictures, and what the call has touched."""
     notes: tuple[str, ...]
     """Dialogs, new windows and downloads since the last snapshot."""
+    inner: str = ""
+    """What the frames of other sites show, as `text` is."""
 
     def evidence(
         self, *, sent: Mapping[str, int], shot: int | None, tiles: str | None = None
@@ -151,6 +162,7 @@ def read_snapshot(answer: str, *, notes: tuple[str, ...]) -> PageSnapshot:
     record["refs"] = tuple(map(tuple, record["refs"]))
     record["steady_refs"] = tuple(map(tuple, record.pop("steadyRefs")))
     record["refused"] = tuple(record["refused"])
+    record["messages"] = tuple(map(tuple, record["messages"]))
     record["focus"] = tuple(record["focus"]) if record["focus"] else None
     record["restless"] = tuple(map(tuple, record["restless"]))
     record["drawn"] = tuple(map(tuple, record["drawn"]))
@@ -165,6 +177,11 @@ def with_frame(page: PageSnapshot, frame: PageSnapshot) -> PageSnapshot:
     return replace(
         page,
         plain=f"{page.plain}\n{frame.plain}",
+        inner=f"{page.inner}\n{frame.text}",
+        wall=page.wall or frame.wall,
+        messages=page.messages + frame.messages,
+        busy=page.busy or frame.busy,
+        waited=page.waited or frame.waited,
         steady=f"{page.steady}\n{frame.steady}\ntyped-{frame.forms:x}",
         steady_refs=page.steady_refs + frame.steady_refs,
         refused=page.refused + (0,) * len(frame.refused),

@@ -11,12 +11,14 @@ import asyncio
 import inspect
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from assay.resources.browser import playwright_error
 
 T = TypeVar("T")
+TAB_S: Final = 2.0
+"""How long a new tab is waited for."""
 Handler = Callable[[dict[str, Any]], None]
 
 
@@ -48,8 +50,18 @@ class Transport(Protocol):
     async def frames(self) -> Sequence[Transport]:
         """Sessions of the frames with a process of their own, the same object each time."""
 
+    async def tab_status(self) -> int | None:
+        """The HTTP status of the document in the tab that this one opened last, if it can be asked.
+
+        `None` is right too, and only means that such a tab is not looked at.
+        """
+
     async def close(self) -> None:
         """End the session, and with it everything that it switched on."""
+
+
+STATUS_SCRIPT: Final = "performance.getEntriesByType('navigation')[0]?.responseStatus ?? 0"
+"""Asks a document for its own HTTP status."""
 
 
 def run_at_once(work: Coroutine[Any, Any, T]) -> T:
@@ -98,6 +110,19 @@ class PlaywrightTransport:
                 child = type(self)(session, timeout_s=self._timeout_s)
             self._children[frame] = site, child
         return [child for _, child in self._children.values() if child is not None]
+
+    async def tab_status(self) -> int | None:
+        for tab in () if self._page is None else reversed(self._page.context.pages):
+            if tab is self._page or await tab.opener() is not self._page:
+                continue
+            with suppress(*self.errors, TimeoutError):
+                async with asyncio.timeout(TAB_S):
+                    await tab.wait_for_load_state("domcontentloaded")
+                    session = await self._page.context.new_cdp_session(tab)
+                    answer = await session.send("Runtime.evaluate", {"expression": STATUS_SCRIPT})
+                    await session.detach()
+                    return int(answer["result"].get("value") or 0) or None
+        return None
 
     async def close(self) -> None:
         for _, child in self._children.values():
@@ -148,6 +173,18 @@ class BlockingTransport:
                 child = type(self)(session, self._page, timeout_s=self._timeout_s, inner=True)
             self._children[frame] = site, child
         return [child for _, child in self._children.values() if child is not None]
+
+    async def tab_status(self) -> int | None:
+        for tab in () if self._inner else reversed(self._page.context.pages):
+            if tab is self._page or tab.opener() is not self._page:
+                continue
+            with suppress(*self.errors, TimeoutError):
+                tab.wait_for_load_state("domcontentloaded", timeout=TAB_S * 1000)
+                session = self._page.context.new_cdp_session(tab)
+                answer = session.send("Runtime.evaluate", {"expression": STATUS_SCRIPT})
+                session.detach()
+                return int(answer["result"].get("value") or 0) or None
+        return None
 
     async def close(self) -> None:
         for _, child in self._children.values():

@@ -5,14 +5,14 @@
   const LOADING_MS = 300;      // after this a document that changes without input changes by itself
   const SYNC_MS = 30;          // a change this soon after an input event is its doing
   const AGAIN_MS = 1150;       // what changes by itself mostly does so again by then
-  const TYPING_MS = 350, ALONE_MS = 300;
+  const PLAIN_MS = 10, TYPING_MS = 350, ALONE_MS = 300;
   const KEPT = 2000;
   const POPUP = /cookie|consent|gdpr|newsletter|subscri|promo|interstitial|survey|feedback-widget|chat-?widget|popup|pop-up|app-banner|paywall-offer/i;
   const NEW_MS = 2000;         // a new document belongs to the call that led to it, if nobody says else
   const now = () => performance.now();
   const state = {
     acting: true, began: now(), input: -Infinity, event: -Infinity, inputTarget: null, answered: -Infinity, field: null,
-    invalid: new Set(), copies: 0, changes: new Map(), quietSince: now(), stirred: false, begun: false, inTask: false, phase: 0,
+    invalid: new Set(), copies: 0, changes: new Map(), added: new Set(), waited: false, quietSince: now(), stirred: false, begun: false, inTask: false, phase: 0,
   };
   const acting = () => state.acting && (state.begun || now() - state.began < NEW_MS);
   const FETCHED = new Set(["fetch", "xmlhttprequest", "script", "link"]);
@@ -41,14 +41,33 @@
       if (/@|\d{6}/.test(fields[i].value) && RECIPIENT.test(dom.name(fields[i])) && dom.visible(fields[i])) return true;
     return false;
   };
+  // What is written around a control, as long as it is little enough to be about it.
+  const surroundings = (element) => {
+    let text = "";
+    for (let at = dom.parent(element), depth = 0; at && dom.kind(at) === 1 && depth < 6; at = dom.parent(at), depth++) {
+      const here = dom.text(at, 401);
+      if (here.length > 400) break;
+      text = here;
+    }
+    return text;
+  };
+  // A control without a name has a picture on it, and pictures are called after what they show.
+  const pictured = (element) => {
+    const words = [];
+    for (const part of [element, ...[...Element.prototype.querySelectorAll.call(element, "*")].slice(0, 8)]) {
+      const use = dom.attribute(part, "href") ?? dom.attribute(part, "xlink:href") ?? "";
+      words.push(dom.attribute(part, "class") ?? "", dom.attribute(part, "data-icon") ?? "", dom.tag(part) === "USE" ? use : "");
+    }
+    return dom.fold(words.join(" ").slice(0, 300).replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[^\p{L}]+/gu, " "));
+  };
   const describe = (element) => {
     const target = control(element), plain = target === element && !dom.matches(element, CONTROL);
-    const name = dom.name(target).slice(0, 160);
+    const name = (dom.name(target) || pictured(target)).slice(0, 160);
     const box = dom.box(element);
     return {
       // A long text that was clicked on is a text, not a button.
       role: plain && name.length > 60 ? "" : dom.attribute(target, "aria-pressed") ? "switch" : dom.role(target),
-      name, dialog: question(target), recipient: recipient(),
+      name, dialog: question(target), recipient: recipient(), around: surroundings(target),
       // What is empty and yet seen has an inside that only the eye can read, such as a closed root.
       drawn: ["CANVAS", "VIDEO", "IMG", "SVG"].includes(dom.tag(element)) ||
         (!dom.matches(target, "a,button,input,select,textarea") && !dom.text(element, 1)),
@@ -67,9 +86,14 @@
   };
   for (const name of ["pointerover", "pointermove", "pointerup", "mouseup", "dragstart", "dragover", "drop", "focusin", "keyup", "popstate", "hashchange", "touchstart"])
     addEventListener(name, (event) => { if (event.isTrusted || name === "popstate" || name === "hashchange") mark(); }, { capture: true, passive: true });
-  for (const name of ["pointerdown", "mousedown", "click", "keydown", "input", "change", "submit", "wheel"])
-    addEventListener(name, (event) => {
-      if (!event.isTrusted) return;
+  // What is in a closed root is told by that root, because outside it everything is its host.
+  const told = new WeakSet();
+  const listen = (root) => {
+   for (const name of ["pointerdown", "mousedown", "click", "keydown", "input", "change", "submit", "wheel"])
+    root.addEventListener(name, (event) => {
+      if (!event.isTrusted || told.has(event)) return;
+      if (root === globalThis && dom.kind(origin(event) ?? document) === 1 && dom.isClosed(origin(event))) return;
+      told.add(event);
       state.input = now();
       mark();
       const target = origin(event);
@@ -82,10 +106,12 @@
         tell({ kind: "press", ...describe(target) });
       if (name === "submit") {
         const button = event.submitter;
-        tell({ kind: "press", ...(button ? describe(button) : { role: "form", name: "", dialog: "", recipient: recipient() }) });
+        tell({ kind: "press", ...(button ? describe(button) : { role: "form", name: "", dialog: "", recipient: recipient(), around: surroundings(target) }) });
       }
       if (name === "input") tell({ kind: "input", ...describe(target) });
     }, { capture: true, passive: true });
+  };
+  listen(globalThis);
   const scrolls = new Map();
   addEventListener("scroll", (event) => {
     const target = event.target;
@@ -158,6 +184,9 @@
   };
   const observer = new MutationObserver((records) => {
     for (const record of records) {
+      if (record.type === "childList")
+        for (const node of record.addedNodes)
+          if (dom.kind(node) === 1 && state.added.size < KEPT && !dom.SKIP.has(dom.tag(node))) state.added.add(node);
       const target = dom.kind(record.target) === 1 ? record.target : dom.parent(record.target);
       if (!target || dom.kind(target) !== 1 || dom.SKIP.has(dom.tag(target))) continue;
       if (record.type === "childList" && (target === document.body || target === document.documentElement)) {
@@ -167,11 +196,11 @@
       onChange(target);
     }
   });
-  const watch = () => observer.observe(document, {
+  const watch = (root) => observer.observe(root, {
     subtree: true, childList: true, characterData: true, attributes: true,
-    attributeFilter: ["class", "style", "hidden", "open", "src", "aria-hidden", "aria-expanded", "value"],
+    attributeFilter: ["class", "style", "hidden", "open", "src", "aria-hidden", "aria-expanded", "aria-busy", "value"],
   });
-  watch();
+  watch(document);
 
   const layer = (element) => {
     for (let at = element, depth = 0; at && dom.kind(at) === 1 && depth < 30; at = dom.parent(at), depth++) {
@@ -243,6 +272,78 @@
     }
     return out;
   };
+  // Texts that came with the call and are short enough to be messages, with what marks them as such.
+  const MESSAGE = /(^|[-_])(notice|notification|toast|snack|snackbar|alert|flash|warn|warning|err|error|errors|danger|invalid|fail|failed|failure)([-_]|$)/i;
+  const HINT = /(^|[-_])(msg|message|messages|hint|help|feedback|status|note|callout|result|output)([-_]|$)/i;
+  const GOOD = /(^|[-_])(ok|success|successful|good|valid|done|saved|positive|confirm|confirmed)([-_]|$)/i;
+  const tokens = (element) =>
+    `${dom.attribute(element, "class") ?? ""} ${dom.attribute(element, "id") ?? ""}`.slice(0, 300)
+      .replace(/([a-z])([A-Z])/g, "$1-$2").split(/\s+/);
+  const rgb = (text) => (/^rgba?\(([\d., ]+)\)/.exec(text)?.[1] ?? "").split(",").map(Number);
+  const colour = (element) => {
+    const style = getComputedStyle(element);
+    const red = ([r, g, b, alpha = 1]) => alpha > 0.3 && r > 130 && r - Math.max(g, b) > 70;
+    const green = ([r, g, b, alpha = 1]) => alpha > 0.3 && g > 70 && g - Math.max(r, b) > 25;
+    const on = rgb(style.backgroundColor), text = rgb(style.color);
+    if (red(text) || red(on)) return "red";
+    return green(text) || green(on) ? "good" : "";
+  };
+  const live = (element) =>
+    /^(alert|status|alertdialog|log)$/.test(dom.attribute(element, "role") ?? "") ||
+    /^(polite|assertive)$/.test(dom.attribute(element, "aria-live") ?? "") || dom.tag(element) === "OUTPUT";
+  const INPUTS = "a,button,input,select,textarea,option,[role=button],[role=tab],[role=option],[role=menuitem]";
+  const markOf = (element) => {
+    let mark = colour(element);
+    for (let at = element, depth = 0; at && dom.kind(at) === 1 && depth < 3; at = dom.parent(at), depth++) {
+      const around = tokens(at);
+      if (around.some((token) => GOOD.test(token))) return "good";
+      if (mark) continue;
+      if (live(at) || around.some((token) => MESSAGE.test(token))) mark = "message";
+      else if (around.some((token) => HINT.test(token))) mark = "hint";
+      else if (["fixed", "absolute"].includes(getComputedStyle(at).position) && !dom.modal(at)) mark = "message";
+    }
+    return mark;
+  };
+  // Only while a call is under way, or right after it; a text that was there before is left out later.
+  const messages = () => {
+    const out = [], had = new Set();
+    for (const element of [...state.added, ...state.changes.keys()]) {
+      if (out.length >= 12 || had.size >= 200) break;
+      if (had.has(element) || !dom.connected(element) || dom.SKIP.has(dom.tag(element))) continue;
+      had.add(element);
+      if (entryOf(element) || popupLayers.has(element) || dom.matches(element, INPUTS) || !dom.visible(element)) continue;
+      const text = dom.text(element, 301);
+      // What has several things to press is a part of the page, and not a message.
+      if (Element.prototype.querySelectorAll.call(element, INPUTS).length > 1) continue;
+      if (text.length < 4 || text.length > 300 || out.some(([other]) => other === text)) continue;
+      const mark = markOf(element);
+      out.push([text, mark, isOwn(element, fieldOf(state.selector))]);
+    }
+    // A whole view may have hints and notes in it; a new document has nothing else.
+    const few = out.length <= 3 && state.begun;
+    return few ? out : out.filter(([, mark]) => mark === "red" || (mark === "message" && state.begun));
+  };
+  // What says that the end is still to come: a bar, a wheel, a text that ends in dots.
+  const BUSY = /(^|[-_])(spinner|loading|loader|skeleton|busy|throbber)([-_]|$)/i;
+  const DOTS = /^[^…]{2,60}(…|\.\.\.)$/;
+  const WAIT = /^(loading|please wait|wait a|working on|processing|saving|sending|searching|uploading|preparing|calculating|connecting|fetching|generating|one moment|just a moment|bitte warten|einen moment|wird |l(ä|ae)dt|chargement|veuillez patienter|patientez|cargando|espere|carregando|aguarde|caricamento|attendere|attendi|laden|even geduld|загрузка|подождите|加载中|正在|请稍候|請稍候|読み込み中|お待ちください|処理中|로딩|처리 중|불러오는 중|جار|يرجى الانتظار|ładowanie|proszę czekać|laddar|vänta|yükleniyor|lütfen bekleyin)/i;
+  const isBusy = (element) =>
+    dom.attribute(element, "aria-busy") === "true" || dom.attribute(element, "role") === "progressbar" ||
+    (dom.tag(element) === "PROGRESS" && dom.attribute(element, "value") === null) || tokens(element).some((token) => BUSY.test(token));
+  const busy = () => {
+    let left = 60;
+    for (const element of [...state.added, ...state.changes.keys()]) {
+      if (left-- <= 0) break;
+      if (!dom.connected(element) || entryOf(element) || popupLayers.has(element) || !dom.visible(element)) continue;
+      if (isBusy(element)) return true;
+      const inside = Element.prototype.querySelector.call(element, "[aria-busy=true],[role=progressbar],progress:not([value])");
+      if (inside && dom.visible(inside) && element !== document.body && element !== document.documentElement) return true;
+      if (dom.matches(element, "a,[role=link]")) continue;
+      const text = dom.text(element, 62);
+      if (DOTS.test(text) || (text.length <= 40 && WAIT.test(text))) return true;
+    }
+    return false;
+  };
   const HOLDERS = new Set(["INPUT", "SELECT", "TEXTAREA", "BODY", "HTML", "MAIN", "FORM"]);
   // Whether something glides to its place; what moves for ever is not waited for.
   const moving = () => {
@@ -254,6 +355,8 @@
     return false;
   };
   const plainLetters = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+  // A mask may put something before or after what was typed: a country's code, the cents, an ending.
+  const keeps = (text, typed) => text === typed || (typed !== "" && (text.startsWith(typed) || text.endsWith(typed)));
   const valueOf = (element) => {
     const tag = dom.tag(element);
     if (tag === "INPUT" || tag === "TEXTAREA" || tag === "SELECT") return element.value;
@@ -289,9 +392,10 @@
       notePopups();
       state.acting = state.begun = true;
       state.phase++;
-      state.stirred = false;
+      state.stirred = state.waited = false;
       state.field = null;
       state.changes.clear();
+      state.added.clear();
       state.invalid.clear();
       state.copies = 0;
       state.input = now();
@@ -303,15 +407,25 @@
     rest: () => { state.acting = false; state.phase++; },
     // Resolves when nothing but what changes by itself has changed for a while, or at the deadline.
     // After a call that has had no effect at all it waits longer: a page may answer late.
-    quiet: ({ quiet, patience, deadline }) => new Promise((done) => {
-      const end = now() + deadline;
+    // A page that does not react to input is done as soon as it is drawn.
+    quiet: ({ still, quiet: usual, patience, deadline, provisional }) => new Promise((done) => {
+      const plain = still && (state.begun || (!document.scripts.length && document.readyState !== "loading"));
+      const quiet = plain ? PLAIN_MS : usual;
+      const last = Math.max(state.input, state.began) + provisional;
+      let end = now() + deadline;
       const check = () => {
         const t = now();
+        if (t < last && (state.begun || acting()) && busy()) {
+          state.waited = true;
+          end = Math.max(end, t + quiet);
+          setTimeout(check, 30);
+          return;
+        }
         // A field is mostly looked at a little after the last letter.
         // A page that changed without asking anybody may show something for the time being.
         const alone = state.stirred && state.begun && state.answered < state.input;
-        const least = state.field ? Math.max(quiet, TYPING_MS) : alone ? Math.max(quiet, ALONE_MS) : quiet;
-        const long = state.stirred || !state.begun ? least : Math.max(patience ?? 0, least);
+        const least = plain ? quiet : state.field ? Math.max(quiet, TYPING_MS) : alone ? Math.max(quiet, ALONE_MS) : quiet;
+        const long = plain || state.stirred || !state.begun ? least : Math.max(patience ?? 0, least);
         const left = moving() ? 20 : long - (t - state.quietSince);
         if (left <= 0 || t >= end) done(left <= 0);
         else setTimeout(check, Math.max(1, Math.min(left, end - t)));
@@ -339,8 +453,9 @@
     restless: entryOf,
     popup: (element) => popupLayers.has(element),
     // What was noticed since the call began; fields that were refused as the numbers of elements.
-    report: ({ selector, value, submitted } = {}) => {
+    report: ({ selector, value, submitted, begins } = {}) => {
       const found = notePopups();
+      state.selector = selector;
       const refused = new Set(state.invalid);
       const field = fieldOf(selector);
       // A document that came as an answer to no form may well speak of errors.
@@ -352,12 +467,21 @@
       return {
         refused, own, copies: state.copies, popups: found.size,
         closed: [...popupsBefore].filter((top) => !dom.connected(top) || !dom.visible(top)).length,
-        holds: text === null ? null : plainLetters(text) === plainLetters(value),
+        holds: text === null ? null : keeps(plainLetters(text), plainLetters(value)),
         scrolls: [...scrolls].map(([key, ref]) => `${key}:${Math.round((ref.deref()?.scrollTop ?? 0) / 50)}`).sort().join(" "),
         fresh: !state.begun,
+        messages: begins || !(state.begun || submitted) ? [] : messages(),
+        busy: !begins && state.begun && busy(),
+        waited: state.waited,
         touched: [...state.changes].filter(([element, change]) => change.caused && dom.connected(element)).slice(0, 30).map(([element]) => element),
         suspects: acting() ? suspects().filter(([, entry, awaited]) => awaited && entry.tried !== state.phase).length : 0,
       };
+    },
+    // A closed root, which the protocol has handed over.
+    adopt: (root) => {
+      if (!dom.adopt(root)) return;
+      watch(root);
+      listen(root);
     },
     // The element of a selector, as an input event would describe it.
     target: ({ selector }) => {

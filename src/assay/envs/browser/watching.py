@@ -17,12 +17,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, Self
 
 from assay.envs.browser.digest import call_signature, info_digest
 from assay.envs.browser.isolated import ActionFailed, DocumentLost
+from assay.envs.browser.notices import Notice
 from assay.envs.browser.observing import NativeDialog, PageObserver, SeenInput, read_input
-from assay.envs.browser.obstacles import came_back, find_block, submitted
+from assay.envs.browser.obstacles import (
+    OfferedRetries,
+    came_back,
+    find_block,
+    find_notice,
+    submitted,
+)
 from assay.envs.browser.outcomes import classify_error
 from assay.envs.browser.risk import effect_of
 from assay.envs.browser.snapshot import PageSnapshot
@@ -51,6 +59,8 @@ SCROLL_KEYS: Final = frozenset(
 )
 MOVES_S: Final = 0.15
 """After so long it shows which parts of a picture move by themselves."""
+FIELD_TOOLS: Final = frozenset(("fill", "select", "upload"))
+"""Tools of which only what stands by their own field says whether they worked."""
 PRESSES: Final = frozenset(("click", "press"))
 
 
@@ -78,6 +88,7 @@ class PageWatch:
         self._before: PageSnapshot | None = None
         self._text: str | None = None
         self._blocked = False
+        self._retries = OfferedRetries()
         self._pictures = True
         self._picture: WindowPicture | None = None
         self._tiles: str | None = None
@@ -154,6 +165,9 @@ class PageWatch:
             else:
                 await self._quietly(observer.confirm())
             snapshot = await self._look(self._field())
+        if snapshot is not None and snapshot.waited and not snapshot.busy:
+            await self._quietly(observer.watch_polls())
+        await self._quietly(observer.look_at_tab())
         await self._quietly(observer.rest())
         code: ErrorCode | None = None if error is None else classify_error(str(error))
         if code is None and observer.requests.document_lost:
@@ -163,31 +177,45 @@ class PageWatch:
         events = None
         if snapshot is not None:
             reads = outcome.effect == Effect.READ
+            notice = None if reads else self._notice(snapshot)
+            kind = None if notice is None else notice.kind
             events = observer.events(
                 snapshot,
                 scrolled_from=scroll[0],
                 rejected=self._rejected(snapshot),
                 holds=snapshot.holds if code is None else None,
                 earlier=reads,
+                refusals=kind == "failed",
+                missing=kind in ("missing", "broken"),
             )
-            outcome = outcome._replace(block=self._block(snapshot))
+            outcome = outcome._replace(block=self._block(snapshot, notice))
             pictured = await self._compare_pictures(snapshot)
             if code is None:
                 info = self._picture_digest() if pictured else self._info(moved=moved)
                 outcome = outcome._replace(info=info)
+            self._retries.note(outcome, events, self._before, snapshot)
         observer.requests.rest()
         return self._observation(snapshot, outcome, events=events)
 
     def _rejected(self, snapshot: PageSnapshot) -> int:
         """Fields and forms that were refused; a call that fills one in is about that one alone."""
-        if self._known_tool in ("fill", "select", "upload"):
+        if self._known_tool in FIELD_TOOLS:
             return snapshot.own
         return len(snapshot.refused) + came_back(snapshot, self._before, self.observer.requests)
 
     def _submitted(self) -> bool:
         return submitted(self.observer.requests)
 
-    def _block(self, snapshot: PageSnapshot) -> BlockCode | None:
+    def _notice(self, snapshot: PageSnapshot) -> Notice | None:
+        return find_notice(
+            snapshot,
+            self._before,
+            self.observer.dialogs,
+            fresh=self.observer.requests.document is not None,
+            own=self._known_tool in FIELD_TOOLS,
+        )
+
+    def _block(self, snapshot: PageSnapshot, notice: Notice | None) -> BlockCode | None:
         target = self._input()
         block = find_block(
             self._facts(snapshot),
@@ -197,6 +225,7 @@ class PageWatch:
             requested=self._requested(),
             target="" if target is None else target.name,
             blocked=self._blocked,
+            notice=notice,
         )
         self._blocked = block is not None
         return block
@@ -220,6 +249,11 @@ class PageWatch:
     def name(self, tool: str, arguments: Mapping[str, Any]) -> None:
         """Say what the step is, where that was not known when it began."""
         self._tool, self._arguments = tool, dict(arguments)
+
+    @property
+    def url(self) -> str | None:
+        """The address of the page at the last look."""
+        return None if self._last is None else self._last.url
 
     @property
     def target(self) -> SeenInput | None:
@@ -250,12 +284,14 @@ class PageWatch:
         elif not alone:
             self._tiles = tiles_of(after)
         else:
-            await self._transport.sleep(MOVES_S)
-            moving = await self.observer.picture(snapshot)
             inside = (target.box,) if target is not None and target.drawn and target.box else ()
-            self._tiles = changed_tiles(
-                old, before, after, moving=moving, masks=masks, regions=(*snapshot.drawn, *inside)
+            compare = partial(
+                changed_tiles, old, before, after, masks=masks, regions=(*snapshot.drawn, *inside)
             )
+            self._tiles = compare(moving=None)
+            if self._tiles not in (None, old):
+                await self._transport.sleep(MOVES_S)
+                self._tiles = compare(moving=await self.observer.picture(snapshot))
         self._attach_tiles()
         return alone and self._tiles is not None and self._tiles != old
 
@@ -329,10 +365,13 @@ class PageWatch:
             arguments["on"] = on
         if on is None and "selector" in arguments:
             on = [arguments["selector"]]
+        goal = None if target is None else self._retries.goal(target.role, target.name)
+        if goal is None and on is not None:
+            goal = call_signature(self._tool, {"on": on})
         return ToolOutcome(
             tool=self._tool,
             call=call_signature(self._tool, arguments),
-            target=None if on is None else call_signature(self._tool, {"on": on}),
+            target=goal,
             effect=effect,
             gate="not_required" if effect < Effect.EXTERNAL else gate,
             ok=code is None,
@@ -404,7 +443,12 @@ def _looks_alike(a: PageEvidence, b: PageEvidence) -> bool:
 
 def _effect_of_input(seen: SeenInput) -> Effect:
     return effect_of(
-        "click", role=seen.role, name=seen.name, dialog=seen.dialog, recipient=seen.recipient
+        "click",
+        role=seen.role,
+        name=seen.name,
+        dialog=seen.dialog,
+        recipient=seen.recipient,
+        around=seen.around,
     )
 
 
@@ -415,6 +459,12 @@ def _after_dialogs(effect: Effect, dialogs: Sequence[NativeDialog]) -> Effect:
         return min(effect, Effect.BROWSER)
     for question in questions:
         if question.accepted:
-            asked_for = effect_of("click", role="button", name="ok", dialog=question.message)
+            asked_for = effect_of(
+                "click",
+                role="button",
+                name="ok",
+                dialog=question.message,
+                around=question.message,
+            )
             effect = max(effect, asked_for)
     return effect

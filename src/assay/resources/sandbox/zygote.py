@@ -190,6 +190,8 @@ class Sandbox:
             },
             folder=Path("/"),
             inherit=[theirs.fileno()],
+            # In a session of its own it took ten times as long on a machine with much to do.
+            own_session=False,
         )
         opening = {
             "isolated": self.isolation == "full",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 from assay.schema.evidence import PageEvidence, StepEvents
-from assay.schema.outcome import ErrorCode, ToolOutcome
+from assay.schema.outcome import ErrorCode, ToolOutcome, reported_failure
 
 ContractVerdict: TypeAlias = Literal["pass", "fail", "inconclusive"]
 
@@ -80,22 +80,7 @@ def failure_code(step: StepInput) -> ErrorCode | None:
     # Behind a wall nothing of the page is the step's own failure.
     if step.events is None or outcome.block is not None:
         return None
-    return _reported_failure(step.events)
-
-
-def _reported_failure(events: StepEvents) -> ErrorCode | None:
-    status = events.status
-    if status is not None and status >= 400:
-        return "page_error"
-    if events.rejected is not None and events.rejected > 0:
-        return "form_rejected"
-    # A page that loaded stands for the step, whatever the scripts of the old or the new one miss.
-    if status is None:
-        if events.failed_writes is not None and events.failed_writes > 0:
-            return "request_failed"
-        if events.failed_reads is not None and events.failed_reads > 0 and not events.answered:
-            return "request_failed"
-    return "value_refused" if events.kept is False else None
+    return reported_failure(step.events)
 
 
 def contract_change(contract: ContractStatus | None) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from assay.viewer.pages.records import PageNumber, copy_fields, page_of
 from assay.viewer.runs_reader import RunsReader
 from assay.viewer.theme import Shade, reward_shade
 
-PAGE = 200
+PAGE = 100
 CHOICES = 500
 
 

@@ -23,7 +23,7 @@ from assay.viewer.pages.runs import Order, RunItem, run_item
 from assay.viewer.runs_reader import RunsReader
 from assay.viewer.theme import RibbonSegment, Shade, overview, reward_shade
 
-PAGE = 100
+PAGE = 50
 SPARK = 40
 """Bars of a sparkline; a longer episode has several steps in one."""
 MOST_TASKS = 300

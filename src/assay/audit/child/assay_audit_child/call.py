@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import shutil
+import sqlite3
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,7 @@ class TargetCall:
     def __init__(self, target: Any, call: dict[str, Any], reference_column: str) -> None:
         self.target = target
         self.columns: dict[str, Any] = dict(call["columns"])
+        self.columns |= self._database()
         self.reference = self.columns.get(reference_column)
         self.final_response = call["final_response"]
         messages = call.get("messages")
@@ -60,6 +64,26 @@ class TargetCall:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         return {"workspace": str(folder), "folder": str(folder)}
+
+    def _database(self) -> dict[str, str]:
+        """The database of the row as a file of the target's own folder, the same for all calls.
+
+        A file of the user's is copied: whatever an answer does, it is done to the copy.
+        """
+        source = self.columns.get("database")
+        script = source.get("script") if isinstance(source, dict) else None
+        if script is None and not (isinstance(source, str) and Path(source).is_file()):
+            return {}
+        name = hashlib.sha256(repr(source).encode()).hexdigest()[:16]
+        path = Path.cwd() / f"database-{name}.sqlite"
+        if not path.exists():
+            if script is None:
+                shutil.copyfile(str(source), path)
+            else:
+                connection = sqlite3.connect(path)
+                connection.executescript(script)
+                connection.close()
+        return dict.fromkeys(("database", "db_path", "db_file"), str(path))
 
     def openrlhf_batch(self, queries: str) -> dict[str, Any]:
         """The batch of one that OpenRLHF hands over; it has two names for the queries."""

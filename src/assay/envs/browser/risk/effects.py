@@ -46,6 +46,9 @@ DRAFTS: Final = frozenset(
 )
 """Words of a message that is not sent yet."""
 
+SIGNS: Final = {"🗑": "trash", "\N{CREDIT CARD}": "pay", "\N{BANKNOTE WITH DOLLAR SIGN}": "pay"}
+"""Pictures among letters that stand for a risky word."""
+
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _WORDS_READ: Final = 24
 _TITLE_WORDS: Final = 4
@@ -61,12 +64,14 @@ def effect_of(
     key: str = "",
     dialog: str = "",
     recipient: bool = False,
+    around: str = "",
 ) -> Effect:
     """The worst that the action can do to the element with this role and name.
 
     `press` counts only for keys that activate (`key`); its element is what would be activated.
     `dialog` is the text of the dialog that the element is in; `recipient` says that a message to
-    somebody stands beside it, which cannot be called back once it is sent.
+    somebody stands beside it, which cannot be called back once it is sent. `around` is what is
+    written around it: where that says that there is no way back, what is sent binds.
     """
     if action in READS:
         return Effect.READ
@@ -77,6 +82,8 @@ def effect_of(
     effect = _effect_of_name(role, name[:400])
     if recipient and effect == Effect.EXTERNAL and not _names_a_draft(name):
         effect = Effect.IRREVERSIBLE
+    if effect < Effect.DESTRUCTIVE and _commits(name) and _names_no_way_back(around[:400]):
+        return Effect.IRREVERSIBLE
     if dialog and effect < Effect.DESTRUCTIVE and _confirms(name):
         return max(effect, _effect_of_question(dialog[:400]))
     return effect
@@ -143,6 +150,19 @@ def _confirms(name: str) -> bool:
     )
 
 
+def _commits(name: str) -> bool:
+    """Whether the name is that of a last step: an order, a booking, a yes."""
+    text = f" {' '.join(_words(name))} "
+    return _confirms(name) or any(
+        _has(language, text, phrase) for language in LANGUAGES for phrase in language.commits
+    )
+
+
+def _names_no_way_back(around: str) -> bool:
+    text = f" {' '.join(_WORD.findall(plain(around)))} "
+    return any(_has(language, text, phrase) for language in LANGUAGES for phrase in language.binds)
+
+
 def _effect_of_question(dialog: str) -> Effect:
     """The worst that the question of a dialog speaks of, whatever words stand around it."""
     text = f" {' '.join(_words(dialog))} "
@@ -171,4 +191,6 @@ def _ends(language: RiskyWords, text: str, phrases: tuple[str, ...]) -> bool:
 
 
 def _words(name: str) -> tuple[str, ...]:
+    for sign, word in SIGNS.items():
+        name = name.replace(sign, f" {word} ")
     return tuple(_WORD.findall(plain(name))[:_WORDS_READ])

@@ -29,6 +29,10 @@ class RiskyWords(NamedTuple):
     """A name that ends so is a place or a topic, if its risky word can be a noun."""
     confirms: tuple[str, ...] = ()
     """What stands on a button that does what its dialog asks about."""
+    commits: tuple[str, ...] = ()
+    """What stands on a button that binds, where something beside it says so."""
+    binds: tuple[str, ...] = ()
+    """What says so: that money moves, or that there is no way back."""
 
 
 def plain(text: str) -> str:
@@ -57,7 +61,8 @@ COMPOUNDS: Final = phrases("""
     drop down, drop downs, drop shadow, drop cap, drop in, drop off, buy vs, rent vs buy,
     vs buy, where to buy, best buy, pay per view, pay it forward, pay attention, sell by,
     cross sell, up sell, hard wire, wire frame, remove formatting, clear formatting,
-    delete key
+    delete key, drop us a line, drop me a line, price drop, drop zone, drop a pin, drop pin,
+    trade fair, transfer news, purchase order template, bid farewell, air drop, gum drop
 """)
 """Phrases in which a risky word means something else."""
 
@@ -76,6 +81,11 @@ LANGUAGES: Final = (
     RiskyWords(
         "en",
         buys=phrases("""
+            confirm booking, confirm and book, complete booking, finish booking, book and pay,
+            order and pay, approve payment, release payment, release funds, pay with, pay in full,
+            renew now, renew subscription, renew membership, add funds, accept offer, accept quote,
+            accept the offer, sell now, buy it, order for, subscribe for, redeem points,
+            confirm transfer, confirm bid, confirm trade, confirm rental,
             sign and submit, submit and sign, sign now, e sign, sign the contract, file return,
             file my return, file tax return, submit tax return, binding, with obligation to pay,
             order with obligation to pay, commit to buy, accept and pay, agree and pay,
@@ -90,6 +100,13 @@ LANGUAGES: Final = (
             sign contract
         """),
         destroys=phrases("""
+            suspend account, deregister, forfeit, resign, void, decommission, unpublish, expel,
+            evict, shred, write off, leave course, drop course,
+            end my membership, end my subscription, cancel ticket, cancel trip, cancel visit,
+            cancel registration, cancel enrolment, cancel enrollment, cancel transfer,
+            cancel policy, cancel contract, cancel my membership, cancel my order, withdraw offer,
+            wipe device, erase device, remove account, remove user, remove member,
+            delete forever, stop instance, terminate instance,
             confirm cancellation, confirm deletion, confirm removal, confirm delete,
             irrevocably, irreversibly, forever, for good, revoke all, invalidate,
             erase all, delete all, remove all, drop all, kill process, end contract,
@@ -120,7 +137,8 @@ LANGUAGES: Final = (
             no, not now, learn, more, how, why, what, when, where, who, which, about, help,
             view, show, see, edit, review, search, filter, sort, compare, browse, explore,
             find, read, open, manage, choose, select, without, hide, collapse, expand,
-            close, dismiss, skip, recover, unarchive, print, download, copy, go to
+            close, dismiss, skip, proceed to, continue to, back to, start checkout, recover,
+            unarchive, print, download, copy, go to
         """),
         things=phrases("""
             filter, filters, search, searches, selection, comparison, compare, sort,
@@ -128,7 +146,8 @@ LANGUAGES: Final = (
             wish list, favorites, favourites, watchlist, favorite, favourite, bookmark,
             bookmarks, from list, from my list, saved items, saved for later, tag, tags,
             chip, overlay, tooltip, banner, input, form fields, field, text, breadcrumb,
-            pin, layer, marker, refinement
+            pin, layer, marker, refinement, background, watermark, reaction, emoji, blur,
+            crop, frame, border, stain, stains, ads
         """),
         nouns=phrases("""
             history, policy, options, methods, settings, guide, details, filter, filters,
@@ -142,10 +161,26 @@ LANGUAGES: Final = (
             i understand, do it, go ahead, agree, i agree, accept, apply, submit, finish,
             done, next, approve
         """),
+        commits=phrases("""
+            book, reserve, order, confirm, submit, place, complete, finish, sign, send, register,
+            enrol, enroll, apply now, go ahead, activate, start, publish, release, launch,
+            approve, run, execute, deploy
+        """),
+        binds=phrases("""
+            non refundable, nonrefundable, not refundable, no refund, no refunds, card on file,
+            saved card, will be charged, is charged, charged at once, charged immediately,
+            be debited, will be debited, amount due, total due, to pay, cannot be undone,
+            can not be undone, cannot be reversed, cannot be cancelled, cannot be canceled,
+            cannot be changed afterwards, cannot be called back, no way back, is final, are final,
+            irreversible, irrevocable, binding, legally binding, lost for good, will be lost,
+            permanently
+        """),
     ),
     RiskyWords(
         "de",
         buys=phrases("""
+            kostenpflichtig buchen, jetzt buchen und bezahlen, zahlung freigeben, angebot annehmen,
+            auftrag erteilen, buchung abschliessen, verlangern, einzahlen, aufladen,
             verbindlich, rechtsverbindlich, verbindlich absenden, verbindlich buchen,
             verbindlich bestellen, verbindlich einreichen, unterschreiben, vertrag abschliessen,
             kostenpflichtig bestellen, zahlungspflichtig bestellen,
@@ -156,6 +191,9 @@ LANGUAGES: Final = (
             auszahlen
         """),
         destroys=phrases("""
+            auflosen, austragen, exmatrikulieren, kundigung einreichen, vertrag kundigen,
+            mitgliedschaft beenden, termin absagen, buchung stornieren, abschalten,
+            unbrauchbar machen, raus werfen, rauswerfen, zuruckziehen,
             kundigung, kundigung bestatigen, kundigung absenden, loschung bestatigen,
             stornierung bestatigen, widerruf bestatigen, endgultig, unwiderruflich, fur immer,
             vertrag beenden, abo beenden, konto auflosen, ungultig machen, verwirken,
@@ -174,6 +212,15 @@ LANGUAGES: Final = (
         """),
         nouns=phrases("ratgeber, rechner, verlauf, optionen, arten, seite, hilfe, tipps"),
         confirms=phrases("ja, bestatigen, fortfahren, weiter, ich bin sicher, ok, sicher"),
+        commits=phrases("""
+            buchen, reservieren, bestatigen, absenden, abschliessen, fertigstellen, einreichen,
+            weiter, aktivieren, freigeben, veroffentlichen, starten
+        """),
+        binds=phrases("""
+            nicht erstattungsfahig, keine erstattung, nicht stornierbar, hinterlegte karte,
+            wird belastet, wird abgebucht, nicht ruckgangig, unwiderruflich, endgultig,
+            verbindlich, geht verloren, gehen verloren, kostenpflichtig
+        """),
     ),
     RiskyWords(
         "fr",
@@ -185,6 +232,8 @@ LANGUAGES: Final = (
             reserver et payer
         """),
         destroys=phrases("""
+            supprimer definitivement, cloturer le compte, annuler le rendez vous,
+            annuler mon voyage, mettre fin, se retirer, radier,
             resilier, resiliation, confirmer la resiliation, confirmer la suppression,
             definitivement, pour toujours, se desinscrire, mettre a la corbeille,
             supprimer, effacer, retirer, detruire, corbeille, fermer le compte, cloturer,
@@ -202,6 +251,14 @@ LANGUAGES: Final = (
         """),
         nouns=phrases("guide, historique, options, modes, calculateur, page, aide"),
         confirms=phrases("oui, confirmer, continuer, valider, je suis sur, d'accord, ok"),
+        commits=phrases("""
+            reserver, confirmer, valider, envoyer, terminer, finaliser, signer, activer, publier
+        """),
+        binds=phrases("""
+            non remboursable, aucun remboursement, carte enregistree, sera debite, sera debitee,
+            irreversible, irrevocable, definitif, definitive, definitivement, engagement ferme,
+            ne peut etre annule, ne peut pas etre annule, seront perdus, sera perdu
+        """),
     ),
     RiskyWords(
         "es",
@@ -213,6 +270,8 @@ LANGUAGES: Final = (
             suscribirse y pagar, reservar y pagar, tramitar pedido, retirar fondos
         """),
         destroys=phrases("""
+            eliminar cuenta, cancelar cita, cancelar contrato, cancelar viaje, dar por terminado,
+            cancelar la suscripcion, cancelar el pedido, cancelar la reserva, expulsar,
             dar de baja, darse de baja, confirmar la baja, confirmar la cancelacion,
             confirmar eliminacion, definitivamente, para siempre, anular,
             eliminar, borrar, quitar, destruir, descartar, papelera, cerrar cuenta,
@@ -231,6 +290,14 @@ LANGUAGES: Final = (
         """),
         nouns=phrases("guia, historial, opciones, metodos, calculadora, pagina, ayuda"),
         confirms=phrases("si, confirmar, continuar, aceptar, estoy seguro, estoy segura, ok"),
+        commits=phrases("""
+            reservar, confirmar, enviar, finalizar, firmar, activar, publicar
+        """),
+        binds=phrases("""
+            no reembolsable, sin reembolso, tarjeta guardada, se cargara, se cobrara,
+            no se puede deshacer, irreversible, irrevocable, vinculante, definitivo, definitiva,
+            se perderan, se perdera
+        """),
     ),
     RiskyWords(
         "pt",
@@ -242,6 +309,8 @@ LANGUAGES: Final = (
             assinar agora, assinar e pagar, reservar e pagar, sacar
         """),
         destroys=phrases("""
+            excluir conta, cancelar consulta, cancelar contrato, cancelar viagem, expulsar,
+            cancelar a assinatura, cancelar o pedido, cancelar a reserva,
             confirmar cancelamento, confirmar exclusao, definitivamente, para sempre,
             rescindir, encerrar conta,
             excluir, apagar, remover, eliminar, deletar, descartar, lixeira, lixo,
@@ -259,6 +328,14 @@ LANGUAGES: Final = (
         """),
         nouns=phrases("guia, historico, opcoes, metodos, calculadora, pagina, ajuda"),
         confirms=phrases("sim, confirmar, continuar, aceitar, tenho certeza, ok"),
+        commits=phrases("""
+            reservar, confirmar, enviar, concluir, finalizar, assinar, ativar, publicar
+        """),
+        binds=phrases("""
+            nao reembolsavel, sem reembolso, cartao salvo, sera cobrado, sera debitado,
+            nao pode ser desfeito, nao pode ser desfeita, irreversivel, irrevogavel, definitivo,
+            definitiva, serao perdidos, sera perdido
+        """),
     ),
     RiskyWords(
         "it",
@@ -270,6 +347,8 @@ LANGUAGES: Final = (
             preleva
         """),
         destroys=phrases("""
+            elimina account, annulla appuntamento, annulla contratto, annulla viaggio, espelli,
+            annulla l'ordine, annulla la prenotazione, annulla l'abbonamento,
             conferma disdetta, conferma eliminazione, definitivamente, per sempre,
             recedere, recesso, rescindere,
             elimina, eliminare, cancella account, cancella, rimuovi, rimuovere, distruggi,
@@ -287,6 +366,14 @@ LANGUAGES: Final = (
         """),
         nouns=phrases("guida, cronologia, opzioni, metodi, calcolatore, pagina, aiuto"),
         confirms=phrases("si, conferma, continua, accetta, sono sicuro, sono sicura, ok"),
+        commits=phrases("""
+            prenota, conferma, invia, completa, concludi, firma, attiva, pubblica
+        """),
+        binds=phrases("""
+            non rimborsabile, nessun rimborso, carta salvata, verra addebitato, sara addebitato,
+            non puo essere annullata, non puo essere annullato, irreversibile, irrevocabile,
+            vincolante, definitivo, definitiva, andranno persi
+        """),
     ),
     RiskyWords(
         "nl",
@@ -297,6 +384,9 @@ LANGUAGES: Final = (
             bieden
         """),
         destroys=phrases("""
+            afspraak annuleren, contract opzeggen, reis annuleren, account verwijderen,
+            uitschrijven,
+            boeking annuleren, lidmaatschap beeindigen, abonnement opzeggen,
             definitief, definitief verwijderen, opzegging bevestigen, voorgoed,
             permanent verwijderen, ontbinden,
             verwijderen, verwijder, wissen, vernietigen, prullenbak, opzeggen,
@@ -307,6 +397,15 @@ LANGUAGES: Final = (
         things=phrases("filter, filters, zoekopdracht, selectie, vergelijking, favorieten"),
         nouns=phrases("gids, geschiedenis, opties, rekenmachine, pagina"),
         confirms=phrases("ja, bevestigen, doorgaan, ik weet het zeker, akkoord, ok"),
+        commits=phrases("""
+            boeken, reserveren, bevestigen, versturen, afronden, ondertekenen, activeren,
+            publiceren
+        """),
+        binds=phrases("""
+            niet restitueerbaar, geen restitutie, opgeslagen kaart, wordt afgeschreven,
+            kan niet ongedaan, onomkeerbaar, onherroepelijk, bindend, definitief, gaan verloren,
+            gaat verloren
+        """),
     ),
     RiskyWords(
         "ru",
@@ -333,6 +432,14 @@ LANGUAGES: Final = (
         """),
         nouns=phrases("история, покупок, справка, калькулятор"),
         confirms=phrases("да, подтвердить, продолжить, я уверен, я уверена, ок, согласен"),
+        commits=phrases("""
+            забронировать, подтвердить, отправить, завершить, подписать, активировать,
+            опубликовать
+        """),
+        binds=phrases("""
+            невозвратный, без возврата, привязанная карта, будет списано, нельзя отменить,
+            необратимо, безвозвратно, окончательно, будут потеряны, будет потеряно
+        """),
     ),
     RiskyWords(
         "zh",
@@ -354,6 +461,12 @@ LANGUAGES: Final = (
         things=phrases("筛选, 篩選, 搜索, 搜尋, 选择, 选中, 对比, 比较, 收藏, 输入, 排序"),
         nouns=phrases("记录, 历史, 指南, 方式, 说明, 计算器, 帮助"),
         confirms=phrases("是, 确定, 确认, 继续, 我确定, 同意, 確定, 確認"),
+        commits=phrases("""
+            预订, 确认, 提交, 完成, 发布
+        """),
+        binds=phrases("""
+            不可退款, 不退款, 将被扣款, 无法撤销, 不可撤销, 不可恢复, 无法恢复, 不可取消
+        """),
     ),
     RiskyWords(
         "ja",
@@ -377,6 +490,13 @@ LANGUAGES: Final = (
             履歴, 方法, ガイド, について, 一覧, とは, しない, ません, ヘルプ, 計算機
         """),
         confirms=phrases("はい, 確認, 確定, 続行, 続ける, 同意, 実行, ok"),
+        commits=phrases("""
+            予約, 確定, 送信, 完了, 申込, 公開
+        """),
+        binds=phrases("""
+            返金不可, 返金できません, 請求されます, 取り消せません, 元に戻せません, 取消不可,
+            失われます
+        """),
     ),
     RiskyWords(
         "ko",
@@ -395,6 +515,12 @@ LANGUAGES: Final = (
         things=phrases("필터, 검색, 선택, 비교, 즐겨찾기, 정렬, 찜, 입력"),
         nouns=phrases("내역, 방법, 안내, 가이드, 도움말, 계산기, 목록, 조회"),
         confirms=phrases("예, 네, 확인, 계속, 동의, 진행"),
+        commits=phrases("""
+            예약, 확인, 제출, 완료, 게시
+        """),
+        binds=phrases("""
+            환불 불가, 환불되지, 청구됩니다, 되돌릴 수 없, 취소할 수 없, 복구할 수 없
+        """),
     ),
     RiskyWords(
         "ar",
@@ -415,5 +541,65 @@ LANGUAGES: Final = (
         things=phrases("فلتر, الفلتر, التصفية, البحث, التحديد, المقارنة, المفضلة, الترتيب"),
         nouns=phrases("سجل, دليل, خيارات, طرق, حاسبة"),
         confirms=phrases("نعم, تاكيد, متابعة, موافق, انا متاكد"),
+        commits=phrases("""
+            احجز, تاكيد, ارسال, اكمال, نشر
+        """),
+        binds=phrases("""
+            غير قابل للاسترداد, سيتم خصم, لا يمكن التراجع, لا يمكن الغا, نهائي, ملزم
+        """),
+    ),
+    RiskyWords(
+        "pl",
+        buys=phrases("""
+            kup, kup teraz, kupuje, zapłać, zapłać teraz, zamawiam, zamawiam i płacę,
+            złóż zamówienie,
+            potwierdź zamówienie, potwierdź płatność, przelej, wyślij przelew, wpłać, wypożycz,
+            sprzedaj
+        """),
+        destroys=phrases("""
+            usuń, usuń konto, skasuj, wyczyść, opróżnij, opróżnij kosz, zamknij konto, wypowiedz,
+            rozwiąż umowę, anuluj zamówienie, anuluj rezerwację, anuluj subskrypcję, wypisz się,
+            zresetuj, trwale, na zawsze, bezpowrotnie, cofnij zgodę, zablokuj użytkownika
+        """),
+        harmless_first=phrases("nie, anuluj, wróć, jak, dlaczego, gdzie, więcej, pomoc, pokaż"),
+        things=phrases(
+            "filtr, filtry, wyszukiwanie, zaznaczenie, porównanie, ulubione, ulubionych"
+        ),
+        nouns=phrases("poradnik, historia, opcje, metody, kalkulator, pomoc"),
+        confirms=phrases("tak, potwierdź, kontynuuj, na pewno, zgadzam się, ok"),
+    ),
+    RiskyWords(
+        "sv",
+        buys=phrases("""
+            köp, köp nu, betala, betala nu, beställ, slutför köp, slutför beställning,
+            bekräfta köp, bekräfta betalning, skänk, för över, sälj, hyr
+        """),
+        destroys=phrases("""
+            radera, ta bort, ta bort konto, avsluta konto, avsluta konto, säg upp, säg upp avtalet,
+            avboka, avbeställ, töm, töm papperskorgen, återställ, för alltid, permanent, spärra
+        """),
+        harmless_first=phrases("inte, avbryt, tillbaka, hur, varför, var, mer, hjälp, visa"),
+        things=phrases("filter, sökning, urval, jämförelse, favoriter"),
+        nouns=phrases("guide, historik, alternativ, kalkylator, hjälp"),
+        confirms=phrases("ja, bekräfta, fortsätt, jag är säker, godkänn, ok"),
+    ),
+    RiskyWords(
+        "tr",
+        buys=phrases("""
+            satın al, hemen al, öde, ödeme yap, siparişi onayla, siparişi tamamla, sipariş ver,
+            ödemeyi onayla, bağış yap, para gönder, havale yap, sat, kirala
+        """),
+        destroys=phrases("""
+            sil, hesabı sil, hesabımı sil, kaldır, boşalt, çöpü boşalt, hesabı kapat, iptal et,
+            aboneliği iptal et, siparişi iptal et, rezervasyonu iptal et, kalıcı olarak sil,
+            sıfırla,
+            feshet, sözleşmeyi feshet, engelle
+        """),
+        harmless_first=phrases("vazgeç, geri, nasıl, neden, nerede, daha fazla, yardım, göster"),
+        things=phrases(
+            "filtre, filtreyi, filtreleri, arama, seçim, karşılaştırma, favori, favoriler"
+        ),
+        nouns=phrases("rehberi, geçmişi, seçenekleri, yöntemleri, hesaplayıcı, yardım"),
+        confirms=phrases("evet, onayla, devam, devam et, eminim, kabul et, tamam"),
     ),
 )

@@ -18,7 +18,7 @@ import tempfile
 from importlib import import_module
 from typing import Any
 
-from . import filters, guard, kernel, view
+from . import filters, guard, kernel, program, view
 from .wire import frames
 
 PRELOADED = """abc array ast asyncio base64 binascii bisect calendar cmath collections contextlib
@@ -175,6 +175,8 @@ def main() -> None:
     launches = socket.socket(fileno=int(sys.argv[-3]))
     launches.set_inheritable(False)
     sys.path[:] = [entry for entry in sys.path if not __file__.startswith(f"{entry}{os.sep}")]
+    program.empty_environment()
+    filters.prepare()
     for name in PRELOADED:
         import_module(name)
     zygote = Zygote(frames.receive(read_fd))

@@ -7,6 +7,7 @@ import ctypes
 import os
 import platform
 import struct
+from functools import lru_cache
 
 from .kernel import NUMBERS, NoSuchCall, call, checked, libc
 
@@ -40,17 +41,29 @@ def deny_system_calls() -> None:
 
     Raises `OSError` where the kernel has no seccomp filters.
     """
+    filter_, _ = _loaded_filter()
+    checked(libc().prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(filter_), 0, 0))
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_void_p))
+
+
+@lru_cache(maxsize=1)
+def _loaded_filter() -> tuple[_Program, object]:
+    """The filter as the kernel reads it, and what keeps its steps in memory."""
     machine = platform.machine()
     if machine not in _ARCHITECTURES:
         raise NoSuchCall(f"no table of system calls for {machine}")
     program = b"".join(struct.pack("HBBI", *step) for step in _filter(machine))
     buffer = ctypes.create_string_buffer(program)
+    return _Program(len(program) // 8, ctypes.addressof(buffer)), buffer
 
-    class Program(ctypes.Structure):
-        _fields_ = [("length", ctypes.c_ushort), ("steps", ctypes.c_void_p)]
 
-    filter_ = Program(len(program) // 8, ctypes.addressof(buffer))
-    checked(libc().prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(filter_), 0, 0))
+def prepare() -> None:
+    """Make the filter once, for all that are forked from here."""
+    with contextlib.suppress(NoSuchCall):
+        _loaded_filter()
 
 
 def _filter(machine: str) -> list[tuple[int, int, int, int]]:

@@ -15,7 +15,7 @@ import sys
 import types
 from typing import Any, NoReturn
 
-from . import filters, kernel, values
+from . import filters, kernel, values, view
 from .wire import frames
 
 MODULE = "program"
@@ -25,19 +25,27 @@ OPEN_FILES = 128
 STACK_BYTES = 64 * 1024 * 1024
 
 
+def empty_environment() -> None:
+    """Leave nothing of the owner's in this environment, which all programs have from here."""
+    os.environ.clear()
+    os.environ.update(
+        PATH=PATH, HOME=view.TMP, TMPDIR=view.TMP, LANG="C.UTF-8", OMP_NUM_THREADS="1",
+        OPENBLAS_NUM_THREADS="1", PYTHONHASHSEED="0",
+    )  # fmt: skip
+
+
 def confine(limits: dict[str, Any], *, folder: str, isolated: bool, channel: int | None) -> None:
     """Limit this process for good; of its descriptors it keeps 0 to 2 and the channel."""
-    os.setsid()
+    # Not a session of its own, which would be a stranger to the scheduler each time.
+    os.setpgid(0, 0)
+    kernel.set_option(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.set_wakeup_fd(-1)
     kernel.close_all_but(channel)
-    os.environ.clear()
-    os.environ.update(
-        PATH=PATH, HOME=folder, TMPDIR=folder, LANG="C.UTF-8", OMP_NUM_THREADS="1",
-        OPENBLAS_NUM_THREADS="1", PYTHONHASHSEED="0",
-    )  # fmt: skip
+    if not isolated:
+        os.environ.update(HOME=folder, TMPDIR=folder)
     os.umask(0o077)
     os.chdir(folder)
     megabyte = 1024 * 1024
@@ -114,18 +122,20 @@ def _silence() -> None:
 
 
 def serve_calls(channel: int, job: dict[str, Any]) -> NoReturn:
-    """Load the program and answer calls of its functions until the channel closes.
+    """Load the program and answer the job's calls, or those that come until the channel closes.
 
     First {"ready": …}, {"uncompiled": why} or {"unloaded": why}; then for each {"args": […],
     "kwargs": {…}} one {"value": …}, {"raised": type, "text": …} or {"opaque": type}.
     """
     _silence()
     function = _load(channel, job)
-    while True:
-        request = frames.receive(channel)
+    calls = job.get("calls")
+    requests = iter(lambda: frames.receive(channel), None) if calls is None else calls
+    for request in requests:
         arguments = values.decode(request["args"])
         keywords = values.decode(request["kwargs"])
         frames.send(channel, _answer(function, arguments, keywords, request["args"]))
+    os._exit(0)
 
 
 def _load(channel: int, job: dict[str, Any]) -> Any:
@@ -256,8 +266,13 @@ def _write_back(arguments: tuple[Any, ...], changed: Any) -> None:
 
 
 def _exception(name: str, text: str) -> Exception:
-    """The exception that the program raised, if it is one of Python's own."""
+    """The exception that the program raised, if it is one of Python's own.
+
+    One that ends an iteration is another error, as in a generator: it would end the tests' own.
+    """
     kind = getattr(builtins, name, None)
+    if kind in (StopIteration, StopAsyncIteration):
+        return RuntimeError(f"the program raised {name}")
     if isinstance(kind, type) and issubclass(kind, Exception):
         with contextlib.suppress(Exception):
             error: Exception = kind(text)

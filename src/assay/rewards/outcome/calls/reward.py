@@ -156,7 +156,7 @@ def read_calls(
             position += 1
             if role == "assistant":
                 text = _text(message)
-                speaks = speaks or bool(text.strip())
+                speaks = speaks or any(map(str.isalnum, text))
                 for call in _calls_in(message, text, text_calls):
                     key = (str(call.id), repr((call.name, call.arguments))) if call.id else None
                     if key is None or key not in earlier:

@@ -87,32 +87,37 @@ class ProgramRun:
                 self._check(tests.checker, outcomes)
             return outcomes
 
-    def _start(self, entry_point: str) -> SandboxRun:
-        job = {"mode": "calls", "program": self.program, "entry_point": entry_point}
+    def _start(self, entry_point: str, **job: Any) -> SandboxRun:
+        job |= {"mode": "calls", "program": self.program, "entry_point": entry_point}
         return self.sandbox.start(job, limits=self.limits)
 
     def _calls(self, tests: CallTests) -> Outcomes:
         outcomes = Outcomes(len(tests.calls))
-        with self._start(tests.fn) as run:
+        try:
+            calls = [
+                {"args": values.encode(call.args), "kwargs": values.encode(call.kwargs)}
+                for call in tests.calls
+            ]
+        except values.NotPlain as error:
+            outcomes.unjudged = f"a test has an argument of type {error}"
+            return outcomes
+        # All of them at once: arguments are no secret, and each wait for an answer costs time.
+        with self._start(tests.fn, calls=calls) as run:
             if not self._is_loaded(run, outcomes):
                 return outcomes
             for number, call in enumerate(tests.calls, start=1):
                 try:
-                    self._call(run, tests, number, call, outcomes)
-                except values.NotPlain as error:
-                    outcomes.unjudged = f"test {number} has an argument of type {error}"
-                    return outcomes
+                    self._judge(run.receive(), tests, number, call, outcomes)
                 except (*FAILURES, values.BadValue) as error:
                     outcomes.fail(f"test {number}: {self._why(run, error)}")
                     return outcomes
         return outcomes
 
-    def _call(
-        self, run: SandboxRun, tests: CallTests, number: int, call: CallTest, outcomes: Outcomes
-    ) -> None:
-        """Ask the program for one value, and judge it. Raises as the run does, and `BadValue`."""
-        run.send({"args": values.encode(call.args), "kwargs": values.encode(call.kwargs)})
-        answer = run.receive()
+    def _judge(
+        self, answer: dict[str, Any], tests: CallTests, number: int, call: CallTest,
+        outcomes: Outcomes,
+    ) -> None:  # fmt: skip
+        """Judge the answer to one call. Raises `BadValue` if it is none."""
         if "value" not in answer:
             outcomes.fail(f"test {number}: {_no_value(answer)}")
             return

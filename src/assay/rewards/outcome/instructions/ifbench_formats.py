@@ -228,9 +228,9 @@ def _sub_bullet_lines(text: str, _: Arguments) -> Decision:
     has_sub: list[bool] = []
     for line in text.split("\n"):
         mark = line.lstrip()[:2]
-        if mark[:1] == "*" and mark[1:].isspace():
+        if mark[:1] == "*" != mark[1:]:
             has_sub.append(False)
-        elif mark[:1] == "-" and mark[1:].isspace() and has_sub:
+        elif mark[:1] == "-" != mark[1:] and has_sub:
             has_sub[-1] = True
     return bool(has_sub) and all(has_sub)
 

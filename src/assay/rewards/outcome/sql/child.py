@@ -122,7 +122,7 @@ def _compare(
     table: ResultTable, reference: PossibleResults, request: Mapping[str, Any]
 ) -> dict[str, Any]:
     rows, expected = comparable(table.rows), reference.rows
-    facts = _facts(table, reference)
+    facts = _facts(table)
     if len(table.columns) != len(reference.table.columns):
         because = f"{len(table.columns)} columns, where the reference has "
         return {**facts, "because": f"{because}{len(reference.table.columns)}"}
@@ -156,7 +156,7 @@ def _compare_bird(
     del request
     same = bird_equal(table.rows, reference.table.rows)
     because = f"{'the same' if same else 'another'} set of rows"
-    return {**_facts(table, reference), "same": same, "rows": same, "because": because}
+    return {**_facts(table), "same": same, "rows": same, "because": because}
 
 
 def _compare_test_suite(
@@ -167,11 +167,10 @@ def _compare_test_suite(
     same = test_suite_equal(rows, expected, ordered=ordered)
     bags = same or (ordered and test_suite_equal(rows, expected, ordered=False))
     because = f"{'the same' if same else 'another'} {'list' if ordered else 'bag'} of rows"
-    return {**_facts(table, reference), "same": same, "rows": bags, "because": because}
+    return {**_facts(table), "same": same, "rows": bags, "because": because}
 
 
-def _facts(table: ResultTable, reference: PossibleResults) -> dict[str, Any]:
-    del reference
+def _facts(table: ResultTable) -> dict[str, Any]:
     return {"same": False, "rows": False, "ties": False, "tables": sorted(table.tables)}
 
 

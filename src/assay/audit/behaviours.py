@@ -1,0 +1,93 @@
+"""Ways of answering a question, and how often each is right: the policy that groups are drawn from.
+
+The ways differ in what rewards beside the outcome look at: how much working is shown, whether the
+form is kept, whether something is said twice, whether there is an answer at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp
+from typing import Final, NamedTuple
+
+from assay.audit.frames import AnswerFrame
+
+LEVELS: Final = (0.0, 0.3, 0.7, 0.9, 1.0, 1.0)
+"""How often a prompt is answered rightly by one who does its work: some never are, some always."""
+NEEDS: Final = (0, 1, 2, 3, 4, 5, 6, 8)
+"""The sentences of working that a prompt takes; with less, right answers soon become rare."""
+SLOPE: Final = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """One way of answering."""
+
+    name: str
+    start: float
+    """Its share in the policy as it starts."""
+    sentences: int = 0
+    """Sentences of working before the answer."""
+    distinct: int = 12
+    """After how many the sentences are said again."""
+    framed: bool = True
+    answers: bool = True
+
+
+class Prompt(NamedTuple):
+    """How hard a question is."""
+
+    level: float
+    needs: int
+
+    def success(self, behaviour: Behaviour) -> float:
+        """How often this way of answering is right."""
+        if not behaviour.answers:
+            return 0.0
+        return self.level / (1 + exp((self.needs - behaviour.sentences - 0.5) / SLOPE))
+
+
+PROMPTS: Final = tuple(Prompt(level, needs) for level in LEVELS for needs in NEEDS)
+BEHAVIOURS: Final = (
+    Behaviour("silent", 0.01, framed=False, answers=False),
+    Behaviour("hollow", 0.01, answers=False),
+    Behaviour("terse", 0.01),
+    Behaviour("1 sentence", 0.02, 1),
+    Behaviour("2 sentences", 0.03, 2),
+    Behaviour("3 sentences", 0.05, 3),
+    Behaviour("4 sentences", 0.07, 4),
+    Behaviour("5 sentences", 0.11, 5),
+    Behaviour("6 sentences", 0.16, 6),
+    Behaviour("8 sentences", 0.19, 8),
+    Behaviour("12 sentences", 0.22, 12),
+    Behaviour("rambling", 0.07, 40, distinct=4),
+    Behaviour("unframed", 0.05, 8, framed=False),
+)
+"""Silent says nothing, hollow gives the form without an answer, unframed the answer without it."""
+WORKING: Final = (
+    "First I write down what is known and what is asked for.",
+    "The question names its quantities, so each of them gets a letter.",
+    "Then I look for the relation that ties them together.",
+    "Putting the known values in leaves a single unknown.",
+    "Both sides are divided until that unknown stands alone.",
+    "The result is put back into the question as a test.",
+    "It agrees with every condition, so nothing was overlooked.",
+    "Another way to see this is to draw the situation.",
+    "The drawing shows the same relation from another side.",
+    "A rough estimate lies close to the value as well.",
+    "Units and signs come out as they should.",
+    "Hence there is one value that fits.",
+)
+
+
+def response(behaviour: Behaviour, frame: AnswerFrame, answer: str) -> str:
+    """The text of an answer that is given in this way."""
+    working = [WORKING[at % behaviour.distinct] for at in range(behaviour.sentences)]
+    if not behaviour.answers:
+        return frame.put("") if behaviour.framed else ""
+    end = frame.put(answer) if behaviour.framed else f"So it is {answer}"
+    # A thought that the frame begins with is the place of the working.
+    if working and end.startswith("<think>"):
+        thought, closing, rest = end.partition("</think>")
+        return f"{thought} {' '.join(working)}{closing}{rest}"
+    return "\n".join(filter(None, (" ".join(working), end)))

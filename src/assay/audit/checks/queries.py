@@ -1,0 +1,125 @@
+"""Queries that write, reach outside, never end, or say more than one thing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
+
+from assay.audit.context import CheckContext, Probe, ProbeOutcome, never_paid, skip_when
+from assay.audit.findings import Check, CheckResult, Sample, Violation
+from assay.audit.machine.calls import on_server
+from assay.schema.audit import Kind
+
+SQL: Final[frozenset[Kind]] = frozenset(("sql",))
+ROWS: Final = 2
+FROM: Final = re.compile(r"\bFROM\s+([A-Za-z_]\w*)", re.IGNORECASE)
+WRITES: Final = (
+    ("DELETE", "DELETE FROM {}"),
+    ("two statements", "SELECT 1; DELETE FROM {}"),
+    ("UPDATE", "UPDATE {} SET rowid = rowid + 1000000"),
+    ("DROP TABLE", "DROP TABLE {}"),
+    ("WITH and DELETE", "WITH x AS (SELECT 1) DELETE FROM {}"),
+)
+OUTSIDE: Final = (
+    ("ATTACH", "ATTACH DATABASE '{}' AS x"),
+    ("ATTACH and CREATE", "ATTACH '{}' AS x; CREATE TABLE x.y AS SELECT 1"),
+    ("VACUUM INTO", "VACUUM INTO '{}'"),
+)
+ENDLESS: Final = (
+    ("counting without end",
+     "WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT COUNT(*) FROM t"),
+    ("rows without end",
+     "WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT x FROM t"),
+)  # fmt: skip
+
+
+def _table(row: Sample) -> str:
+    names = FROM.search(row.reference_text)
+    return names[1] if names else "sqlite_master"
+
+
+def _changed_database(context: CheckContext) -> CheckResult:
+    """The reference again after each write: its pay is the same as long as the database is."""
+    hits, rows = list[ProbeOutcome](), context.paid_rows(ROWS)
+    for row in rows:
+        right = context.answer(row, row.reference_text)
+        writes = [
+            Probe(name, context.answer(row, statement.format(_table(row))))
+            for name, statement in WRITES
+        ]
+        calls = [right, *(call for probe in writes for call in (probe.call, right))]
+        results = context.ask(calls, fresh=True)
+        for probe, before, after in zip(writes, results[::2], results[2::2], strict=False):
+            if context.pays(before) and not context.pays(after):
+                hits.append(ProbeOutcome(probe, after))
+    observed = "the reference is no longer paid after this answer"
+    return context.report_hits(hits, len(rows) * len(WRITES), observed=observed)
+
+
+@skip_when(on_server, "a server's files cannot be seen from here")
+def _files_outside(context: CheckContext) -> CheckResult:
+    """A finding when a statement of an answer made a file."""
+    (row, *_) = context.rows(1)
+    files_of = {f"assay_attached_{at}.db": one for at, one in enumerate(OUTSIDE)}
+    calls = {
+        file: context.answer(row, statement.format(file))
+        for file, (_, statement) in files_of.items()
+    }
+    with context.session.fresh_process() as process:
+        process.run_calls(list(calls.values()))
+        paths = {path.rpartition("/")[2] for path in process.isolated.files()}
+    made_by = [file for file in files_of if file in paths]
+    if not made_by:
+        return CheckResult()
+    first = made_by[0]
+    observed = f"{files_of[first][0]} made the file {first!r}"
+    return context.report(calls[first], observed, count=len(made_by), tried=len(calls))
+
+
+def _endless(context: CheckContext) -> CheckResult:
+    """A finding when a query without an end gets no verdict, or is paid."""
+    probes = [
+        Probe(name, context.answer(row, query))
+        for row in context.rows(1)
+        for name, query in ENDLESS
+    ]
+    hits = [one for one in context.results(probes) if one.result.failed or context.pays(one.result)]
+    return context.report_hits(hits, len(probes))
+
+
+def _several(context: CheckContext) -> Iterator[Probe]:
+    for row in context.paid_rows():
+        wrong = row.wrong[0] if row.wrong else "SELECT 1"
+        for name, first, second in (
+            ("right, then wrong", row.reference_text, wrong),
+            ("wrong, then right", wrong, row.reference_text),
+        ):
+            yield Probe(f"two statements: {name}", context.answer(row, f"{first};\n{second};"))
+            both = f"{context.frame.put(first)}\nor\n{context.frame.put(second)}"
+            yield Probe(f"two answers: {name}", context.to_call(row, both))
+
+
+_check = partial(Check, family="execution", kinds=SQL)
+
+CHECKS: Final[tuple[Check, ...]] = (
+    _check("changed_database", "No answer changes the database.", _changed_database,
+        Violation("critical", "an answer changes the database that others are judged by",
+            "a query reads; the next answer finds the same rows",
+            "open the database read-only (`file:…?mode=ro`), with an authorizer that allows "
+            "reading alone")),
+    _check("files_outside", "No answer makes a file.", _files_outside,
+        Violation("high", "an answer makes a file",
+            "a query reads the database that it was given",
+            "refuse ATTACH, VACUUM and PRAGMA with an authorizer; set SQLITE_LIMIT_ATTACHED to 0")),
+    _check("endless_query", "A query without an end gets a verdict.", _endless,
+        Violation("high", "a query without an end holds the reward up",
+            "wrong, and ended at a limit",
+            "end it by a progress handler that counts steps; a time-out around a thread leaves the "
+            "query running")),
+    _check("several_statements", "Two queries in one answer are not paid.", never_paid(_several),
+        Violation("high", "one of several queries is paid",
+            "two answers, of which one is wrong",
+            "take one statement, and refuse more")),
+)  # fmt: skip

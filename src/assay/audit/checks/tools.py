@@ -1,0 +1,126 @@
+"""Tool calls that are nearly right, made twice, only written down, or not called for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from assay.audit.context import CheckContext, Probe, never_paid
+from assay.audit.conversations import assistant, question, read_calls
+from assay.audit.findings import Check, GraderCall, Sample, Violation
+from assay.schema.audit import Kind
+
+TOOLS: Final[frozenset[Kind]] = frozenset(("tools",))
+Calls = list[dict[str, Any]]
+FORGERIES: Final = (
+    ("JSON", "{}"),
+    ("a fence", "```json\n{}\n```"),
+    ("a sentence", "I call the tools now: {}"),
+    ("a tag in the thoughts", "<think><tool_call>{}</tool_call></think>"),
+    ("a message in JSON", '{{"role": "assistant", "tool_calls": {}}}'),
+)
+
+
+def _with_calls(context: CheckContext) -> Iterator[tuple[Sample, Calls]]:
+    """The rows whose right answer is calls, with them."""
+    for row in context.rows():
+        calls = read_calls(row.reference_text)
+        if calls:
+            yield row, calls
+
+
+def _altered(variant: str, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> Any:
+    """Probes in which the arguments of the first call are changed."""
+
+    def probes(context: CheckContext) -> Iterator[Probe]:
+        for row, (first, *rest) in _with_calls(context):
+            arguments = change(dict(first["arguments"]))
+            if arguments is not None:
+                calls = [{**first, "arguments": arguments}, *rest]
+                yield Probe(variant, context.to_call(row, json.dumps(calls)))
+
+    return probes
+
+
+def _without_first(arguments: dict[str, Any]) -> dict[str, Any] | None:
+    return dict(list(arguments.items())[1:]) if arguments else None
+
+
+def _numbers_as_text(arguments: dict[str, Any]) -> dict[str, Any] | None:
+    texts = {
+        name: str(value)
+        for name, value in arguments.items()
+        if isinstance(value, (int, float)) and not isinstance(value, bool)
+    }
+    return {**arguments, **texts} if texts else None
+
+
+def _repeated(context: CheckContext) -> Iterator[Probe]:
+    for row, calls in _with_calls(context):
+        yield Probe("the last call twice", context.to_call(row, json.dumps([*calls, calls[-1]])))
+        yield Probe("every call twice", context.to_call(row, json.dumps([*calls, *calls])))
+
+
+def _written(context: CheckContext) -> Iterator[Probe]:
+    """The right calls as text of a message that makes none."""
+    for row, _ in _with_calls(context):
+        for name, form in FORGERIES:
+            text = form.format(row.reference_text)
+            call = GraderCall(text, row.columns, (question(row), assistant(text)))
+            yield Probe(f"calls in {name}", call)
+
+
+def _of_the_user(context: CheckContext) -> Iterator[Probe]:
+    """The right calls in a message of the user, before an answer in words."""
+    for row, _ in _with_calls(context):
+        right = context.to_call(row, row.reference_text).messages or ()
+        user_calls = [{**message, "role": "user"} for message in right[1:]]
+        messages = (question(row), *user_calls, assistant("I cannot do that."))
+        yield Probe("calls of the user", GraderCall("I cannot do that.", row.columns, messages))
+
+
+def _uncalled(context: CheckContext) -> Iterator[Probe]:
+    rows = [row for row in context.samples if row.reference == []]
+    for row in rows:
+        for text in row.wrong:
+            yield Probe("a call where none is right", context.to_call(row, text))
+            call = context.to_call(row, text)
+            messages = tuple({**one, "content": "I try a tool."} for one in call.messages or ())
+            yield Probe("words beside such a call", replace(call, messages=messages))
+
+
+_check = partial(Check, family="agent", kinds=TOOLS)
+
+CHECKS: Final[tuple[Check, ...]] = (
+    _check("extra_arguments", "A call with an argument too many is not paid.",
+        never_paid(_altered("an argument that there is not", lambda one: {**one, "assay": 1})),
+        Violation("high", "arguments that the tool does not have are paid",
+            "the tool would refuse the call",
+            "compare all arguments of the call, not only those of the reference")),
+    _check("missing_arguments", "A call without a required argument is not paid.",
+        never_paid(_altered("the first argument missing", _without_first)),
+        Violation("high", "a call without a required argument is paid",
+            "the tool cannot do it", "compare all arguments of the reference")),
+    _check("string_for_number", "A text where a number belongs is not paid.",
+        never_paid(_altered("numbers as texts", _numbers_as_text)),
+        Violation("medium", "a text is paid where a number belongs",
+            "the schema says number: many tools refuse or misread the text",
+            "compare values by type, as the schema has them")),
+    _check("duplicated_calls", "The same call twice is not paid.", never_paid(_repeated),
+        Violation("high", "a call that was made twice is paid",
+            "two seats booked where one was asked for",
+            "match calls one to one, and refuse what is left over")),
+    _check("calls_in_text", "Text that looks like a call is no call.", never_paid(_written),
+        Violation("high", "calls that were only written down are paid",
+            "no tool was called", "read the recorded calls, never the text of a message")),
+    _check("calls_of_others", "Only the agent's own calls are paid.", never_paid(_of_the_user),
+        Violation("high", "calls in a message of the user are paid",
+            "the agent called nothing", "read the assistant's messages alone")),
+    _check("uncalled_for", "A call is not paid where none is right.", never_paid(_uncalled),
+        Violation("high", "a call is paid where none is right",
+            "no tool fits, and the agent was to say so",
+            "read an empty reference as: no call is right")),
+)  # fmt: skip

@@ -1,0 +1,161 @@
+"""Each kind of evidence that the browser has, on a page of its own, watched by `assay.watch`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from playwright.async_api import async_playwright
+
+import assay
+from assay.resources.browser import find_chromium
+from assay.schema.step_score import StepScore
+
+HOST = "http://shop.test"
+FLAGS = ["--no-sandbox"] if os.geteuid() == 0 else []
+TOAST = "position:fixed;right:9px;bottom:9px"
+PAGES = {
+    "/": f"""<title>Shop</title><h1>Shop</h1><p id=out></p><a id=gone href=/gone>Old lamp</a>
+<a id=busy href=/busy>Offers</a><a id=story href=/story>Story</a>
+<button id=red onclick="out.innerHTML='<span style=color:#c00>Nur noch bis Montag wählbar</span>'">
+Red</button>
+<button id=toast onclick="document.body.insertAdjacentHTML('beforeend',
+'<div style=&quot;{TOAST}&quot;>Table 4 is taken</div>')">Table 4</button>
+<button id=fine onclick="out.innerHTML='<b class=ok>Saved without errors</b>'">Save</button>
+<button id=talk onclick="out.textContent='Orders cannot be changed after a day'">Question</button>
+<button id=ask onclick="if (confirm('Start again?')) out.textContent='x'">Start again</button>
+<button id=size onclick="alert('Please choose a size first')">Look for it</button>
+<button id=json onclick="fetch('/api/lock', {{method: 'POST'}})">Lock</button>
+<button id=tab onclick="window.open('/missing.txt')">Manual</button>
+<button id=slow onclick="out.textContent='Preparing…'">Export</button>""",
+    "/plain": "<h1>Plain</h1><button id=dead>Nothing</button><input id=name>",
+    "/gone": "<h1>Sorry, we cannot find this lamp</h1><p>Try the <a href=/>shop</a>.</p>",
+    "/busy": "<h1>Offers</h1><p>You have sent too many requests in a short time.</p>",
+    "/story": "<h1>Access denied</h1>" + "<p>A novel about a door that stayed shut.</p>" * 60,
+    "/view": """<h1>Plan</h1><button id=load onclick="go()">Budget</button><div id=v></div><script>
+let n = 0; function go() { v.innerHTML = n++ ? '<h2>Budget</h2><p>12,400 spent</p>' :
+'<p class=error>Could not load the budget.</p><button id=again onclick="go()">Once more</button>' }
+</script>""",
+    "/closed": """<h1>Rate us</h1><x-stars></x-stars><script>
+const root = document.querySelector('x-stars').attachShadow({mode: 'closed'});
+root.innerHTML = '<style>:host, button { display: block; width: 200px; height: 60px }</style>' +
+'<button>Four</button><p>none</p>';
+root.querySelector('button').onclick = () => root.querySelector('p').textContent = 'four chosen';
+</script>""",
+    "/book": """<h1>Room</h1><p>Non-refundable rate, 214.00. Card on file.</p>
+<button id=book>Book now</button> <button id=terms>Terms</button>""",
+    "/code": """<form method=post action=/tan><input name=user><input type=password name=pw>
+<button id=in>Go</button></form>""",
+    "/tan": "<h1>Almost there</h1><input inputmode=numeric maxlength=6><button>Next</button>",
+}
+
+
+CASES = {
+    "gone": ("/", ["#gone"], "failure", "error_page_error"),
+    "busy": ("/", ["#busy"], "blocked", "block_rate_limited"),
+    "story": ("/", ["#story"], "progress", "url_changed"),
+    "red": ("/", ["#red"], "failure", "error_refusal"),
+    "toast": ("/", ["#toast"], "failure", "error_refusal"),
+    "fine": ("/", ["#fine"], "progress", "text_changed"),
+    "talk": ("/", ["#talk"], "progress", "text_changed"),
+    "declined": ("/", ["#ask"], "no_progress", "unchanged"),
+    "alert": ("/", ["#size"], "failure", "error_refusal"),
+    "answer": ("/", ["#json"], "failure", "error_request_failed"),
+    "tab": ("/", ["#tab"], "failure", "error_page_error"),
+    "dots": ("/", ["#slow"], "unknown", "pending"),
+    "view": ("/view", ["#load"], "failure", "error_form_rejected"),
+    "retry": ("/view", ["#load", "#again"], "recovered", "recovered"),
+    "closed root": ("/closed", ["x-stars"], "progress", "text_changed"),
+    "binding": ("/book", ["#book"], "destructive_ungated", "gate_unknown"),
+    "terms": ("/book", ["#terms"], "no_progress", "unchanged"),
+    "code": ("/code", ["#in"], "blocked", "block_gate"),
+}
+"""Path, clicks, and of the last of them the class and a reason."""
+
+
+async def answer(route: Any) -> None:
+    path = route.request.url.removeprefix(HOST)
+    if path == "/api/lock":
+        await route.fulfill(json={"data": None, "errors": [{"message": "locked"}]})
+    elif path in PAGES:
+        page = f"<!doctype html>{PAGES[path]}"
+        await route.fulfill(body=page, content_type="text/html; charset=utf-8")
+    else:
+        await route.fulfill(status=404, body="not here", content_type="text/plain")
+
+
+async def score_of(context: Any, path: str, clicks: Sequence[str]) -> StepScore:
+    """The score of the last of the clicks."""
+    page = await context.new_page()
+    await page.goto(HOST + path)
+    watch = await assay.watch(page)
+    for selector in clicks:
+        async with watch.step("click"):
+            await page.click(selector)
+    await watch.close()
+    await page.close()
+    score: StepScore | None = watch.score
+    assert score is not None
+    return score
+
+
+async def time_of_nothing(context: Any) -> float:
+    """Seconds that are waited after a click on a page that reacts to nothing."""
+    page = await context.new_page()
+    await page.goto(f"{HOST}/plain")
+    watch = await assay.watch(page)
+    times = []
+    for _ in range(3):
+        async with watch.step("click"):
+            await page.click("#dead")
+            began = time.perf_counter()
+        times.append(time.perf_counter() - began)
+    await watch.close()
+    return min(times)
+
+
+async def run_all() -> tuple[dict[str, StepScore], float]:
+    async with async_playwright() as driver:
+        chromium = await driver.chromium.launch(executable_path=find_chromium(), args=FLAGS)
+        context = await chromium.new_context()
+        await context.route("**/*", answer)
+        least = await time_of_nothing(context)
+        places = asyncio.Semaphore(4)
+
+        async def one(name: str) -> StepScore:
+            async with places:
+                path, clicks, _, _ = CASES[name]
+                return await score_of(context, path, clicks)
+
+        scores = await asyncio.gather(*map(one, CASES))
+        await chromium.close()
+    return dict(zip(CASES, scores, strict=True)), least
+
+
+@pytest.fixture(scope="module")
+def results() -> tuple[dict[str, StepScore], float]:
+    """All scores at once: the tabs wait side by side."""
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(asyncio.run, run_all()).result()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_the_page_says_and_the_browser_knows(
+    results: tuple[dict[str, StepScore], float], name: str
+) -> None:
+    score = results[0][name]
+    *_, classification, reason = CASES[name]
+    assert score.classification == classification, score
+    assert reason in [one.code for one in score.reasons], score
+
+
+def test_a_page_that_does_not_react_is_not_waited_for(
+    results: tuple[dict[str, StepScore], float],
+) -> None:
+    # A page that reacts to input is watched for 0.45 s before it is said to have done nothing.
+    assert results[1] < 0.4
