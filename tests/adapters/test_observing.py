@@ -1,4 +1,4 @@
-"""`assay.observe` scores a step of anything that can be looked at before and after."""
+"""`observe` scores a step of anything that can be looked at before and after."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import assay
-from assay.adapters.observing import ObservedSteps
+from assay.adapters.observing import ObservedSteps, observe
 from assay.envs import page_evidence
 from assay.errors import BadParameter
 from assay.ledger.steps import read_steps
@@ -20,22 +19,22 @@ DONE = {"url": "https://shop.test/done", "text": "Saved"}
 
 
 def test_two_looks_make_a_score() -> None:
-    assert assay.observe(FORM, DONE, "tap", target="Save").classification == "progress"
-    assert assay.observe(FORM, FORM, "tap", target="Save").classification == "no_progress"
-    assert assay.observe("Name", "Name and more").classification == "progress"
-    assert assay.observe(None, None).classification == "unknown"
+    assert observe(FORM, DONE, "tap", target="Save").classification == "progress"
+    assert observe(FORM, FORM, "tap", target="Save").classification == "no_progress"
+    assert observe("Name", "Name and more").classification == "progress"
+    assert observe(None, None).classification == "unknown"
     same = page_evidence(**FORM)  # type: ignore[arg-type]
-    assert assay.observe(same, Observation("", evidence=same)).classification == "no_progress"
+    assert observe(same, Observation("", evidence=same)).classification == "no_progress"
 
 
 def test_errors_risk_and_events_count_as_everywhere() -> None:
-    failed = assay.observe(FORM, FORM, "tap", error="Timeout 5000ms exceeded.")
+    failed = observe(FORM, FORM, "tap", error="Timeout 5000ms exceeded.")
     assert failed.reasons[0].code == "error_timeout"
-    risky = assay.observe(FORM, DONE, "click", target="Delete account")
+    risky = observe(FORM, DONE, "click", target="Delete account")
     assert risky.classification == "destructive_ungated"
-    gated = assay.observe(FORM, DONE, "click", target="Delete account", gate="satisfied")
+    gated = observe(FORM, DONE, "click", target="Delete account", gate="satisfied")
     assert gated.classification == "progress"
-    lost = assay.observe(FORM, DONE, "tap", events=StepEvents(status=500))
+    lost = observe(FORM, DONE, "tap", events=StepEvents(status=500))
     assert lost.reasons[0].code == "error_page_error"
 
 
@@ -56,6 +55,6 @@ def test_several_steps_have_a_history_and_score_again_to_the_same_bytes(tmp_path
 
 def test_a_look_that_cannot_be_read_is_named() -> None:
     with pytest.raises(BadParameter, match=r"a look has no \['html'\]; give a text"):
-        assay.observe({"html": "<p>"}, "text")
+        observe({"html": "<p>"}, "text")
     with pytest.raises(BadParameter, match="int"):
-        assay.observe(3, "text")  # type: ignore[arg-type]
+        observe(3, "text")  # type: ignore[arg-type]

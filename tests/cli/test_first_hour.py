@@ -442,6 +442,116 @@ def test_a_log_that_is_not_there_is_a_wrong_call(capfd: pytest.CaptureFixture[st
     assert (code, "there is no file or folder 'nosuch.jsonl'" in err) == (2, True)
 
 
+def test_a_run_without_scores_is_the_base_of_none(capfd: pytest.CaptureFixture[str]) -> None:
+    Path("mine.py").write_text(
+        AGENTS + "\ndef wrong(q):\n    return 'Rome'\n\ndef refused(q):\n"
+        "    from assay.errors import ModelError\n    raise ModelError('no key')\n"
+    )
+    first = asked(capfd, "mine.py:wrong")[0]["run_id"]
+    dead = asked(capfd, "mine.py:refused", code=1)[0]["run_id"]
+    asked(capfd, "mine.py:answer", "--expect", "up:1,2")
+    rows = json.loads(assay(capfd, "history", "--json")[1])["rows"]
+    assert rows[2]["change"]["against"] == first
+    assert (rows[2]["prediction"]["came_true"], rows[2]["commit"]) == (True, "")
+    code, out, _ = assay(capfd, "compare", "@-2", "@-1")
+    assert code == 0
+    line = f"{dead} has no scores; perhaps you meant assay compare @-3 @-1; assay history --archive"
+    assert line in out
+    asked(capfd, "mine.py:refused", "--expect", "up:1", code=1)
+    _, out, _ = assay(capfd, "history")
+    assert "1 unknown, 0 down (cannot be said)" in out
+    assert "commit" not in out
+    _, out, _ = assay(capfd, "compare", "@-4", "@-2")
+    assert "agent's files" not in out
+    Path("mine.py").write_text(AGENTS)
+    asked(capfd, "mine.py:answer")
+    _, out, _ = assay(capfd, "compare", "@-3", "@-1")
+    assert ("agent's files: " in out, "commit" in out) == (True, False)
+
+
+def test_an_empty_answer_is_none(capfd: pytest.CaptureFixture[str]) -> None:
+    Path("mine.py").write_text(
+        AGENTS + "\ndef silent(q):\n    return ' ' if 'Peru' in q else answer(q)\n"
+    )
+    record, _ = asked(capfd, "mine.py:silent")
+    assert (record["counts"]["answered"], record["endings"]["gave_up"]) == (3, 1)
+    causes = json.loads(assay(capfd, "diagnose", "--json")[1])["causes"]
+    assert [(row["cause"], row["attempts"]) for row in causes] == [("no_answer", 1)]
+
+
+RUN = ("run", "qs.jsonl", "--column", "question=q", *REWARD)
+ANSWER = ("--agent", "mine.py:answer")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("history", "nosuch"), "no runs of nosuch in runs"),
+        ((*RUN, *ANSWER, "--set", "limit.steps=3"), "did you mean limits.steps?"),
+        ((*RUN, "--agent", "mine.py:loud", "--set", "verbos=false"), "did you mean 'verbose'?"),
+        (("run", "q.jsonl", *ANSWER, *REWARD), "did you mean 'qs.jsonl'?"),
+        ((*RUN, "--agent", "min.py:answer"), "did you mean 'mine.py'?"),
+        ((*RUN, "--agent", "min.py"), "did you mean 'mine.py'?"),
+        ((*RUN, "--agent", "mine.py"), "as mine.py:answer (it has: answer, missing, mistaken"),
+        ((*RUN, "--agent", "stido:node cal.js"), "did you mean 'stdio:'? stdio:COMMAND is a"),
+        ((*RUN, *ANSWER, "--max-cost", "5usd"), "'5usd' is no number of dollars, such as 5"),
+        ((*RUN, *ANSWER, "--max-tokens", "5k"), "'5k' is not a valid whole number"),
+        (RUN, "only the agent is missing: --agent FILE.py:NAME"),
+    ],
+)
+def test_a_slip_is_answered_with_what_was_meant(
+    arguments: tuple[str, ...], words: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    Path("mine.py").write_text(
+        AGENTS + "\ndef loud(q, *, verbose: bool = True):\n    return answer(q)\n"
+    )
+    code, _, err = assay(capfd, *arguments)
+    assert (code, words in err) == (2, True), err
+
+
+def test_what_is_shared_names_no_folder_and_no_commit_that_there_is_not(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    asked(capfd, str(tmp_path / "mine.py") + ":answer")
+    code, _, err = assay(capfd, "diagnose", "lates")
+    assert (code, "did you mean 'latest'?" in err) == (2, True)
+    for option in ("--html", "--out"):
+        code, _, err = assay(capfd, "export", "latest", option, "nosuch/r.html")
+        assert (code, "there is no folder 'nosuch'" in err) == (2, True), err
+    assert assay(capfd, "export", "latest", "--html", "r.html")[0] == 0
+    page = Path("r.html").read_text()
+    assert ("qs.jsonl" in page, str(tmp_path) in page) == (True, False)
+
+
+def test_a_list_of_runs_in_a_pipe_is_whole(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    shutil.copy("mine.py", "an_agent_with_a_name_that_is_rather_long.py")
+    agent = "an_agent_with_a_name_that_is_rather_long.py:answer"
+    asked(capfd, agent, "--focus", "f" * 100)
+    _, out, _ = assay(capfd, "list", "runs")
+    assert agent in out
+    assert "f" * 100 in out
+    assert max(map(len, out.splitlines())) < 300
+
+
+def test_a_reward_of_ones_own_is_listed(capfd: pytest.CaptureFixture[str]) -> None:
+    code, out, err = assay(capfd, "list", "rewards", "rew.py:bad")
+    assert (code, "bad@1" in out) == (0, True), err
+
+
+def test_a_log_with_a_reward_of_its_own_is_scored_again(capfd: pytest.CaptureFixture[str]) -> None:
+    mine = asked(capfd, "mine.py:answer")[0]["run_id"]
+    assay(capfd, "import", wrote("old.jsonl", OLD))
+    log = next(run.name for run in list_runs(Path("runs")) if run.name != mine)
+    code, out, _ = assay(capfd, "compare", log, mine)
+    hint = f"assay score {log} --reward qa_f1_reward"
+    assert (code, hint in out) == (2, True), out
+    child = json.loads(assay(capfd, *hint.split()[1:], "--json")[1])["run_id"]
+    assert assay(capfd, "compare", child, mine)[0] == 0
+
+
 def test_an_option_of_the_wrong_type_is_refused_before_the_run(
     capfd: pytest.CaptureFixture[str],
 ) -> None:

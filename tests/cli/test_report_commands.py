@@ -169,9 +169,9 @@ def test_history_is_of_one_benchmark_agent_or_model(
         assert main(["history", *filters, "--runs", runs, "--json"]) == 0
         rows = json.loads(capsys.readouterr().out)["rows"]
         assert [row["run_id"] for row in rows] == expected
-    assert main(["history", "tawn", "--runs", runs]) == 0
-    assert "no runs of tawn in" in (out := capsys.readouterr().out)
-    assert "there are runs of sums, town" in out
+    assert main(["history", "tawn", "--runs", runs]) == 2
+    assert "no runs of tawn in" in (err := capsys.readouterr().err)
+    assert "did you mean 'town'? there are runs of sums, town" in err
 
 
 def test_an_archived_run_is_out_of_lists_and_still_there(

@@ -10,6 +10,7 @@ import pytest
 
 from assay.cli.main import main
 from assay.registry import REWARDS
+from tests.report.ledgers import write_run
 
 GRADER = """
 from helpers import normal
@@ -145,3 +146,37 @@ def test_options_and_versions_of_one_reward(
     assert main(["rewards", "diff", *words, "--param", "pay=2"]) == 2
     assert "--param pay: cli_versions@1 has no such option" in capsys.readouterr().err
     assert "cli_versions" in REWARDS.names()
+
+
+def test_a_reward_is_listed_with_its_versions_and_their_changes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert main(["list", "rewards", "scienceworld_reward"]) == 0
+    out = capsys.readouterr().out
+    assert "scienceworld_reward@1, scienceworld_reward@2" in out
+    assert "with agentfly=True, `acc` is 0.0 under four messages" in out
+    assert main(["list", "rewards", "scienceworld_reward@1", "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert (record["version"], record["versions"], record["changes"]) == (1, [1, 2], {})
+
+
+def test_a_run_is_scored_again_by_the_version_that_is_named(
+    rollouts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("run_versions.py").write_text(
+        "import assay\n\n\n@assay.reward(name='run_versions', version=1)\n"
+        "def one(final_response):\n    return 1.0\n\n\n"
+        "@assay.reward(name='run_versions', version=2, changes={2: 'pays half'})\n"
+        "def two(final_response):\n    return 0.5\n"
+    )
+    write_run(rollouts.parent, "old-1", {"task.0": [1.0, 0.0]})
+    for version, mean in ((1, 1.0), (2, 0.5)):
+        reward = f"run_versions@{version}"
+        words = ["old-1", "--reward", reward, "--runs", ".", "--import", "run_versions.py"]
+        assert main(["score", *words, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["mean"] == mean
+    # What scoring again made is not compared a second time.
+    record = run_json(capsys, "run_versions@1", "run_versions", "--data", ".")
+    assert record["data"] == ["old-1"]
+    assert (record["changes"]["down"], record["group"]) == (2, ["run_id", "task_id"])

@@ -47,7 +47,9 @@ def unknown_commands(text: str) -> Iterator[str]:
         known = {"--help", "-h", "--version"}.union(
             *([*option.opts, *option.secondary_opts] for option in command.params)
         )
-        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", rest.split("#")[0].split("`")[0]):
+        # What stands after two dashes alone is for another program.
+        own = rest.split("#")[0].split("`")[0].split(" -- ")[0]
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", own):
             if option not in known and not isinstance(command, click.Group):
                 yield " ".join([*path, option])
 

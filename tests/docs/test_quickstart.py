@@ -45,7 +45,7 @@ def commands() -> list[tuple[str, str]]:
 def test_every_command_of_the_quickstart_prints_what_the_page_shows(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    assert len(commands()) == 6
+    assert len(commands()) == 8
     for line, shown in commands():
         code: Any = main(shlex.split(line))
         printed = capfd.readouterr()

@@ -134,6 +134,14 @@ def test_the_smallest_different_rows_are_shown(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_columns_of_other_names_are_shown(tmp_path: Path) -> None:
+    rows = [{"text": "A", "meta": {"gold": "a"}}, {"text": "a", "meta": {"gold": "a"}}]
+    columns = {"final_response": "text", "answer": "meta.gold"}
+    data = write(tmp_path / "in.jsonl", rows)
+    (kind,) = diff_rewards(exact, lenient, data, columns=columns).kinds
+    assert [(each.response, each.reference) for each in kind.examples] == [("A", "a")]
+
+
 def test_rows_of_a_group_may_be_in_several_files_of_a_folder(tmp_path: Path) -> None:
     rows = sample(40)
     folder = tmp_path / "rows"

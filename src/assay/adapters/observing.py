@@ -1,7 +1,7 @@
-"""`assay.observe(before, after)`: the score of a step of anything that can be looked at twice.
+"""`observe(before, after)`: the score of a step of anything that can be looked at twice.
 
     before, after = {"url": url, "text": text}, {"url": url, "text": later}
-    score = assay.observe(before, after, "tap", target="Save")
+    score = observe(before, after, "tap", target="Save")
 
 For an agent that Assay cannot watch by itself: another kind of browser, a desktop, a phone. What
 you do not say is missing evidence, which lowers the confidence and counts for nothing.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -19,7 +19,10 @@ from assay.cli.terminal import (
     reward_text,
     table_of,
 )
+from assay.errors import AssayError
+from assay.ledger.layout import find_run, place_from_the_end
 from assay.ledger.summary import PERFECT
+from assay.report.attempts import read_attempts
 from assay.report.comparison import CHANGE, Comparison, SampleSize, compare_many
 from assay.report.statistics import EXACT_PAIRS
 from assay.report.task_changes import DROP
@@ -28,6 +31,8 @@ SHOWN = 30
 DIFF_LINES = 12
 """Of the agent's code that are shown unasked."""
 STYLE = {"improved": "bold green", "regressed": "bold red", "mixed": "bold red"}
+MOST_UNSCORED = 50
+"""So many runs without scores are passed over before no other is sought."""
 GATE = 3
 REFUSED = 2
 
@@ -112,7 +117,37 @@ def command(
             if i:
                 console.print()
             _show(console, comparison, show_all=show_all, show_diff=show_diff)
+        if any(comparison.reward is None for comparison in comparisons):
+            for line in _unscored([base, *cands], runs_dir):
+                console.print(line, soft_wrap=True)
     context.exit(_exit_code(comparisons, fail_on))
+
+
+def _unscored(names: Sequence[str], runs_dir: Path) -> Iterator[str]:
+    """Of names that count from the newest run: which has no scores, and what was perhaps meant."""
+    places = [place_from_the_end(name) for name in names]
+    if not all(places):
+        return
+    scored: list[int] = []
+    ids: list[str] = []
+    place = 0
+    while len(scored) < max(places) and place < max(places) + MOST_UNSCORED:
+        place += 1
+        try:
+            attempts = read_attempts(find_run(f"@-{place}", runs_dir))
+        except AssayError:
+            break
+        if attempts.rewards:
+            scored.append(place)
+        elif place in places:
+            ids.append(attempts.run_id)
+    meant = " ".join(f"@-{scored[each - 1]}" for each in places if each <= len(scored))
+    perhaps = f"perhaps you meant assay compare {meant}; " * (meant.count("@") == len(places))
+    for run_id in ids:
+        yield (
+            f"{run_id} has no scores; {perhaps}assay history --archive {run_id} leaves it out of "
+            "that order"
+        )
 
 
 def _exit_code(comparisons: Sequence[Comparison], fail_on: Sequence[str]) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli.options import runs_option
+from assay.cli.options import check_folder, runs_option
 from assay.cli.terminal import progress_output
 from assay.errors import BadParameter
 from assay.formats import describe, writable
@@ -77,6 +77,8 @@ def command(
 def _write(run: Run, file_format: str | None, out: Path | None, *, overwrite: bool) -> None:
     chosen = writable()[file_format or format_of(out)]
     path = out or Path(f"{run.id}{chosen.suffix}")
+    if not chosen.folder or path.suffix == ".jsonl":
+        check_folder(path)
     _check_free(path, "--out", overwrite=overwrite)
     count = export_run(run, path, chosen.name)
     progress_output().print(f"{count:,} {chosen.counted}")
@@ -86,6 +88,7 @@ def _write(run: Run, file_format: str | None, out: Path | None, *, overwrite: bo
 def _write_html(folder: Path, path: Path, *, overwrite: bool) -> None:
     from assay.viewer.share import export_html
 
+    check_folder(path)
     _check_free(path, "--html", overwrite=overwrite)
     count = export_html(folder, path)
     progress_output().print(f"{count:,} attempts, {path.stat().st_size / 1000:,.0f} kB")

@@ -20,11 +20,14 @@ from assay.cli.terminal import (
     reward_text,
     table_of,
 )
+from assay.errors import UnknownName, did_you_mean
 from assay.ledger.layout import archive, find_run
 from assay.report.timeline import HistoryRow, RunHistory, history
 
 WIDE = 140
 """Columns of a terminal that the whole table fits in."""
+OUTCOMES = {True: "came true", False: "did not come true", None: "cannot be said"}
+"""What became of a prediction, in words."""
 
 
 @click.command(name="history")
@@ -50,9 +53,9 @@ def command(
 ) -> None:
     """Show every run, or those of BENCHMARK, oldest first.
 
-    A run is set against the latest one before it with the same reward, task set, step budget and
-    model, or else against one of another model. What was predicted with `assay run --expect` is
-    checked against that.
+    A run is set against the latest scored one before it with the same reward, task set, step
+    budget and model, or else against one of another model. What was predicted with `assay run
+    --expect` is checked against that.
 
     \b
     assay history townsquare --model rules
@@ -63,12 +66,13 @@ def command(
         _archive(archive_runs, restore_runs, runs_dir)
         return
     runs = history(benchmark, agent=agent, model=model, archived=archived, runs_dir=runs_dir)
+    nothing = "" if runs.rows else _nothing(benchmark, agent, model, runs_dir)
     if as_json:
         print_json(runs.to_record())
         return
     console = output()
     if not runs.rows:
-        console.print(_nothing(benchmark, agent, model, runs_dir), soft_wrap=True)
+        console.print(nothing, soft_wrap=True)
     else:
         console.print(_table(runs.rows) if console.width >= WIDE else _list(runs.rows))
     for remark, names in _remarks(runs).items():
@@ -89,12 +93,22 @@ def _archive(archive_runs: Sequence[str], restore_runs: Sequence[str], runs_dir:
 
 
 def _nothing(benchmark: str | None, agent: str | None, model: str | None, runs_dir: Path) -> str:
-    """That there is no such run, and what there is instead."""
+    """That there is no such run, and what there is instead.
+
+    Raises `UnknownName` for a benchmark, an agent or a model of which there is no run at all.
+    """
     wishes = {"": benchmark, "agent ": agent, "model ": model}
     what = "".join(f" of {kind}{name}" for kind, name in wishes.items() if name)
-    others = sorted({row.benchmark for row in history(runs_dir=runs_dir).rows}) if what else []
-    there = f"; there are runs of {', '.join(others[:10])}" if others else ""
-    return f"no runs{what} in {runs_dir}{there}"
+    rows = history(archived=True, runs_dir=runs_dir).rows if what else ()
+    others = sorted({row.benchmark for row in rows})
+    there = f"there are runs of {', '.join(others[:10])}" if others else ""
+    hint = did_you_mean(benchmark, others, there) if benchmark else there
+    sentence = f"no runs{what} in {runs_dir}{'; ' * bool(hint)}{hint}"
+    named = ((row.benchmark, row.agent, row.model) for row in rows)
+    known = [set(values) for values in zip(*named, strict=True)] or [set()] * len(wishes)
+    if any(name and name not in names for name, names in zip(wishes.values(), known, strict=True)):
+        raise UnknownName(sentence)
+    return sentence
 
 
 def _table(rows: Sequence[HistoryRow]) -> Table:
@@ -181,7 +195,7 @@ def _remarks(runs: RunHistory) -> dict[str, list[str]]:
 def _remarks_on(row: HistoryRow) -> list[str]:
     remarks = []
     if row.prediction is not None:
-        outcome = "came true" if row.prediction.came_true else "did not come true"
+        outcome = OUTCOMES[row.prediction.came_true]
         remarks.append(f"{row.prediction.sentence} ({outcome})")
     if row.not_comparable:
         remarks.append(f"not comparable with the run before it: {row.not_comparable}")

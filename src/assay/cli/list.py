@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -34,6 +35,8 @@ from assay.registry import (
 T = TypeVar("T")
 WIDE = 110
 """Characters that the table of runs needs with all of its columns."""
+UNLIMITED = 5_000
+"""Characters of a line that nobody's terminal limits."""
 
 
 class Kinds(NamingGroup):
@@ -65,6 +68,9 @@ def runs(archived: bool, runs_dir: Path, as_json: bool) -> None:
         output().print(f"no runs in {runs_dir}; `assay run` makes one", soft_wrap=True)
         return
     console = output()
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        # Whoever reads a pipe has no width: a name that is cut tells no runs apart.
+        console.width = UNLIMITED
     wide = console.width >= WIDE
     run = Column("run", no_wrap=True, min_width=22)
     names = ("benchmark", "agent", "done", "mean")
@@ -72,7 +78,7 @@ def runs(archived: bool, runs_dir: Path, as_json: bool) -> None:
     for row in rows:
         done = f"{row.n}/{row.planned}" if row.planned else str(row.n)
         focus = f"{row.focus}  (scores {row.parent} again)" if row.parent else row.focus
-        longest = 30 if wide else 14
+        longest = console.width if console.width == UNLIMITED else 30 if wide else 14
         cells: list[str | Text] = [
             row.run_id,
             Text(plain(row.benchmark, longest)),
@@ -81,7 +87,9 @@ def runs(archived: bool, runs_dir: Path, as_json: bool) -> None:
             number_text(row.mean, 4),
         ]
         if wide:
-            table.add_row(*cells, str(row.answered), str(row.errors), Text(plain(focus, 70)))
+            table.add_row(
+                *cells, str(row.answered), str(row.errors), Text(plain(focus, max(70, longest)))
+            )
             continue
         table.add_row(*cells, str(row.errors))
         if focus:
@@ -195,11 +203,16 @@ def prices(prices: Path | None, as_json: bool) -> None:
 @click.argument("name", required=False)
 @json_option
 def rewards(name: str | None, as_json: bool) -> None:
-    """Show every registered reward, or NAME with its rules, options and parts."""
+    """Show every registered reward, or NAME with its rules, options, parts and versions.
+
+    NAME@1 is an earlier version, as long as it is kept; what has changed since is shown by
+    `assay rewards diff NAME@1 NAME --data FILE`.
+    """
     if name:
-        spec = find_reward(name)
+        spec = find_reward(REWARDS.find(name))
         if as_json:
-            click.echo(orjson.dumps(spec.to_record(), option=orjson.OPT_INDENT_2))
+            record = {**spec.to_record(), "versions": REWARDS.versions(spec.name)}
+            click.echo(orjson.dumps(record, option=orjson.OPT_INDENT_2))
         else:
             _show_one(spec)
         return
@@ -227,4 +240,8 @@ def _show_one(spec: RewardSpec) -> None:
     for option in spec.options.values():
         default = "required" if option.default is option.empty else f"default {option.default!r}"
         table.add_row(f"option {option.name}", Text(default))
+    versions = REWARDS.versions(spec.name) or [spec.version]
+    table.add_row("versions", ", ".join(f"{spec.name}@{version}" for version in versions))
+    for version, text in sorted(spec.changes.items(), reverse=True):
+        table.add_row(f"version {version}", Text(text))
     console.print(table)

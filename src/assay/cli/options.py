@@ -44,6 +44,35 @@ column_option = click.option(
 """The option `--column PARAMETER=COLUMN`, passed on as `columns`; `column_map` reads it."""
 
 
+class Amount(click.FloatRange):
+    """A sum of money that is not negative, in dollars."""
+
+    name = "amount"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number; click's error for any other text, in plain words."""
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            self.fail(f"{value!r} is no number of dollars, such as 5 or 0.50", param, ctx)
+        number: float = super().convert(value, param, ctx)
+        return number
+
+
+class WholeNumber(click.IntRange):
+    """A whole number of a range."""
+
+    name = "whole number"
+
+
+def check_folder(path: Path) -> None:
+    """Raise `BadParameter` if there is no folder to write that file in."""
+    if not path.parent.is_dir():
+        raise BadParameter(f"there is no folder {str(path.parent)!r} to write {path.name!r} in")
+
+
 def reward_list(text: str | None) -> list[str] | None:
     """The names that `--reward NAME,NAME` lists; `None` where it is not given."""
     return None if text is None else [name.strip() for name in text.split(",")]

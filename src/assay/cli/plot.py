@@ -9,7 +9,7 @@ import click
 from rich.table import Column
 from rich.text import Text
 
-from assay.cli.options import runs_option
+from assay.cli.options import check_folder, runs_option
 from assay.cli.terminal import number_text, output, plain, print_json, table_of
 from assay.errors import BadParameter
 from assay.report.charts import (
@@ -61,6 +61,7 @@ def _write(out: Path, runs: RunHistory, matrix: RewardGrid | None) -> None:
     drawing = reward_chart(runs) if matrix is None else heat_map(matrix)
     if out.suffix.lower() != ".svg":
         raise BadParameter(f"--out {str(out)!r} does not end in .svg")
+    check_folder(out)
     out.write_text(drawing.svg(), encoding="utf-8")
     output().print(f"written to {out}", soft_wrap=True)
 

@@ -258,7 +258,8 @@ def _show_changes(console: Console, result: RewardDiff) -> None:
 
 def _show_kind(console: Console, kind: ChangeKind) -> None:
     console.print()
-    console.print(Text(f"{TITLES[kind.change]}: {kind.count:,} rows", style="bold"), soft_wrap=True)
+    rows = "1 row" if kind.count == 1 else f"{kind.count:,} rows"
+    console.print(Text(f"{TITLES[kind.change]}: {rows}", style="bold"), soft_wrap=True)
     console.print(Text(plain(f"  {kind.old or '—'}  →  {kind.new or '—'}", 220), style="dim"))
     for example in kind.examples:
         line = f"  {plain(example.file, 60)}:{example.line}  {plain(example.response, 70)}"

@@ -11,7 +11,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
 from assay.cli.engines import engine_options, import_modules, stdout_kept_for_data
-from assay.cli.options import column_map, key_text, reward_list, runs_option
+from assay.cli.options import (
+    Amount,
+    WholeNumber,
+    column_map,
+    key_text,
+    reward_list,
+    runs_option,
+)
 from assay.cli.summary import fail_unless_scored, print_run
 from assay.cli.terminal import number_text, progress_output
 from assay.errors import BadParameter, RunStopped, UsageError
@@ -62,7 +69,7 @@ STOPPED = 130
     help="An option of the agent; with a section (limits.steps=20), of the benchmark.",
 )
 @click.option("--tasks", metavar="ID,…", help="Ids, patterns (rain_*), or a flag such as demo.")
-@click.option("--repeats", type=click.IntRange(1), help="Episodes of each task.  [default: 1]")
+@click.option("--repeats", type=WholeNumber(1), help="Episodes of each task.  [default: 1]")
 @click.option(
     "--seed",
     type=int,
@@ -72,20 +79,20 @@ STOPPED = 130
 )
 @click.option(
     "--max-cost",
-    type=click.FloatRange(0),
+    type=Amount(0),
     metavar="USD",
     help="No attempt begins that all of them together are likely to cost more with; the run can "
     "be resumed with a larger budget. --resume alone keeps the run's own; 0 for none.",
 )
 @click.option(
     "--max-tokens",
-    type=click.IntRange(0),
+    type=WholeNumber(0),
     metavar="N",
     help="The same for tokens, of prompts and completions.",
 )
 @click.option(
     "--max-attempt-cost",
-    type=float,
+    type=Amount(0),
     metavar="USD",
     help="An attempt that has cost so much ends before its next turn, as budget_limit; short for "
     "--set limits.cost_usd=USD.",
@@ -110,7 +117,7 @@ STOPPED = 130
     "same request is made in the same repeat.",
 )
 @click.option(
-    "--workers", type=click.IntRange(1), default=2, show_default=True, help="Episodes at a time."
+    "--workers", type=WholeNumber(1), default=2, show_default=True, help="Episodes at a time."
 )
 @engine_options
 @click.option("--focus", metavar="TEXT", help="What the run is meant to show; written before it.")
@@ -131,7 +138,7 @@ STOPPED = 130
 )
 @click.option(
     "--stop-after-errors",
-    type=click.IntRange(0),
+    type=WholeNumber(0),
     metavar="N",
     help="End the run when its first N attempts all fail alike, such as with a refused key; "
     "0 for never.  [default: 3, or the benchmark's]",

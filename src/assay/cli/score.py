@@ -114,6 +114,7 @@ def command(
     assay score train.csv --reward math_equal_reward --column answer=solution --max-abstained 5%
     assay score rows/ --reward qa_f1_reward --out scored/ --engine ray --address auto
     assay score runs/20260329-122135-d4b692 --reward fuzzy_answer_reward
+    assay score latest --reward scienceworld_reward@1
     """
     import_modules(imports)
     unbound = _scorers([name.strip() for name in rewards.split(",") if name.strip()], params)

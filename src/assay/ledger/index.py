@@ -36,7 +36,7 @@ from assay.schema.score import Abstained
 from assay.schema.tools import as_text
 from assay.schema.usage import Usage
 
-INDEX_VERSION = 6
+INDEX_VERSION = 7
 TEXT_CHARS = 1_000
 """Of a question, an answer, a reference or a failure that the index keeps; `…` ends a cut one."""
 SETTLED_S = 2.0
@@ -524,7 +524,7 @@ def _insert_run(
         manifest.task_set,
         manifest.n_tasks,
         manifest.repeats,
-        manifest.commit[:7] + "+" * bool(manifest.dirty),
+        manifest.short_commit,
         manifest.model_name,
     )
     _insert(database, "runs", (*values, 0, 0, "", 0))

@@ -19,6 +19,7 @@ import json
 import os
 import re
 import unicodedata
+from difflib import get_close_matches
 from pathlib import Path
 
 from assay.errors import BadRecord, UnknownName
@@ -28,6 +29,8 @@ INDEX = "index.sqlite"
 LATEST = "latest"
 """What the newest run is called wherever a run is named; `@-1` is it too, `@-2` the one before."""
 SLUG_CHARS = 40
+NEAR = 0.8
+"""So much alike are the name of a run and a slip of it; ids share their dates anyway."""
 
 _FROM_THE_END = re.compile(r"@-([1-9]\d{0,8})")
 _ATTEMPT = re.compile(r"(?P<stem>.+\.r\d+)\.a(?P<n>\d{1,9})")
@@ -115,7 +118,7 @@ def find_run(name: str | Path, runs_dir: Path = Path("runs")) -> Path:
     if RunLayout(direct).manifest.is_file():
         return direct
     runs = list_runs(runs_dir)
-    place = 1 if str(name) == LATEST else _place_from_the_end(str(name))
+    place = place_from_the_end(str(name))
     matches = [run for run in runs if run.name == str(name)]
     if not matches and place:
         in_order = sorted((run for run in runs if not is_archived(run)), key=_start_of)
@@ -129,10 +132,16 @@ def find_run(name: str | Path, runs_dir: Path = Path("runs")) -> Path:
             f"{str(name)!r} may be any of {[run.name for run in matches[:5]]}; write more of it"
         )
     there = "`assay list runs` shows all" if runs else "there is none yet; `assay run` makes one"
-    raise UnknownName(f"no run {str(name)!r} in {str(runs_dir)!r}; {there}")
+    known = [LATEST, *(run.name for run in runs)] if runs else []
+    near = get_close_matches(str(name)[:100], known, 1, NEAR)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise UnknownName(f"no run {str(name)!r} in {str(runs_dir)!r}; {hint}{there}")
 
 
-def _place_from_the_end(name: str) -> int:
+def place_from_the_end(name: str) -> int:
+    """Which run `latest` (1) or `@-2` (2) means, counted from the newest; 0 for any other name."""
+    if name == LATEST:
+        return 1
     match = _FROM_THE_END.fullmatch(name)
     return int(match[1]) if match else 0
 

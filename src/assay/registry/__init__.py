@@ -12,15 +12,17 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import re
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as replace_fields
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any, Generic, TypeVar, cast, overload
 
-from assay.errors import BadParameter, NameCollision, UnknownName, did_you_mean
-from assay.registry.addresses import OWN, is_address, load_address
+from assay.errors import BadParameter, NameCollision, UnknownName, did_you_mean, nearest_file
+from assay.registry.addresses import OWN, is_address, load_address, names_in
 from assay.registry.code import address_of, code_of
 
 T = TypeVar("T")
@@ -50,6 +52,8 @@ class RewardSpec:
     """By option: the optional module that it needs when it is set."""
     waits: bool = False
     """Whether a call mostly waits, as for a program that runs: many of them go on at a time."""
+    changes: Mapping[int, str] = field(default_factory=dict)
+    """By version: what it changed for those who are paid by it."""
 
     @property
     def id(self) -> str:
@@ -70,6 +74,7 @@ class RewardSpec:
             "takes": list(self.optional),
             "options": describe_defaults(self.options.values()),
             "parts": None if self.parts is None else list(self.parts),
+            "changes": {str(version): text for version, text in sorted(self.changes.items())},
             "documentation": inspect.getdoc(self.function) or "",
         }
 
@@ -105,7 +110,7 @@ class Registry(Generic[T]):
         _check_name(self.kind, name)
         with self._lock:
             builtin = self._builtins.get(name)
-            if builtin is not None and address_of(item) != builtin:
+            if builtin is not None and not _is_of(item, builtin):
                 raise NameCollision(
                     f"{self.kind} {name!r} is built in ({builtin}); choose another name"
                 )
@@ -149,7 +154,8 @@ class Registry(Generic[T]):
             if str(version) == number:
                 return item
         ids = ", ".join(f"{plain}@{version}" for version in sorted(versions))
-        raise UnknownName(f"no {self.kind} {name!r:.200}; this installation has {ids}")
+        changes = _changes_since(number, versions.values())
+        raise UnknownName(f"no {self.kind} {name!r:.200}; this installation has {ids}{changes}")
 
     def find(self, name: str) -> T:
         """As `get`, or the object at an address, whose module is loaded: only for a name that the
@@ -162,6 +168,8 @@ class Registry(Generic[T]):
         except UnknownName as error:
             if name.partition("@")[0] in self.names():
                 raise
+            if name.endswith(".py"):
+                raise UnknownName(self._unnamed(Path(name))) from None
             raise UnknownName(f"{error}, and {OWN} is one of your own") from None
 
     def has(self, name: str) -> bool:
@@ -172,6 +180,10 @@ class Registry(Generic[T]):
         """The name, or `name@version`, with an earlier name replaced by the one in use."""
         plain, at, version = name.partition("@")
         return f"{self._renamed[plain]}{at}{version}" if plain in self._renamed else name
+
+    def versions(self, name: str) -> list[int]:
+        """The versions that `get` would find under a name, oldest first; none if there is none."""
+        return sorted(self._versions(self.current_name(name).partition("@")[0]))
 
     def names(self) -> list[str]:
         """Every name that `get` would find, sorted; earlier names are left out."""
@@ -233,10 +245,38 @@ class Registry(Generic[T]):
             offers.setdefault(point.name, {}).setdefault(point.value, package)
         return offers
 
+    def _unnamed(self, file: Path) -> str:
+        """What to write for an object of a file of which only the file was named."""
+        if not file.is_file():
+            return f"{self.kind} {str(file)!r}: there is no such file; {nearest_file(file, OWN)}"
+        names = names_in(file)[:10]
+        there = f"it has: {', '.join(names)}" if names else "it defines no function or class"
+        example = f"{file}:{names[0] if names else 'NAME'}"
+        return f"{self.kind} {str(file)!r} is a file; say which name of it, as {example} ({there})"
+
     def _unknown(self, name: str) -> str:
         command = f"assay list {self.kind.replace(' ', '-')}s"
         hint = did_you_mean(name, self.names(), f"`{command}` shows all")
         return f"no {self.kind} named {name!r}; {hint}"
+
+
+def _is_of(item: object, builtin: str) -> bool:
+    """Whether an object is what is built in under a name, or an earlier version beside it."""
+    module, _, function = builtin.partition(":")
+    return address_of(item) == builtin or (
+        address_of(item).partition(":")[0] == module
+        and re.fullmatch(re.escape(function) + r"_\d+", getattr(item, "__name__", "")) is not None
+    )
+
+
+def _changes_since(number: str, items: Iterable[object]) -> str:
+    """What later versions of a reward say of themselves, for somebody who asks for a gone one."""
+    changes: dict[int, str] = {}
+    for item in items:
+        changes |= getattr(getattr(item, "__assay__", None), "changes", {})
+    version = int(number) if number.isdecimal() and len(number) < 10 else 0
+    later = [f"version {at}: {changes[at]}" for at in sorted(changes) if at > version > 0]
+    return f"; {'; '.join(later)}" if later else ""
 
 
 def _check_name(kind: str, name: str) -> None:
@@ -350,6 +390,7 @@ def reward(
     replace: bool = False,
     extras: Mapping[str, str] | None = None,
     waits: bool = False,
+    changes: Mapping[int, str] | None = None,
 ) -> Callable[[F], F]: ...
 
 
@@ -364,6 +405,7 @@ def reward(
     replace: bool = False,
     extras: Mapping[str, str] | None = None,
     waits: bool = False,
+    changes: Mapping[int, str] | None = None,
 ) -> F | Callable[[F], F]:
     """Register a function as a reward; the function itself is returned, unchanged.
 
@@ -373,11 +415,15 @@ def reward(
     needs one, the optional module: its absence is then an error before the first row. `waits` says
     that a call mostly waits for something else, such as a program that runs: where rows are scored
     without blocking, each of its calls has a thread of its own, and no other row waits for it.
+    `changes` says, by version, what it changed: `{2: "…"}`.
     """
 
     def decorate(function: F) -> F:
         spec = describe(function, name=name, version=version, parts=parts)
-        spec = replace_fields(spec, extras=dict(extras or {}), waits=waits)
+        _check_changes(spec, changes or {})
+        spec = replace_fields(
+            spec, extras=dict(extras or {}), waits=waits, changes=dict(changes or {})
+        )
         earlier = own_spec(function)
         if register and earlier is not None and earlier.id != spec.id:
             raise NameCollision(
@@ -445,6 +491,17 @@ def describe(
         takes_any=takes_any,
         is_async=inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call),
     )
+
+
+def _check_changes(spec: RewardSpec, changes: Mapping[Any, Any]) -> None:
+    """Raise `BadParameter` unless every key is a version and every value says something."""
+    for version, text in changes.items():
+        is_version = isinstance(version, int) and 1 <= version <= spec.version
+        if not (is_version and isinstance(text, str) and text.strip()):
+            raise BadParameter(
+                f"reward {spec.id!r}: changes={{{version!r}: {text!r:.100}}}; give a sentence for "
+                f"each version, from 1 to {spec.version}"
+            )
 
 
 def _has_own_name(function: Callable[..., Any]) -> bool:

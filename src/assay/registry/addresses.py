@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from assay.errors import AssayError, UnknownName, UsageError, cause_of, did_you_mean
+from assay.errors import (
+    AssayError,
+    UnknownName,
+    UsageError,
+    cause_of,
+    did_you_mean,
+    nearest_file,
+)
 
 OWN = "FILE.py:NAME or MODULE:NAME"
 """How something of one's own is named where a registered name could stand."""
@@ -39,6 +47,16 @@ def load_address(address: str, what: str) -> Any:
     return item
 
 
+def names_in(file: Path) -> list[str]:
+    """The public functions and classes that a file defines; it is read, and not run."""
+    try:
+        body = ast.parse(file.read_bytes()).body
+    except (OSError, SyntaxError, ValueError):
+        return []
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return [each.name for each in body if isinstance(each, kinds) and each.name[:1] != "_"]
+
+
 def load_module(place: str, what: str) -> ModuleType:
     """The module of that name or file; this folder, or the file's own, is searched first.
 
@@ -47,7 +65,9 @@ def load_module(place: str, what: str) -> ModuleType:
     file = Path(place)
     is_file = file.suffix == ".py"
     if is_file and not file.is_file():
-        raise UnknownName(f"{what}: there is no file {place!r} (looked in {str(Path.cwd())!r})")
+        hint = f"; {nearest_file(file)}".rstrip("; ")
+        looked = f"looked in {str(Path.cwd())!r}"
+        raise UnknownName(f"{what}: there is no file {place!r} ({looked}){hint}")
     folder = str((file.parent if is_file else Path()).absolute())
     if sys.path[:1] != [folder]:
         sys.path.insert(0, folder)

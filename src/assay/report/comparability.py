@@ -72,7 +72,7 @@ def changes(base: RunManifest, cand: RunManifest) -> tuple[str, ...]:
     before, after = dict(dotted_items(base.config)), dict(dotted_items(cand.config))
     rows: list[tuple[str, Any, Any]] = [
         ("agent", base.agent, cand.agent),
-        ("commit", _commit(base), _commit(cand)),
+        _code_versions(base, cand),
     ]
     # A log records less than a run does: what it lacks has not changed.
     imported = base.is_imported or cand.is_imported
@@ -288,7 +288,16 @@ def dotted_items(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
+def _code_versions(base: RunManifest, cand: RunManifest) -> tuple[str, Any, Any]:
+    """The commits of two runs; of an agent that is in no repository, a hash of its files."""
+    if not base.commit and not cand.commit:
+        return "agent's files", base.dirty[:7] or None, cand.dirty[:7] or None
+    return "commit", _commit(base), _commit(cand)
+
+
 def _commit(manifest: RunManifest) -> str:
+    if not manifest.commit:
+        return "no commit"
     return manifest.commit[:7] + (f"+{manifest.dirty[:7]}" if manifest.dirty else "")
 
 

@@ -18,10 +18,17 @@ from assay.errors import BadParameter
 from assay.ledger.failures import zeros_replaced
 from assay.ledger.run import RunLike
 from assay.ledger.summary import PERFECT
+from assay.registry import REWARDS
 from assay.report import statistics
 from assay.report.agent_changes import CodeChanges, code_changes
 from assay.report.attempts import EQUAL, RunAttempts, ScoredAttempt, mean, read_attempts, rewards_of
-from assay.report.comparability import changes, labels, obstacles, with_ids_of
+from assay.report.comparability import (
+    changes,
+    labels,
+    obstacles,
+    primary_reward,
+    with_ids_of,
+)
 from assay.report.statistics import ALPHA, ConfidenceInterval, McNemarTest, PermutationTest
 from assay.report.task_changes import (
     DROP,
@@ -245,7 +252,11 @@ def _compare(base: RunAttempts, cand: RunAttempts, settings: _Settings) -> Compa
         changes=changes(base.manifest, cand.manifest),
         code=CodeChanges() if settings.known_flaky is None else code_changes(base, cand),
         pass_at=settings.pass_at,
-        notes=(*_notes(base, cand), *((BY_QUESTION,) if cand is not numbered else ())),
+        notes=(
+            *_notes(base, cand),
+            *((BY_QUESTION,) if cand is not numbered else ()),
+            *_same_reward(base, cand),
+        ),
     )
     if hindrances and not settings.force:
         return draft
@@ -470,6 +481,18 @@ def _why(run: RunAttempts) -> str:
 def _no_pairs(base: RunAttempts, cand: RunAttempts) -> str:
     missing = _without_rewards(base, cand) or ("no task was scored in both runs",)
     return "no verdict possible: " + "; ".join(missing)
+
+
+def _same_reward(base: RunAttempts, cand: RunAttempts) -> tuple[str, ...]:
+    """The command after which both have one reward, where a log has one of its own."""
+    for log, run in ((base, cand), (cand, base)):
+        name = primary_reward(run).partition("@")[0]
+        if not log.manifest.is_imported or not log.final or name not in REWARDS.names():
+            continue
+        if primary_reward(log) != primary_reward(run):
+            command = f"assay score {log.run_id} --reward {name}"
+            return (f"{command} gives {log.run_id} the reward of the other run",)
+    return ()
 
 
 def _notes(base: RunAttempts, cand: RunAttempts) -> tuple[str, ...]:

@@ -40,10 +40,15 @@ class Prediction:
     """What the ids of all tasks of the run begin with, and the sentence leaves out."""
 
     @property
-    def came_true(self) -> bool:
-        """Whether every predicted task moved as predicted."""
+    def came_true(self) -> bool | None:
+        """Whether every predicted task moved as predicted; `None` where that cannot be said."""
         expected = dict.fromkeys(self.up, "up") | dict.fromkeys(self.down, "down")
-        return all(self.outcomes.get(task) == direction for task, direction in expected.items())
+        known = [
+            self.outcomes[task] == way for task, way in expected.items() if task in self.outcomes
+        ]
+        if not all(known):
+            return False
+        return True if len(known) == len(expected) else None
 
     @property
     def sentence(self) -> str:
@@ -137,7 +142,7 @@ def history(
 ) -> RunHistory:
     """Every run in the folder, or those of one benchmark, agent or model, oldest first.
 
-    A run is compared with the latest one before it that has the same reward, task set, step
+    A run is compared with the latest scored one before it that has the same reward, task set, step
     budget and model; where there is none of this model, with one of another, and labelled. A run
     that was scored again is not an iteration, and is left out; so are archived runs, unless they
     are asked for.
@@ -177,7 +182,7 @@ def _row(attempts: RunAttempts, before: Sequence[RunAttempts]) -> HistoryRow:
         benchmark=manifest.benchmark,
         agent=manifest.agent,
         model=manifest.model_name,
-        commit=manifest.commit[:7] + "+" * bool(manifest.dirty),
+        commit=manifest.short_commit,
         focus=manifest.focus,
         n=len({a.task_id for a in attempts.final}) or manifest.n_tasks,
         attempts=len(attempts.final),
@@ -208,17 +213,28 @@ def order_of_bases(before: Sequence[RunManifest], manifest: RunManifest) -> list
 
 
 def change_from(bases: Iterable[RunAttempts], attempts: RunAttempts) -> RunChange | None:
-    """The run against the first of these that it can be compared with; the rest is not read."""
+    """The run against the first scored one of these that it can be compared with.
+
+    Those after it are not read.
+    """
     earlier = _first_comparable(bases, attempts)
     return None if earlier is None else _run_change(earlier, attempts)
 
 
 def _first_comparable(bases: Iterable[RunAttempts], attempts: RunAttempts) -> RunAttempts | None:
-    return next((run for run in bases if not obstacles(run, attempts)), None)
+    """The first of them in which something was scored; else the first of them."""
+    unscored: RunAttempts | None = None
+    for run in bases:
+        if obstacles(run, attempts):
+            continue
+        if run.rewards:
+            return run
+        unscored = unscored or run
+    return unscored
 
 
 def _earlier(before: Sequence[RunAttempts], attempts: RunAttempts) -> RunAttempts | None:
-    """The latest comparable run, of the same model if there is one."""
+    """The latest comparable run that was scored, of the same model if there is one."""
     order = order_of_bases([run.manifest for run in before], attempts.manifest)
     return _first_comparable((before[place] for place in order), attempts)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from assay.errors import BadParameter
+from assay.errors import BadParameter, did_you_mean
 from assay.registry import ENVIRONMENTS
 from assay.resources.protocol import Environment
 
@@ -56,5 +56,9 @@ def check_options(what: str, factory: Callable[..., Any], options: Mapping[str, 
     try:
         signature.bind(**options)
     except TypeError as error:
-        names = ", ".join(signature.parameters) or "it takes none"
-        raise BadParameter(f"{what}: {error}; its options: {names}") from error
+        names = f"its options: {', '.join(signature.parameters) or 'it takes none'}"
+        unknown = next((name for name in options if name not in signature.parameters), None)
+        if unknown is None:
+            raise BadParameter(f"{what}: {error}; {names}") from error
+        hint = did_you_mean(unknown, signature.parameters, names)
+        raise BadParameter(f"{what} has no option {unknown!r}; {hint}") from error

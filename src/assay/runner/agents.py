@@ -6,13 +6,14 @@ import inspect
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
 from assay.agents.functions import agent_factory
 from assay.agents.models.cli import split_command
 from assay.agents.protocol import Agent
-from assay.errors import BadParameter
+from assay.errors import BadParameter, UnknownName, did_you_mean
 from assay.ledger.layout import RunLayout, find_run
 from assay.ledger.run import Run
 from assay.registry import AGENTS, MODELS
@@ -24,7 +25,10 @@ from assay.registry.annotations import (
     read_option,
 )
 from assay.resources.spec import check_options
+from assay.runner.benchmark import SECTIONS
 
+STDIO = "stdio:"
+"""What the short form of an agent begins with that is a program."""
 RECORDINGS = "episodes"
 """The option of an agent that takes recorded episodes; a text there names a run."""
 
@@ -66,12 +70,36 @@ def choose_agent(agent: Any, options: Mapping[str, Any]) -> AgentChoice:
     if isinstance(agent, str):
         agent, short = _outside(agent)
         options = {**short, **options}
-    item = AGENTS.find(agent) if isinstance(agent, str) else agent
+    item = _find(agent) if isinstance(agent, str) else agent
     name = agent if isinstance(agent, str) else _name_of(agent)
     factory = agent_factory(item, name)
+    _check_sections(factory, options)
     nested = _nested(_read_options(factory, options, f"agent {name!r}"))
     check_options(f"agent {name!r}", factory, nested)
     return AgentChoice(name, factory, nested, _files(name, item, nested))
+
+
+def _find(agent: str) -> Any:
+    """The agent of that name or at that address; the error for any other names the short forms."""
+    try:
+        return AGENTS.find(agent)
+    except UnknownName as error:
+        scheme, colon, _ = agent.partition(":")
+        if not colon or scheme.endswith(".py"):
+            raise
+        forms = f"{STDIO}COMMAND is a program, and http://… or https://… a server"
+        hint = did_you_mean(f"{scheme}:", (STDIO, "http:", "https:"), forms)
+        raise UnknownName(f"{error}; {hint}") from None
+
+
+def _check_sections(factory: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    """Raise `BadParameter` for an option whose table is nearly a section of a benchmark."""
+    parameters = inspect.signature(factory).parameters
+    for key in options:
+        section, dot, option = key.partition(".")
+        near = get_close_matches(section[:100], SECTIONS, 1) if dot else []
+        if near and not parameters.keys() & {section, "options", "kwargs"}:
+            raise BadParameter(f"--set {key}: did you mean {near[0]}.{option}?")
 
 
 def _files(name: str, item: Any, options: Mapping[str, Any]) -> tuple[Path, ...]:

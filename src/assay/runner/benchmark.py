@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.agents.protocol import EpisodeLimits
-from assay.errors import BadParameter, UnknownName, did_you_mean
+from assay.errors import BadParameter, UnknownName, did_you_mean, nearest_file
 from assay.registry import BENCHMARKS, ENVIRONMENTS, REWARDS, SERVICES, TASKS, Registry
 from assay.registry.addresses import OWN
 from assay.registry.annotations import UNKNOWN, annotations_of, read_option
@@ -208,7 +208,10 @@ def _read_file(file: Traversable) -> dict[str, Any]:
     try:
         document = tomllib.loads(file.read_text("utf-8"))
     except OSError as error:
-        raise UnknownName(f"cannot read the benchmark {str(file)!r}: {error.strerror}") from error
+        hint = f"; {nearest_file(file)}".rstrip("; ") if isinstance(file, Path) else ""
+        raise UnknownName(
+            f"cannot read the benchmark {str(file)!r}: {error.strerror}{hint}"
+        ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadParameter(f"{file} is not TOML: {error}") from error
     if isinstance(file, Path):

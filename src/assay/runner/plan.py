@@ -230,7 +230,14 @@ def derived_seed(seed: int | None, task_id: str, repeat: int) -> int | None:
 def plan_new(request: RunRequest) -> Plan:
     """The plan of a new run."""
     agent = request.agent_or_chat
-    if agent is None or (request.benchmark is None and request.task_values is None):
+    named = request.benchmark is not None or request.task_values is not None
+    if agent is None and named:
+        raise BadParameter(
+            "only the agent is missing: --agent FILE.py:NAME is a function of the question, "
+            "stdio:COMMAND a program, a URL a server; --model openai:NAME asks a model; `assay "
+            "list agents` shows the others"
+        )
+    if agent is None or not named:
         raise BadParameter(
             "name a benchmark and an agent, or a run to resume; a benchmark is a name, a TOML file "
             "or a file of questions (JSONL, JSON, CSV), and instead of an agent a model will do "

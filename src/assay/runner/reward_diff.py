@@ -21,6 +21,7 @@ import os
 import shutil
 import tempfile
 import time
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -87,7 +88,8 @@ RUN_ROWS = 500
 """Attempts of a run in one shard."""
 RUN_GROUP = ("run_id", "task_id")
 """The repeats of a task by one run are a group, unless something else is asked for."""
-MISSING = object()
+REFERENCES = ("solution", "ground_truth", "golden_answers", "target", "label", "reference")
+"""Where a row that has no `answer` may have its reference, to be shown."""
 PLAN = "plan.json"
 
 
@@ -234,10 +236,10 @@ class PairScoring:
     def __call__(self, job: ShardJob) -> int:
         """Write the shard's rows and groups, then its counts; how many rows it has."""
         counts = DiffCounts()
-        members: list[tuple[bytes, float, float, int]] = []
+        members = _Members()
         with atomic_write(job.out, job.drafts) as draft, draft.open("wb") as stream:
             for pair in self._pairs(job):
-                change = _count(counts, pair, job, self.tolerance)
+                change = self._count(counts, pair, job)
                 if change is not None and self.writes_rows:
                     stream.write(encode(_changed_row(pair, job, change)))
                 if self.group:
@@ -245,9 +247,9 @@ class PairScoring:
                     if key is None:
                         counts.ungrouped += 1
                     else:
-                        members.append((key, _number(pair.old), _number(pair.new), pair.number))
+                        members.add(key, pair)
         if self.group:
-            _write_groups(job, members, self.buckets)
+            members.write(job, self.buckets)
         with atomic_write(job.tally, job.drafts) as draft:
             draft.write_bytes(dump_json(counts.to_record()))
         return counts.rows
@@ -289,6 +291,29 @@ class PairScoring:
                 old, new = runner.run(scoring)
                 yield ScoredPair(number, _row_of(job, episode), old, new)
 
+    def _count(self, counts: DiffCounts, pair: ScoredPair, job: ShardJob) -> Change | None:
+        row = pair.row if isinstance(pair.row, Mapping) else {}
+        columns = {**self.new.columns, **self.old.columns}
+        response = _value(row, (columns.get("final_response", "final_response"),))
+        reference = _value(row, (columns.get("answer", "answer"), *REFERENCES))
+        size = sum(len(text) for text in (response, reference) if type(text) is str)
+
+        def example() -> ChangeExample:
+            return ChangeExample(
+                file=job.file,
+                line=pair.number,
+                size=size,
+                shard=job.number,
+                response=_text(response),
+                reference=_text(reference),
+                old=SideOfChange.of(pair.old),
+                new=SideOfChange.of(pair.new),
+                id=_text(_value(row, IDENTITY)),
+            )
+
+        place = (size, job.number, pair.number)
+        return counts.add(pair.old, pair.new, self.tolerance, place, example)
+
     def _abstain(self, because: str) -> tuple[Score, Score]:
         return self.old.abstain("bad_row", because), self.new.abstain("bad_row", because)
 
@@ -311,27 +336,15 @@ def _score_chunk(scorer: Scorer, rows: Sequence[InputRow]) -> list[Score]:
     ]
 
 
-def _count(counts: DiffCounts, pair: ScoredPair, job: ShardJob, tolerance: float) -> Change | None:
-    row = pair.row if isinstance(pair.row, Mapping) else {}
-    response = row.get("final_response")
-    reference = row.get("answer")
-    size = 0 if type(response) is not str else len(response)
-    size += len(reference) if type(reference) is str else 0
-
-    def example() -> ChangeExample:
-        return ChangeExample(
-            file=job.file,
-            line=pair.number,
-            size=size,
-            shard=job.number,
-            response=_text(response),
-            reference=_text(reference),
-            old=SideOfChange.of(pair.old),
-            new=SideOfChange.of(pair.new),
-            id=_text(next((row[name] for name in IDENTITY if name in row), "")),
-        )
-
-    return counts.add(pair.old, pair.new, tolerance, (size, job.number, pair.number), example)
+def _value(row: Mapping[str, Any], columns: Sequence[str]) -> Any:
+    """What the row has in the first of the columns that it has; a dotted path leads into one."""
+    for column in columns:
+        if column in row:
+            return row[column]
+        if "." in column:
+            with suppress(MissingParameter, NoSuchPath):
+                return look_up(row, column, "column", "a row")
+    return None
 
 
 def _text(value: Any) -> str:
@@ -372,34 +385,35 @@ def group_values(row: Any, columns: Sequence[str]) -> list[Any] | None:
     """What the row has in the columns; `None` where it lacks one of them."""
     if not isinstance(row, Mapping):
         return None
-    values = []
-    for column in columns:
-        value = row.get(column, MISSING)
-        if value is MISSING and "." in column:
-            with suppress(MissingParameter, NoSuchPath):
-                value = look_up(row, column, "group", "a group")
-        if value is MISSING or value is None:
-            return None
-        values.append(value)
-    return values
+    values = [_value(row, (column,)) for column in columns]
+    return None if any(value is None for value in values) else values
 
 
-def _write_groups(
-    job: ShardJob, members: Sequence[tuple[bytes, float, float, int]], buckets: int
-) -> None:
-    """Write the rows of groups, sorted by bucket, after a table of where each bucket begins."""
-    rows = np.zeros(len(members), ROWS)
-    if members:
-        keys, old, new, lines = zip(*members, strict=True)
-        rows["key"] = np.frombuffer(b"".join(keys), "<u8").reshape(-1, 2)
-        rows["old"], rows["new"], rows["line"] = old, new, lines
+class _Members:
+    """The rows of groups, as they are read: a Parquet file may have a million in one shard."""
+
+    def __init__(self) -> None:
+        self._keys = bytearray()
+        self._old, self._new, self._lines = array("d"), array("d"), array("Q")
+
+    def add(self, key: bytes, pair: ScoredPair) -> None:
+        self._keys += key
+        self._old.append(_number(pair.old))
+        self._new.append(_number(pair.new))
+        self._lines.append(pair.number)
+
+    def write(self, job: ShardJob, buckets: int) -> None:
+        """Write them sorted by bucket, after a table of where each bucket begins."""
+        rows = np.zeros(len(self._lines), ROWS)
+        rows["key"] = np.frombuffer(bytes(self._keys), "<u8").reshape(-1, 2)
+        rows["old"], rows["new"], rows["line"] = self._old, self._new, self._lines
         rows["shard"] = job.number
-    at = rows["key"][:, 0] % np.uint64(buckets)
-    order = np.argsort(at, kind="stable")
-    starts = np.searchsorted(at[order], np.arange(buckets + 1, dtype=np.uint64))
-    with atomic_write(groups_of(job), job.drafts) as draft, draft.open("wb") as stream:
-        stream.write(starts.astype("<u8").tobytes())
-        stream.write(rows[order].tobytes())
+        at = rows["key"][:, 0] % np.uint64(buckets)
+        order = np.argsort(at, kind="stable")
+        starts = np.searchsorted(at[order], np.arange(buckets + 1, dtype=np.uint64))
+        with atomic_write(groups_of(job), job.drafts) as draft, draft.open("wb") as stream:
+            stream.write(starts.astype("<u8").tobytes())
+            stream.write(rows[order].tobytes())
 
 
 def groups_of(job: ShardJob) -> Path:

@@ -23,7 +23,7 @@ from assay.resources.protocol import Environment
 from assay.runner.follow import follow_agent
 from assay.runner.plan import PlannedAttempt
 from assay.runner.recorder import EpisodeRecorder, RunResources, do_nothing
-from assay.schema.episode import NO_FAULT_OF_THE_AGENT, Episode
+from assay.schema.episode import NO_FAULT_OF_THE_AGENT, Episode, StopReason
 from assay.schema.observation import Observation
 from assay.schema.score import Score
 from assay.scoring.missing_answer import score_missing_answer, without_pay_for_a_crash
@@ -97,7 +97,9 @@ async def _run_steps(
             action = recorder.record_action(as_action(result, observation))
         if action.answer is not None:
             recorder.record_last_action()
-            return recorder.end("answered", action.answer)
+            # An empty answer is none: counted so here, in a log's import and in a diagnosis.
+            ending: StopReason = "answered" if action.answer.strip() else "gave_up"
+            return recorder.end(ending, action.answer)
         if action.gave_up:
             return recorder.end("gave_up")
         async with recorder.turn("env_error", limits.step_s):

@@ -44,6 +44,11 @@ class RunManifest(Record):
     """ISO 8601, in UTC."""
 
     @property
+    def short_commit(self) -> str:
+        """Seven digits of the commit, with a `+` if not everything was committed; or nothing."""
+        return f"{self.commit[:7]}{'+' * bool(self.dirty)}" if self.commit else ""
+
+    @property
     def is_imported(self) -> bool:
         """Whether it was read from the log of another tool, which records less."""
         return isinstance(self.config.get("imported"), dict)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from assay.errors import BadInput, BadParameter, did_you_mean
+from assay.errors import BadInput, BadParameter, did_you_mean, nearest_file
 from assay.schema.columns import ANSWERS, GOALS, IDS
 from assay.schema.task import Task
 
@@ -92,7 +92,8 @@ def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         else:
             yield from _line_rows(path)
     except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror or error}") from error
+        hint = f"; {nearest_file(path)}".rstrip("; ") if not path.exists() else ""
+        raise BadInput(f"{path} cannot be read: {error.strerror or error}{hint}") from error
 
 
 def _line_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

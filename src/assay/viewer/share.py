@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from markupsafe import Markup
@@ -25,6 +27,8 @@ PICTURE_BYTES = 20_000_000
 """Pictures in a file, all together; those beyond are left out, and the file says so."""
 MOST_MESSAGES = 200
 MESSAGE_CHARS = 4_000
+FOLDERS = re.compile(r"(?<![\w:/.\-])/(?:[^\s/'\",\]]+/)+")
+"""The folders of an absolute path; not of a URL, nor of a path that starts here."""
 
 
 @dataclass(slots=True)
@@ -61,7 +65,10 @@ def export_html(run: Path, target: Path) -> int:
     reader, templates = RunsReader(folder.parent, only=run_id), Templates()
     pictures = _Pictures(reader, run_id)
     links = OneFileLinks(pictures.uri)
-    pages = _pages(reader, run_id)
+    first, *others = _pages(reader, run_id)
+    run_item = replace(first.run, agent=FOLDERS.sub("", first.run.agent))
+    first = replace(first, config=_without_folders(first.config), run=run_item)
+    pages = [first, *others]
     episodes = [item for page in pages for item in page.episodes]
     recorded = Run(folder, strict=False)
     with atomic_write(target) as draft, draft.open("w", encoding="utf-8") as stream:
@@ -92,6 +99,11 @@ def _pages(reader: RunsReader, run_id: str) -> list[RunPage]:
 
     first = make(1)
     return [first, *map(make, range(2, first.pages + 1))]
+
+
+def _without_folders(config: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """The configuration with the names of files alone: where they are is nobody's matter."""
+    return tuple((key, FOLDERS.sub("", value)) for key, value in config)
 
 
 def _messages(run: Run, attempt: str) -> tuple[Message, ...]:

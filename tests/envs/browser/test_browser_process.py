@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.envs.browser.page import BrowserPage
 from assay.errors import DeadResource, MissingExtra
 from assay.resources.browser import Browser, find_chromium
 from tests.envs.browser.drive import Driver
@@ -45,6 +46,21 @@ def ended(pid: int, within_s: float = 30.0) -> bool:
         return bool(select.select([handle], [], [], within_s)[0])
     finally:
         os.close(handle)
+
+
+def test_a_tab_that_does_not_answer_is_a_dead_world_and_not_a_fault_of_the_agent(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def open_slowly(*_: object, **__: object) -> None:
+        raise TimeoutError
+
+    driver = Driver(site)
+    with monkeypatch.context() as patch:
+        patch.setattr(BrowserPage, "open", open_slowly)
+        with pytest.raises(DeadResource, match="does not answer"):
+            driver.begin("/")
+    driver.begin("/")
+    driver.close()
 
 
 @pytest.mark.parametrize(

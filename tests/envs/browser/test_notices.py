@@ -78,6 +78,7 @@ def test_a_text_that_nothing_marks_counts_only_by_how_it_begins() -> None:
     assert not is_refusal("Orders cannot be changed after a day")
     assert not is_refusal("Error codes are listed below")
     assert not is_refusal("No errors, sorry to say")
+    assert not is_refusal("Status: open, labels: hardware")
 
 
 def test_an_answer_says_in_its_fields_that_it_is_a_refusal() -> None:

@@ -165,7 +165,7 @@ FEW = "requests-02 forms-25 walls-18 pending-02 loops-05 irreversible-14 noise-0
 
 
 def test_a_few_of_the_labelled_steps_are_judged_as_a_person_does() -> None:
-    verdicts = in_thread(judge_all(read_rows(PAGES, FEW), longest_pause_ms=200))
+    verdicts = in_thread(judge_all(read_rows(PAGES, FEW), longest_pause_ms=200, limit_ms=30_000))
     assert len(verdicts) == len(FEW)
     wrong = [f"{v.id}: {v.label}, not {v.given}" for v in verdicts if v.label != v.given]
     assert len(wrong) <= 1, wrong

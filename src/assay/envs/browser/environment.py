@@ -185,6 +185,10 @@ class BrowserEnvironment:
             self._page = await BrowserPage.open(tab, options, old=old)
         except playwright_error() as error:
             raise self._died(str(error)) from error
+        except TimeoutError as error:
+            # Other episodes may get on well in the same browser.
+            self._dead = "Chromium opened a tab that does not answer; the machine may be too busy"
+            raise DeadResource(self._dead) from error
 
     async def step(self, action: str) -> Observation:
         """Carry out one action; a bad one is an error in the observation, and nothing else."""

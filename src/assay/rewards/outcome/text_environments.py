@@ -76,7 +76,11 @@ async def alfworld_episode_reward(context: Context) -> Score:
     return Scored(float(won), because, {"won": float(won), "done": float(evidence.done)})
 
 
-@reward(version=2, parts=("score", "max_score", "completed", "acc"))
+@reward(
+    version=2,
+    parts=("score", "max_score", "completed", "acc"),
+    changes={2: "with agentfly=True, `acc` is 0.0 under four messages, as in AgentFly's code"},
+)
 async def scienceworld_reward(
     final_response: object,  # noqa: ARG001 - the environment is scored, not the response
     context: Context,
@@ -119,6 +123,19 @@ async def scienceworld_reward(
     because = f"{output.lower()}; final score {final:g}, highest {highest:g}"
     value = AGENTFLY_SUCCESS * full_score if agentfly else final
     return Scored(value, because, parts, {"output": output})
+
+
+@reward(name="scienceworld_reward", version=1, parts=("score", "max_score", "completed", "acc"))
+async def scienceworld_reward_1(
+    final_response: object, context: Context, *, agentfly: bool = False
+) -> Score:
+    """Version 2, but that `acc` is 1.0 for a full score however short the trajectory is."""
+    score = await scienceworld_reward(final_response, context, agentfly=agentfly)
+    if isinstance(score, Abstained):
+        return score
+    highest = score.parts["max_score"]
+    parts = {**score.parts, "acc": None if highest is None else float(highest >= 1.0)}
+    return Scored(score.value, score.because, parts, score.notes)
 
 
 async def _read_evidence(

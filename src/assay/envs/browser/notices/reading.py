@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from assay.envs.browser.notices.phrases import NOTICES, NoticePhrases
-from assay.envs.browser.risk.words import plain
+from assay.envs.browser.risk.words import phrases, plain
 from assay.schema.blocking import BlockCode
 
 NoticeKind: TypeAlias = Literal[
@@ -33,6 +33,14 @@ PAGE_KINDS: Final[tuple[NoticeKind, ...]] = (
 )  # fmt: skip
 MESSAGE_KINDS: Final[tuple[NoticeKind, ...]] = ("robot", "limited", "login", "denied")
 """What a message can say beside that something failed; as a beginning, too."""
+NEUTRAL: Final = frozenset(
+    phrases("""
+        notice, attention, warning, http, http error, error code, status, hey, hello, but, well, so,
+        dear visitor, dear customer, hinweis, achtung, oh, atencion, atencao, attenzione, let op,
+        внимание, 提示, ただいま, 現在, お知らせ, 알림, 현재, تنبيه, uwaga, obs, dikkat
+    """)
+)
+"""What a notice may begin with, and any other text as well."""
 BLOCKS: Final[dict[NoticeKind, BlockCode]] = {
     "limited": "rate_limited",
     "robot": "bot_check",
@@ -175,13 +183,13 @@ def _is_harmless(language: NoticePhrases, text: str) -> bool:
 @cache
 def _beginning(language: NoticePhrases, kind: NoticeKind, words: int) -> re.Pattern[str]:
     """A sentence that begins with a phrase of at least so many words; all of it, without a `*`."""
-    phrases = [p for p in getattr(language, kind) if _length(language, p) >= words]
-    if not phrases:
+    listed = [p for p in getattr(language, kind) if _length(language, p) >= words]
+    if not listed:
         return _NEVER
     if not language.spaced:
-        return re.compile("|".join(re.escape(_folded(phrase)) for phrase in phrases))
+        return re.compile("|".join(re.escape(_folded(phrase)) for phrase in listed))
     return re.compile(
-        "|".join(_words_pattern(p) + ("(?= )" if p.endswith("*") else " $") for p in phrases)
+        "|".join(_words_pattern(p) + ("(?= )" if p.endswith("*") else " $") for p in listed)
     )
 
 
@@ -195,7 +203,7 @@ def _anywhere(language: NoticePhrases) -> re.Pattern[str]:
 @cache
 def _regret(language: NoticePhrases) -> re.Pattern[str]:
     """A beginning such as "Sorry, …": a word of regret, and a mark after it."""
-    choices = "|".join(re.escape(filler) for filler in language.fillers)
+    choices = "|".join(re.escape(filler) for filler in language.fillers if filler not in NEUTRAL)
     return re.compile(rf"(?:{choices})\s*[,!.:،，。！、]")
 
 

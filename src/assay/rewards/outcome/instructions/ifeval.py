@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Final
 
 from assay.rewards.outcome.instructions.check import (
@@ -145,13 +146,23 @@ def _whole_capital_words(text: str, arguments: Arguments) -> Decision:
 
 
 def _number_of_words(text: str, arguments: Arguments) -> Decision:
-    count = sum(1 for _ in WORD.finditer(text))
+    count = _count_up_to(arguments.number("num_words"), WORD.finditer(text))
     return arguments.compares(count, "num_words", "relation")
 
 
 def _number_of_spaced_words(text: str, arguments: Arguments) -> Decision:
-    count = sum(any(map(str.isalnum, word)) for word in text.split())
+    matches = _SPACED.finditer(text)
+    words = (match for match in matches if any(map(str.isalnum, match.group())))
+    count = _count_up_to(arguments.number("num_words"), words)
     return arguments.compares(count, "num_words", "relation")
+
+
+_SPACED: Final = re.compile(r"\S+")
+
+
+def _count_up_to(most: int, items: Iterable[object]) -> int:
+    """How many there are; no more than `most` are counted, since more decide nothing else."""
+    return sum(1 for _ in islice(items, most))
 
 
 def _number_of_sentences(text: str, arguments: Arguments) -> Decision:

@@ -45,12 +45,16 @@ OrderConvention: TypeAlias = Literal["free", "kept"]
 CommaConvention: TypeAlias = Literal["answer", "either", "never"]
 
 PARTS = ("acc",)
+CHANGES = {
+    2: "answers have types, words after a number come from closed tables, thoughts and denied, "
+    "hedged or repeated answers are not paid, and more notations are read"
+}
 TOOL_BUT_WRONG = 0.1
 NOTE_CHARS = 1000
 _BETWEEN_PARTS = re.compile(r"[,;]\s+|;|\s+and\s+")
 
 
-@reward(name="math_equal_reward", version=2, parts=PARTS)
+@reward(name="math_equal_reward", version=2, parts=PARTS, changes=CHANGES)
 def math_equal_reward(
     final_response: str | None,
     answer: object,
@@ -102,7 +106,7 @@ def math_equal_reward(
     return Scored(value, f"{extracted.because}; {best.because}", {"acc": value}, notes)
 
 
-@reward(name="math_equal_reward_tool", version=2, parts=PARTS)
+@reward(name="math_equal_reward_tool", version=2, parts=PARTS, changes=CHANGES)
 def math_equal_reward_tool(
     final_response: str | None,
     answer: object,
