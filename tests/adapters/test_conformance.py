@@ -286,7 +286,8 @@ ADAPTERS = {
     "inspect_ai": [through_inspect],
 }
 PAGES = {"observing", "watching", "beside", "browser_use", "selenium"}
-NO_SCORES = {"binding", "end_tokens", "messages", "tally", "gymnasium", *PAGES}
+TESTS = {"pytest", "reward_tester", "golden"}
+NO_SCORES = {"binding", "end_tokens", "messages", "tally", "gymnasium", *PAGES, *TESTS}
 """What the adapters share, and those for environments and pages, which do not score answers."""
 
 

@@ -53,8 +53,9 @@ def test_every_adapter_has_a_row_and_every_row_a_version() -> None:
     assert set(RUNS) == {*PINS, *COMMITS, *NOT_RUN}
     assert all(re.fullmatch("[0-9a-f]{7}", RUNS[library][0]) for library in COMMITS)
     adapters = {path.stem for path in (ROOT / "src/assay/adapters").glob("[a-z]*.py")}
-    pages = {"watching", "beside", "browser_use", "selenium"}
-    shared = {"binding", "end_tokens", "messages", "tally", *pages}
+    pages = {"observing", "watching", "beside", "browser_use", "selenium"}
+    tests = {"pytest", "reward_tester", "golden"}
+    shared = {"binding", "end_tokens", "messages", "tally", *pages, *tests}
     rows = {re.split("[, ]", name)[0].lower().replace("-", "_") for name in RUNS}
     assert {name.removesuffix("_ai") for name in adapters - shared} == rows
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 import tracemalloc
 import zipfile
@@ -40,9 +41,9 @@ ROLLOUTS = DATA / "nemo-gym-0.4.0" / "rollouts.jsonl"
 
 
 def test_no_log_names_a_folder_of_the_machine_that_wrote_it() -> None:
-    places = (b"/tmp/", b"/root/", b"/work/")
+    place = re.compile(rb"/(?:tmp|root|work)/")
     files = [path for path in DATA.rglob("*") if path.is_file()]
-    assert [path for path in files if any(place in path.read_bytes() for place in places)] == []
+    assert [path for path in files if place.search(path.read_bytes())] == []
 
 
 def test_a_log_of_inspect_has_the_counts_and_means_of_inspect(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_columns_are_named(capfd: pytest.CaptureFixture[str]) -> None:
     ("arguments", "words"),
     [
         (["--agent", "scripted"], "say what scores the answers, such as --reward"),
-        (["--reward", "qa_f1_reward"], "instead of an agent a model will do (openai:NAME)"),
+        (["--reward", "qa_f1_reward"], "--model openai:NAME asks a model"),
         (["--reward", "qa_f1_reward", "--model", "opnai:m"], "did you mean 'openai'?"),
         (["--reward", "qa_f1_reward", "--model", "openai:"], "write KIND:NAME"),
         (["--reward", "nobody", "--agent", "scripted"], "no reward named 'nobody'"),

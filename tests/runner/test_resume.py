@@ -15,9 +15,11 @@ from assay.agents.protocol import Action
 from assay.agents.scripted import ScriptedAgent
 from assay.errors import BadParameter, BadRecord
 from assay.ledger.run import Run
+from assay.registry import TASKS
 from assay.runner.execute import RunProgress
 from assay.runner.rescore import rescore
 from assay.schema.observation import Observation
+from assay.schema.task import Task
 from assay.scoring.scorer import Scorer
 from perf.kills import prove
 from tests.runner.corridor import BENCHMARK, Corridor
@@ -131,10 +133,8 @@ def test_tasks_with_other_contents_are_refused(
     corridor: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = interrupted(corridor)
-    source = "tests.runner.corridor.Task"
-    from assay.schema.task import Task
-
-    monkeypatch.setattr(source, lambda **fields: Task(**{**fields, "answer": "another"}))
+    names = TASKS.get("corridor").__globals__
+    monkeypatch.setitem(names, "Task", lambda **fields: Task(**{**fields, "answer": "another"}))
     with pytest.raises(BadParameter, match="the tasks have other contents now"):
         assay.run(resume=run.path, runs_dir=run.path.parent)
 

@@ -41,8 +41,7 @@ class Running:
     @property
     def workers(self) -> list[psutil.Process]:
         """Its scoring processes: children that are not multiprocessing's own tracker."""
-        children = psutil.Process(self.process.pid).children()
-        return [child for child in children if "resource_tracker" not in " ".join(child.cmdline())]
+        return [child for child in psutil.Process(self.process.pid).children() if _scores(child)]
 
     def post(self, path: str, body: Any, **more: Any) -> httpx.Response:
         return self.http.post(path, json=body, **more)
@@ -88,3 +87,10 @@ def running(folder: Path, *options: str, token: str | None = None) -> Iterator[R
             process.terminate()
             process.wait(30)
             process.stdout.close()
+
+
+def _scores(child: psutil.Process) -> bool:
+    try:
+        return "resource_tracker" not in " ".join(child.cmdline())
+    except psutil.NoSuchProcess:  # it has just ended
+        return False

@@ -507,6 +507,7 @@ def test_one_key_labels_an_attempt_or_a_step_and_the_note_is_kept(
     assert page.evaluate("window.pwned") is None
     page.goto(viewer.at("/runs/marked/episodes/marked.r0.a1?step=3"))
     page.keyboard.press("u")
+    expect(label).to_have_count(0)
     page.keyboard.press("U")
     expect(page.locator(".label")).to_have_count(0)
 

@@ -72,16 +72,10 @@ class _Record:
             self._writer.close()
 
 
-class Watch:
-    """A watch over a page of Playwright's synchronous API."""
+class _Scored:
+    """What a watch says of the page that it records."""
 
-    def __init__(self, page: Any, contract: Contract | None, steps: str | Path | None) -> None:
-        session = page.context.new_cdp_session(page)
-        self._page = run_at_once(
-            PageWatch.open(BlockingTransport(session, page, timeout_s=ANSWER_S))
-        )
-        self._record = _Record(contract, steps)
-        self._record.write("", self._page.first, {})
+    _record: _Record
 
     @property
     def score(self) -> StepScore | None:
@@ -92,6 +86,18 @@ class Watch:
     def status(self) -> AgentStatus:
         """Where the agent stands: running, stuck, blocked, recovered or done."""
         return self._record.status
+
+
+class Watch(_Scored):
+    """A watch over a page of Playwright's synchronous API."""
+
+    def __init__(self, page: Any, contract: Contract | None, steps: str | Path | None) -> None:
+        session = page.context.new_cdp_session(page)
+        self._page = run_at_once(
+            PageWatch.open(BlockingTransport(session, page, timeout_s=ANSWER_S))
+        )
+        self._record = _Record(contract, steps)
+        self._record.write("", self._page.first, {})
 
     @contextmanager
     def step(self, tool: str, *, gate: Gate = "unknown", **arguments: Any) -> Iterator[None]:
@@ -126,7 +132,7 @@ class Watch:
         self.close()
 
 
-class AsyncWatch:
+class AsyncWatch(_Scored):
     """A watch over a page of Playwright's asynchronous API."""
 
     def __init__(self, page: PageWatch, record: _Record) -> None:
@@ -143,16 +149,6 @@ class AsyncWatch:
         record = _Record(contract, steps)
         record.write("", watch.first, {})
         return cls(watch, record)
-
-    @property
-    def score(self) -> StepScore | None:
-        """The score of the latest step; `None` before the first one."""
-        return self._record.score
-
-    @property
-    def status(self) -> AgentStatus:
-        """Where the agent stands: running, stuck, blocked, recovered or done."""
-        return self._record.status
 
     @asynccontextmanager
     async def step(

@@ -163,7 +163,7 @@ def _unpack(path: Path, packed: bytes, member: _Member) -> bytes:
             return _zstandard(path)(packed, member.size)
     except MissingExtra:
         raise
-    except Exception as error:
+    except Exception as error:  # each way of packing has errors of its own
         raise BadRecord(f"it cannot be unpacked: {error!s:.200}") from error
     raise BadRecord(f"it is packed in a way that is not known ({member.method})")
 

@@ -409,7 +409,7 @@ class Proxy:
         def work() -> None:
             try:
                 reply(self._scorer.answer(tool, arguments if isinstance(arguments, dict) else {}))
-            except Exception as error:
+            except Exception as error:  # whatever it is, the client waits for a reply
                 reply(self._text_result(f"the scorer failed: {cause_of(error)}", error=True))
                 raise
 

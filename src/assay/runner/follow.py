@@ -83,7 +83,7 @@ async def _answer(
     """What the agent returned; raises what it raised, or that its browser died under it."""
     try:
         return await driving
-    except Exception as error:
+    except Exception as error:  # an agent raises what it likes when its browser is gone
         if environment.alive():
             raise
         async with recorder.turn("env_error", recorder.resources.limits.step_s):

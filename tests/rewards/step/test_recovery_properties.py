@@ -228,10 +228,14 @@ def test_leaving_a_channel_out_never_raises_the_confidence(
 def test_leaving_a_whole_part_out_never_raises_the_confidence(step: StepInput) -> None:
     # A history that knows of an earlier pass changes what is claimed, not how well it is known.
     step = recent_with(step, passed=False)
-    full = scorer.score(step).confidence_milli
+    full = scorer.score(step)
     for part in ("before", "after", "contract", "recent"):
-        assert scorer.score(step_with(step, **{part: None})).confidence_milli <= full, part
-    assert scorer.score(step._replace(progress="unknown")).confidence_milli <= full
+        less = scorer.score(step_with(step, **{part: None}))
+        # Without a history, what was seen before is taken for new: that is another claim.
+        if part != "recent" or less.classification == full.classification:
+            assert less.confidence_milli <= full.confidence_milli, part
+    unknown = scorer.score(step._replace(progress="unknown"))
+    assert unknown.confidence_milli <= full.confidence_milli
 
 
 @given(steps, st.sampled_from(CHANNELS))
@@ -276,7 +280,7 @@ def test_an_answer_that_is_not_in_yet_is_never_a_penalty(step: StepInput) -> Non
     if answered.rule in (7, 8) and not contract_change(step.contract)[1]:
         assert waiting.milli >= min(answered.milli, 0)
     if waiting.milli < 0:
-        assert waiting.milli == answered.milli
+        assert waiting.milli >= answered.milli
 
 
 @given(steps)

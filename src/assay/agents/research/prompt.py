@@ -117,6 +117,6 @@ def messages_for_model(
         if native and message.get("tool_call_id") not in own and "made_by" not in message:
             selected.append({**message, "content": content})
         else:
-            is_told = role == "tool" or "made_by" in message
-            selected.append({"role": "user" if is_told else role, "content": content})
+            is_report = role == "tool" or "made_by" in message
+            selected.append({"role": "user" if is_report else role, "content": content})
     return selected[::-1]

@@ -180,7 +180,7 @@ class BrowserFollower:
         with suppress(ProtocolError, TimeoutError):
             watch = await PageWatch.open(session, selectors=self._selectors, pictures=False)
             tab = FollowedTab(target_id, session, watch, active_at=monotonic())
-            session.on("Runtime.bindingCalled", lambda event: self._on_told(tab, event))
+            session.on("Runtime.bindingCalled", lambda event: self._on_binding(tab, event))
             session.on("Page.frameRequestedNavigation", lambda e: self._on_requested(tab, e))
             session.on("Page.frameScheduledNavigation", lambda e: self._on_requested(tab, e))
             session.on("Page.frameStartedNavigating", lambda e: self._on_navigating(tab, e))
@@ -192,7 +192,7 @@ class BrowserFollower:
         if tab is not None and tab is self._reported_tab:
             self._reported_tab = None
 
-    def _on_told(self, tab: FollowedTab, event: dict[str, Any]) -> None:
+    def _on_binding(self, tab: FollowedTab, event: dict[str, Any]) -> None:
         inputs = tab.watch.observer.inputs
         if tab.watch.observer.scripts.is_ours(str(event.get("name", ""))) and inputs:
             seen = inputs[-1]

@@ -151,7 +151,7 @@ class PageObserver:
             "Page.downloadWillBegin": self._on_download,
             "Page.javascriptDialogOpening": self._on_dialog,
             "Page.javascriptDialogClosed": self._on_dialog_closed,
-            "Runtime.bindingCalled": self._on_told,
+            "Runtime.bindingCalled": self._on_binding,
         }
         for event, handler in handlers.items():
             self._transport.on(event, handler)
@@ -176,7 +176,7 @@ class PageObserver:
         """Whether one of the browser's own dialogs is open; the page answers nothing meanwhile."""
         return bool(self.dialogs) and self.dialogs[-1].accepted is None
 
-    def _on_told(self, event: dict[str, Any]) -> None:
+    def _on_binding(self, event: dict[str, Any]) -> None:
         if not self.scripts.is_ours(str(event.get("name", ""))):
             return
         with suppress(ValueError, TypeError, KeyError):
