@@ -1,8 +1,9 @@
 """A short GRPO run with TRL on the CPU, tracked in TensorBoard, W&B (offline) and Trackio.
 
-    python examples/trainers/trl_tracking.py FOLDER
+    python examples/trainers/trl_tracking.py [FOLDER]
 
-The files are read back by the tools' own readers, which must agree with what the tracker sent.
+After the training a step is noted by hand, in which one text answers every prompt: an alert. The
+files are read back by the tools' own readers, which must agree with what the tracker sent.
 """
 
 # ruff: noqa: T201 - a script prints
@@ -11,116 +12,100 @@ from __future__ import annotations
 
 import json
 import os
-import struct
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from read_tracking import PROJECT, read_all
 
 import assay
 from assay.adapters import trl
 
 STEPS = 4
-BLOCK, FULL, LAST = 32_768, 1, 4
-PROJECT = "sums"
-KEYS = ("reward", "abstained", "flat_groups", "length", "parts/acc", "drift/reward")
+SAME = "7"
+SHOWN = ("reward", "abstained", "flat_groups", "drift/reward")
 
 
-def train(folder: Path) -> list[dict[str, float]]:
-    """The numbers of each step, as they were sent."""
+class Sent:
+    """A writer that keeps what it is sent."""
+
+    def __init__(self) -> None:
+        self.steps: list[dict[str, float]] = []
+        self.worst: list[Mapping[str, Any]] = []
+        self.alerts: list[str] = []
+
+    def write(
+        self, step: int, metrics: Mapping[str, float], worst: Sequence[Mapping[str, Any]]
+    ) -> None:
+        self.steps.append({**metrics, "assay/step": step})
+        self.worst = list(worst)
+
+    def alert(self, step: int, title: str, text: str) -> None:
+        self.alerts.append(title)
+        print(f"step {step}: {title}: {text}")
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+def train(folder: Path) -> Sent:
+    """What each step sent to the three tools."""
     from trl_grpo import build_trainer
 
-    sent = []
+    sent = Sent()
     with assay.track(
-        "tensorboard", "wandb", "trackio", folder=folder, project=PROJECT, first=2
+        "tensorboard", "wandb", "trackio", sent, folder=folder, project=PROJECT, first=2
     ) as tracker:
         reward = tracker.watch(trl.reward("math_equal_reward", answer="solution"))
-        trainer = build_trainer(str(folder / "model"), [reward], steps=STEPS, batch=16, group=8)
-        end_step = tracker.step
-        tracker.step = lambda number=None: sent.append(end_step(number)) or sent[-1]
-        trainer.add_callback(tracker.callback())
-        trainer.train()
-    return [numbers for numbers in sent if numbers]
+        with tempfile.TemporaryDirectory() as model:
+            trainer = build_trainer(model, [reward], steps=STEPS, batch=16, group=8)
+            trainer.add_callback(tracker.callback())
+            trainer.train()
+        for a in range(8):
+            score = assay.score("math_equal_reward", final_response=SAME, answer=str(a))
+            tracker.note(score, response=SAME, group=a)
+        tracker.step(STEPS + 1)
+    return sent
 
 
-def read_tensorboard(folder: Path) -> dict[str, list[float]]:
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    events = EventAccumulator(str(folder / "tensorboard" / PROJECT))
-    events.Reload()
-    assert "assay/worst" in events.Tags()["tensors"]
-    return {tag: [event.value for event in events.Scalars(tag)] for tag in events.Tags()["scalars"]}
-
-
-def read_wandb(folder: Path) -> dict[str, list[float]]:
-    """The history in the records of an offline run, by W&B's own definitions of them."""
-    from wandb.proto import wandb_internal_pb2
-
-    (file,) = (folder / "wandb").glob("offline-run-*/*.wandb")
-    series: dict[str, list[float]] = {}
-    for data in wandb_records(file.read_bytes()):
-        record = wandb_internal_pb2.Record()
-        record.ParseFromString(data)
-        for item in record.history.item:
-            name = item.key or "/".join(item.nested_key)
-            value = json.loads(item.value_json)
-            if isinstance(value, (int, float)):
-                series.setdefault(name, []).append(float(value))
-    return series
+def compare(tool: str, sent: Sent, numbers: Mapping[str, Sequence[float]]) -> int:
+    """How many series are not what was sent, in every step that has one."""
+    failures = 0
+    for name in dict.fromkeys(name for step in sent.steps for name in step):
+        expected = [step[name] for step in sent.steps if name in step]
+        if name == "assay/step" and tool != "wandb":
+            continue  # W&B alone is told the step as a number among others.
+        read = numbers.get(name, [])
+        is_same = len(read) == len(expected) and all(
+            abs(a - b) < 1e-6 * max(1, abs(b)) for a, b in zip(read, expected, strict=True)
+        )
+        failures += not is_same
+        if not is_same or name.endswith(SHOWN):
+            print(f"{tool:11} {name:40} {[round(number, 4) for number in read]}", end=" ")
+            print("as sent" if is_same else f"but sent was {expected}")
+    return failures
 
 
-def wandb_records(data: bytes) -> Iterator[bytes]:
-    """The records of a .wandb file: LevelDB's log format after a header of 7 bytes."""
-    place, record = 7, b""
-    while place + 7 <= len(data):
-        if BLOCK - place % BLOCK < 7:
-            place += BLOCK - place % BLOCK
-        _, size, kind = struct.unpack_from("<IHB", data, place)
-        record += data[place + 7 : place + 7 + size]
-        place += 7 + size
-        if kind in (FULL, LAST):
-            yield record
-            record = b""
-
-
-def read_trackio() -> dict[str, list[float]]:
-    import trackio
-    from trackio.sqlite_storage import SQLiteStorage
-
-    (run,) = trackio.Api().runs(PROJECT)
-    series: dict[str, list[float]] = {}
-    for row in SQLiteStorage.get_logs(PROJECT, run.name, run_id=run.id):
-        for name, value in row.items():
-            if isinstance(value, (int, float)):
-                series.setdefault(name, []).append(float(value))
-    return series
-
-
-def main() -> int:
-    folder = Path(sys.argv[1]).absolute()
+def main(folder: Path) -> int:
     os.environ["TRACKIO_DIR"] = str(folder / "trackio")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     sent = train(folder)
-    (folder / "sent.json").write_text(json.dumps(sent))
-    readers: dict[str, Any] = {
-        "tensorboard": read_tensorboard(folder),
-        "wandb": read_wandb(folder),
-        "trackio": read_trackio(),
-    }
+    (folder / "sent.json").write_text(json.dumps(vars(sent)))
     failures = 0
-    for key in KEYS:
-        name = f"assay/math_equal_reward/{key}"
-        numbers = [step[name] for step in sent if name in step]
-        for tool, series in readers.items():
-            read = series.get(name, [])
-            same = len(read) == len(numbers) and all(
-                abs(a - b) < 1e-6 for a, b in zip(read, numbers, strict=True)
-            )
-            failures += not same
-            shown = [round(number, 4) for number in read]
-            print(f"{tool:11} {name:40} {shown} {'as sent' if same else numbers}")
-    return 1 if failures or len(sent) != STEPS else 0
+    for tool, content in read_all(folder).items():
+        failures += compare(tool, sent, content["numbers"])
+        has_worst = all(row["because"] in str(content["worst"]) for row in sent.worst)
+        has_alert = len(content["alerts"]) == 1 and sent.alerts[0] in content["alerts"][0]
+        failures += (not has_worst) + (not has_alert)
+        count = len(content["numbers"])
+        print(f"{tool:11} {count} series; worst examples: {has_worst}; alert: {has_alert}")
+    return 1 if failures or len(sent.steps) != STEPS + 1 else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    if len(sys.argv) > 1:
+        sys.exit(main(Path(sys.argv[1]).absolute()))
+    with tempfile.TemporaryDirectory() as name:
+        sys.exit(main(Path(name)))

@@ -1,15 +1,34 @@
 """The reward server for coding agents, driven by the official SDK's client."""
 
 import asyncio
+import hashlib
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
 from mcp import ClientSession, StdioServerParameters, stdio_client
 from mcp.types import TextContent
 
+import assay
+from assay.cli.main import main
+from assay.ledger.steps import StepsWriter
+from assay.schema.episode import Step
+
 TOOLS = ("score", "diagnose", "steps", "audit")
-MINE = "def mine(final_response, answer):\n    return float(final_response == answer)\n"
+MINE = """
+import assay
+
+print("loaded")
+
+@assay.reward(name="mine", version=1)
+def mine(final_response: str, answer: str) -> float:
+    print("called")
+    return float(final_response == answer)
+"""
+ROW = {"final_response": "1/2", "answer": "0.5"}
 
 
 def talk(
@@ -17,10 +36,10 @@ def talk(
 ) -> tuple[list[Any], list[Any]]:
     """The tools that the server lists, and the result of each call."""
 
-    async def main() -> tuple[list[Any], list[Any]]:
+    async def converse() -> tuple[list[Any], list[Any]]:
         arguments = ["-m", "assay.cli.main", "serve", "--mcp", *options]
         server = StdioServerParameters(command=sys.executable, args=arguments, cwd=folder)
-        with (folder / "stderr").open("w") as stderr:
+        with (folder.parent / "stderr").open("w") as stderr:
             async with (
                 stdio_client(server, errlog=stderr) as (reading, writing),
                 ClientSession(reading, writing) as session,
@@ -29,7 +48,7 @@ def talk(
                 listed = await session.list_tools()
                 return listed.tools, [await session.call_tool(*call) for call in calls]
 
-    return asyncio.run(main())
+    return asyncio.run(converse())
 
 
 def text_of(result: Any) -> str:
@@ -38,42 +57,141 @@ def text_of(result: Any) -> str:
     return block.text
 
 
-def test_an_agent_scores_and_audits_and_nothing_is_written_or_run(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(MINE)
-    row = {"final_response": "1/2", "answer": "0.5"}
-    before = {path.name for path in tmp_path.iterdir()}
+def content_of(folder: Path) -> dict[str, str]:
+    """Every file below the folder, with the hash of its bytes."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project: a reward of its own, a recorded run, a steps file, and a database beside it."""
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    Path("mine.py").write_text(MINE)
+    Path("questions.jsonl").write_text('{"id": "a", "question": "1+1?", "answer": "2"}\n')
+    assay.run("questions.jsonl", agent=lambda question: "It is two", rewards=["qa_f1_reward"])
+    with StepsWriter(Path("steps.jsonl")) as steps:
+        steps.write(Step(index=0, action=""))
+        failed = {"tool": "click", "ok": False, "error": "not_visible"}
+        steps.write(Step(index=1, action='click("a1")', outcome=failed))
+    with closing(sqlite3.connect(tmp_path / "outside.db")) as database, database:
+        database.executescript("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
+    return project
+
+
+def test_an_agent_scores_diagnoses_and_audits_and_nothing_is_written(folder: Path) -> None:
+    before = content_of(folder)
     tools, results = talk(
-        tmp_path,
-        ("score", {"reward": "math_equal_reward", "rows": [row, {**row, "answer": None}]}),
-        ("score", {"reward": "mine.py:mine", "rows": [row]}),
-        ("score", {"reward": "nobody", "rows": [row]}),
-        ("score", {"reward": "math_equal_reward", "rows": [row] * 257}),
-        ("steps", {"trace": "../../etc/passwd"}),
-        ("diagnose", {"run": "../elsewhere"}),
-        ("audit", {"reward": "mine.py:mine"}),
+        folder,
+        ("score", {"reward": "math_equal_reward", "rows": [ROW, {**ROW, "answer": None}]}),
+        ("diagnose", {}),
+        ("steps", {"trace": "steps.jsonl"}),
+        ("audit", {"reward": "length_reward", "kind": "format"}),
+        (
+            "score",
+            {"reward": "math_equal_reward@2", "rows": [ROW], "params": {"tolerance": "exact"}},
+        ),
     )
     assert tuple(tool.name for tool in tools) == TOOLS
     assert all(tool.annotations.read_only_hint for tool in tools)
-    scored = results[0].structured_content
-    assert scored["mean"] == 1.0
+    assert all(tool.description for tool in tools)
+    assert [text_of(result) for result in results if result.is_error] == []
+    scored, diagnosis, steps, audit, exact = (result.structured_content for result in results)
+    assert scored["mean"] == exact["mean"] == 1.0
     assert scored["abstained"] == 1
     assert [score["value"] for score in scored["scores"]] == [1.0, None]
     assert "equals '0.5'" in scored["scores"][0]["because"]
-    assert [result.is_error for result in results] == [False, *[True] * 6]
-    said = [text_of(result) for result in results]
-    assert "following it runs the code there" in said[1]
-    assert "no reward named 'nobody'" in said[2]
-    assert "257 rows; at most 256" in said[3]
-    assert "there is no file" in said[4]
-    assert "give the id of a run" in said[5]
-    assert "start it with `assay serve --mcp --run-code`" in said[6]
-    assert {path.name for path in tmp_path.iterdir()} == before | {"stderr"}
+    assert [finding["task_id"] for finding in diagnosis["findings"]] == ["a"]
+    assert [step["score"] is None for step in steps["steps"]] == [True, False]
+    assert audit["checks"] > 5
+    assert content_of(folder) == before
 
 
-def test_code_of_the_folder_is_run_when_that_is_allowed(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(MINE)
-    row = {"final_response": "4", "answer": "4"}
-    _, (result,) = talk(
-        tmp_path, ("score", {"reward": "mine.py:mine", "rows": [row]}), options=("--run-code",)
+REFUSED = [
+    ("score", {"reward": "mine.py:mine", "rows": [ROW]}, "following it runs the code there"),
+    ("audit", {"reward": "mine.py:mine"}, "start it with `assay serve --mcp --run-code`"),
+    ("audit", {"reward": "http://127.0.0.1:1/v1/score#x"}, "this server is read-only"),
+    ("audit", {"reward": "qa_f1_reward", "kind": "poetry"}, "Input should be 'maths', 'qa'"),
+    ("score", {"reward": "nobody", "rows": [ROW]}, "no reward named 'nobody'"),
+    ("score", {"reward": "math_equal_reward@1", "rows": [ROW]}, "math_equal_reward"),
+    ("score", {"reward": "math_equal_reward", "rows": [ROW] * 257}, "257 rows; at most 256"),
+    ("score", {"reward": "qa_f1_reward", "rows": [ROW], "params": {"x": 1}}, "no option 'x'"),
+    ("score", {"reward": "qa_f1_reward", "rows": [{"answer": "x"}]}, "needs 'final_response'"),
+    (
+        "score",
+        {"reward": "code_reward", "rows": [ROW], "params": {"isolation": "process"}},
+        "runs programs outside the sandbox",
+    ),
+    (
+        "score",
+        {"reward": "sql_reward", "rows": [ROW], "params": {"root": "/"}},
+        "give a folder below",
+    ),
+    ("steps", {"trace": "../outside.db"}, "there is no file"),
+    ("steps", {"trace": "steps.jsonl", "first": -1}, "first=-1; 0 or more"),
+    ("steps", {"trace": "mine.py"}, "mine.py"),
+    ("diagnose", {"run": "../elsewhere"}, "give the id of a run"),
+    ("diagnose", {"run": "nothing"}, "nothing"),
+]
+
+
+def test_what_is_refused_says_why_and_the_server_goes_on(folder: Path) -> None:
+    before = content_of(folder)
+    query = "SELECT x FROM t"
+    outside = {"final_response": query, "answer": query, "database": "../outside.db"}
+    _, results = talk(
+        folder,
+        *((tool, arguments) for tool, arguments, _ in REFUSED),
+        ("score", {"reward": "sql_reward", "rows": [outside]}),
     )
-    assert result.structured_content["mean"] == 1.0
+    for (_, _, expected), result in zip(REFUSED, results, strict=False):
+        assert result.is_error, expected
+        assert expected in text_of(result)
+        assert "Traceback" not in text_of(result)
+    (score,) = results[-1].structured_content["scores"]
+    assert score["abstained"] == "bad_database"
+    assert "outside of the root" in score["because"]
+    assert content_of(folder) == before
+
+
+def test_code_of_the_folder_is_run_when_that_is_allowed(folder: Path) -> None:
+    row = {"final_response": "4", "answer": "4"}
+    _, results = talk(
+        folder,
+        ("score", {"reward": "mine.py:mine", "rows": [row]}),
+        options=("--run-code",),
+    )
+    assert results[0].structured_content["mean"] == 1.0
+
+
+def test_a_reward_that_the_person_imports_is_scored_and_audited_by_name(folder: Path) -> None:
+    row = {"final_response": "4", "answer": "4"}
+    _, results = talk(
+        folder,
+        ("score", {"reward": "mine", "rows": [row]}),
+        ("audit", {"reward": "mine", "kind": "qa"}),
+        options=("--import", "mine"),
+    )
+    assert [text_of(result) for result in results if result.is_error] == []
+    assert results[0].structured_content["mean"] == 1.0
+    assert results[1].structured_content["findings"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--mcp --port 1", "--port has no meaning with --mcp; leave it out"),
+        ("--run-code", "--run-code goes with --mcp; leave it out"),
+        ("--mcp --import nowhere", "--import 'nowhere'"),
+    ],
+)
+def test_an_option_that_would_be_ignored_is_refused(
+    words: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", *words.split()]) == 2
+    assert message in capsys.readouterr().err

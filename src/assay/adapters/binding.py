@@ -25,8 +25,8 @@ StandIn: TypeAlias = float | Literal["mean"] | None
 """What stands for an abstention where only numbers are known: a number; the mean of the latest
 rewards of its group; or nothing, so that it raises."""
 
-Observer: TypeAlias = Callable[[str, Score, Any, Hashable], None]
-"""Told of a reward's name, a score, the response, and what the rows of its group have in common."""
+Observer: TypeAlias = Callable[[Score, Any, Hashable], None]
+"""Told of a score, the response, and what the rows of its group have in common."""
 
 MAX_ABSTAINED = 64
 """Abstentions without a score between them, after which a trainer is stopped."""
@@ -113,7 +113,7 @@ class Binding:
     def note(self, score: Score, sample: Mapping[str, Any]) -> Score:
         """The score, which the tally now knows; raises `NoScore` if nothing is scored any more."""
         if self.observer is not None:
-            self.observer(self.name, score, self._cell(sample, RESPONSE), self._group(sample))
+            self.observer(score, self._cell(sample, RESPONSE), self._group(sample))
         if self.abstained == "mean" or self.max_abstained is not None:
             self.tally.note(score, self._group(sample), limit=self.max_abstained)
         return score
@@ -243,6 +243,11 @@ class RewardCall:
         function, bound, keywords, *_ = self._state
         return function(*bound, *args, **{**keywords, **kwargs})
 
+    @property
+    def name(self) -> str:
+        """The name under which a trainer logs it."""
+        return self._state[3]
+
     def observed_by(self, observer: Observer) -> RewardCall:
         """The same function, of whose scores the observer hears."""
         function, bound, keywords, name, doc, signature = self._state
@@ -260,7 +265,7 @@ class RewardCall:
         return RewardCall, self._state
 
     def __repr__(self) -> str:
-        return f"<reward {self._state[3]}>"
+        return f"<reward {self.name}>"
 
 
 def imitate(

@@ -12,221 +12,63 @@ What is sent are signals, with what they may mean; none of them proves that a po
 from __future__ import annotations
 
 import logging
+import os
 import threading
-from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from math import fsum, sqrt
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
+from hashlib import blake2b
+from math import inf
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 
 from assay.adapters.binding import RewardCall, import_library
+from assay.adapters.tracking_signals import ALERTS, Alert, NotedRow, RewardHistory, signals
 from assay.adapters.tracking_writers import TrackingWriter, open_writers
 from assay.errors import BadParameter
 from assay.schema.score import Score
 
 FIRST: Final = 20
 """Steps that later ones are compared with."""
-RECENT: Final = 5
-"""Steps whose mean is compared with that of the first."""
 WORST: Final = 3
 ROWS: Final = 65_536
 """Rows of one step that are remembered; of more, the first."""
 TEXT_CHARS: Final = 500
-MORE_ABSTAINED: Final = 0.1
-HIGHER_REWARD: Final = 0.05
-LONGER: Final = 2.0
-DOMINANT: Final = 0.5
-FEW_ROWS: Final = 8
+THOUGHT_END: Final = "</think>"
+PHASES: Final = ("", "eval")
 
 logger = logging.getLogger("assay.adapters")
 
 
-class NotedRow(NamedTuple):
-    """One scored row of the step that is under way."""
-
-    reward: str
-    score: Score
-    response: str
-    group: Hashable
-
-
-@dataclass(frozen=True, slots=True)
-class Alert:
-    """A signal that deserves a look."""
-
-    name: str
-    step: int
-    reward: str
-    text: str
-    """What was seen, and what it may mean."""
-
-
-@dataclass(frozen=True, slots=True)
-class StepSignals:
-    """What the rows of one step say of one reward."""
-
-    rows: int
-    abstained: float
-    reward: float | None
-    """The mean of the scored rows; `None` if there are none."""
-    deviation: float | None
-    parts: Mapping[str, float]
-    reasons: Mapping[str, float]
-    flat_groups: float | None
-    """The share of groups whose scored rows, two at least, have one reward: they teach nothing."""
-    length: float
-    """Mean characters of a response."""
-    top_answer: str
-    top_share: float
-    """The share of rows whose response is the commonest text."""
-    groups: int
-
-    def metrics(self) -> dict[str, float]:
-        """The numbers that have a value, by name."""
-        numbers = {
-            "reward": self.reward,
-            "reward_deviation": self.deviation,
-            "abstained": self.abstained,
-            "flat_groups": self.flat_groups,
-            "length": self.length,
-            "top_answer_share": self.top_share,
-            "rows": float(self.rows),
-            **{f"parts/{name}": value for name, value in self.parts.items()},
-            **{f"abstained/{reason}": share for reason, share in self.reasons.items()},
-        }
-        return {name: value for name, value in numbers.items() if value is not None}
-
-
-def signals(rows: Sequence[NotedRow]) -> StepSignals:
-    """What these rows of one reward say; there is at least one."""
-    scored = [row for row in rows if not row.score.abstained]
-    values = [float(row.score) for row in scored]
-    parts: dict[str, list[float]] = defaultdict(list)
-    for row in scored:
-        for name, number in row.score.parts.items():
-            if number is not None:
-                parts[name].append(number)
-    reasons = Counter(row.score["abstained"] for row in rows if row.score.abstained)
-    top_answer, top_count = Counter(row.response for row in rows).most_common(1)[0]
-    mean = _mean(values)
-    return StepSignals(
-        rows=len(rows),
-        abstained=1 - len(scored) / len(rows),
-        reward=mean,
-        deviation=None
-        if mean is None
-        else sqrt(fsum((x - mean) ** 2 for x in values) / len(values)),
-        parts={name: fsum(numbers) / len(numbers) for name, numbers in parts.items()},
-        reasons={reason: count / len(rows) for reason, count in reasons.items()},
-        flat_groups=_flat_share(scored),
-        length=fsum(len(row.response) for row in rows) / len(rows),
-        top_answer=top_answer,
-        top_share=top_count / len(rows),
-        groups=len({row.group for row in rows}),
-    )
-
-
-def _mean(numbers: Iterable[float | None]) -> float | None:
-    present = [number for number in numbers if number is not None]
-    return fsum(present) / len(present) if present else None
-
-
-def _deviation(values: Sequence[float], mean: float | None) -> float | None:
-    return None if mean is None else sqrt(fsum((x - mean) ** 2 for x in values) / len(values))
-
-
-def _flat_share(scored: Iterable[NotedRow]) -> float | None:
-    groups: dict[Hashable, list[float]] = defaultdict(list)
-    for row in scored:
-        groups[row.group].append(float(row.score))
-    compared = [values for values in groups.values() if len(values) > 1]
-    return _mean(float(len(set(values)) == 1) for values in compared)
-
-
-class RewardHistory:
-    """The first steps of one reward, and the latest."""
-
-    def __init__(self, first: int) -> None:
-        self._first: list[StepSignals] = []
-        self._count = first
-        self._recent: deque[StepSignals] = deque(maxlen=RECENT)
-        self._raised: set[str] = set()
-
-    def add(self, step: StepSignals) -> dict[str, float]:
-        """How far this step is from the first ones, once there are enough of them."""
-        if len(self._first) < self._count:
-            self._first.append(step)
-            return {}
-        self._recent.append(step)
-        drift = {}
-        for name in ("reward", "abstained", "length"):
-            before, now = self._before(name), getattr(step, name)
-            if before is not None and now is not None:
-                drift[f"drift/{name}"] = now - before
-        return drift
-
-    def _before(self, name: str) -> float | None:
-        return _mean(getattr(step, name) for step in self._first)
-
-    def alerts(self, reward: str, number: int, step: StepSignals) -> tuple[list[Alert], set[str]]:
-        """The alerts that begin with this step, and the names of all that hold now."""
-        texts = dict(self._texts(step))
-        new = [
-            Alert(name, number, reward, text)
-            for name, text in texts.items()
-            if name not in self._raised
-        ]
-        self._raised = set(texts)
-        return new, set(texts)
-
-    def _texts(self, step: StepSignals) -> Iterable[tuple[str, str]]:
-        if step.rows >= FEW_ROWS and step.groups > 1 and step.top_share >= DOMINANT:
-            text = (
-                f"{step.top_share:.0%} of {step.rows} responses to {step.groups} prompts are "
-                f"{step.top_answer[:80]!r}: the policy may have collapsed, or this text is paid "
-                "whatever was asked; score it with `assay audit`, and look at the worst examples"
-            )
-            yield "one_answer_dominates", text
-        if len(self._recent) < RECENT:
-            return
-        before, now = self._before("abstained"), _mean(each.abstained for each in self._recent)
-        if before is not None and now is not None and now >= before + MORE_ABSTAINED:
-            text = (
-                f"{now:.0%} of the latest rows have no score, {before:.0%} of the first: the "
-                f"grader fails on what the policy writes now, or its data changed; {_why(step)}"
-            )
-            yield "abstentions_rose", text
-        paid_before, paid = self._before("reward"), _mean(each.reward for each in self._recent)
-        long_before, long = self._before("length"), _mean(each.length for each in self._recent)
-        if paid_before is None or paid is None or not long_before or long is None:
-            return
-        if paid >= paid_before + HIGHER_REWARD and long >= LONGER * long_before:
-            text = (
-                f"reward {paid_before:.2f} to {paid:.2f} while responses grew from "
-                f"{long_before:.0f} to {long:.0f} characters: long answers may be paid for being "
-                "long or for naming many candidates; compare the reward of short and long ones"
-            )
-            yield "longer_for_more", text
-
-
-def _why(step: StepSignals) -> str:
-    reasons = ", ".join(f"{reason} {share:.0%}" for reason, share in step.reasons.items())
-    return f"reasons now: {reasons or 'none'}"
+def after_thought(response: str) -> str:
+    """What follows the last `</think>`, without white space around it."""
+    return response.rpartition(THOUGHT_END)[2].strip()
 
 
 class Tracker:
     """Collects scores, and sends the signals of each step to its writers.
 
-    It belongs to the process that made it, and any thread may use it.
+    It belongs to the process that made it, and any thread may use it. A writer that fails is
+    logged and left out from then on: a training does not end with its log.
     """
 
-    def __init__(self, writers: Sequence[TrackingWriter], *, first: int, worst: int) -> None:
-        self._writers = writers
+    def __init__(
+        self,
+        writers: Sequence[TrackingWriter],
+        *,
+        first: int = FIRST,
+        worst: int = WORST,
+        every: int | None = None,
+        answer: Callable[[str], str] = after_thought,
+    ) -> None:
+        self._writers = list(writers)
         self._worst = worst
         self._first = first
+        self._every = every
+        self._answer = answer
         self._lock = threading.Lock()
+        self._sending = threading.Lock()
         self._rows: list[NotedRow] = []
         self._histories: dict[str, RewardHistory] = {}
         self._steps = 0
@@ -251,7 +93,7 @@ class Tracker:
         self,
         score: Score,
         *,
-        response: str | None = None,
+        response: str = "",
         group: Hashable = None,
         reward: str | None = None,
     ) -> None:
@@ -259,42 +101,71 @@ class Tracker:
         self._note(reward or score.name, score, response, group)
 
     def _note(self, reward: str, score: Score, response: Any, group: Hashable) -> None:
-        row = NotedRow(reward, score, response if isinstance(response, str) else "", group)
+        text = response if isinstance(response, str) else ""
+        answer = self._answer_in(text)
+        digest = blake2b(answer.encode(errors="surrogatepass"), digest_size=16).digest()
+        texts = (text[:TEXT_CHARS], len(text), answer[:TEXT_CHARS], digest)
         with self._lock:
             if len(self._rows) < ROWS:
-                self._rows.append(row)
+                self._rows.append(NotedRow(reward, score, *texts, group))
+            is_full = self._every is not None and len(self._rows) >= self._every
+        if is_full:
+            self.step()
+
+    def _answer_in(self, response: str) -> str:
+        try:
+            return str(self._answer(response))
+        except Exception:  # noqa: BLE001 - a training does not end with its log
+            return response
 
     def watch(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The reward function of an adapter, whose scores are noted from now on.
 
-        Of verl's, whose results are mappings, the results are. Raises `BadParameter` for what no
-        adapter made.
+        Raises `BadParameter` for what is no function of an adapter.
         """
         if not isinstance(function, RewardCall):
             raise BadParameter(
-                f"{function!r:.100} is not the reward of an adapter, such as trl.reward(…); note "
-                "scores of your own with tracker.note(score, response=…, group=…)"
+                f"{function!r:.100} is not the reward function of an adapter, such as "
+                "trl.reward(…); note scores of your own with tracker.note(score, response=…, "
+                "group=…)"
             )
-        return function.observed_by(self._note)
+        return function.observed_by(partial(self._note, function.name))
 
-    def step(self, number: int | None = None) -> dict[str, float]:
-        """End the step: its signals are sent, and returned by name. Nothing noted, nothing sent."""
-        with self._lock:
-            rows, self._rows = self._rows, []
-            self._steps = self._steps + 1 if number is None else number
-            step = self._steps
-        if not rows:
-            return {}
+    def step(self, number: int | None = None, *, phase: str = "") -> dict[str, float]:
+        """End the step: its signals are sent, and returned by name. Nothing noted, nothing sent.
+
+        Rows of an evaluation (`phase="eval"`) have names and a history of their own.
+        """
+        if phase not in PHASES:
+            raise BadParameter(f"phase={phase!r:.100}; there are {', '.join(map(repr, PHASES))}")
+        with self._sending:
+            with self._lock:
+                rows, self._rows = self._rows, []
+                if number is not None:
+                    self._steps = number
+                elif rows:
+                    self._steps += 1
+                step = self._steps
+            return self._send(step, rows, phase) if rows else {}
+
+    def _send(self, step: int, rows: Sequence[NotedRow], phase: str) -> dict[str, float]:
         by_reward: dict[str, list[NotedRow]] = defaultdict(list)
         for row in rows:
-            by_reward[row.reward].append(row)
+            by_reward[f"{phase}/{row.reward}" if phase else row.reward].append(row)
         metrics: dict[str, float] = {}
         alerts: list[Alert] = []
         for reward, noted in by_reward.items():
             numbers, new = self._signals_of(reward, step, noted)
             metrics |= {f"assay/{reward}/{name}": value for name, value in numbers.items()}
             alerts += new
-        self._send(step, metrics, by_reward, alerts)
+        self.alerts += alerts
+        for alert in alerts:
+            logger.warning("%s, step %d, %s: %s", alert.reward, step, alert.name, alert.text)
+        worst = [
+            row for name, noted in by_reward.items() for row in _worst(name, noted, self._worst)
+        ]
+        for writer in tuple(self._writers):
+            self._try(writer, partial(_write, writer, step, metrics, worst, alerts))
         return metrics
 
     def _signals_of(
@@ -304,24 +175,20 @@ class Tracker:
         now = signals(rows)
         drift = history.add(now)
         new, raised = history.alerts(reward, step, now)
-        flags = {f"alert/{name}": 1.0 for name in raised}
+        flags = {f"alert/{name}": float(name in raised) for name in ALERTS}
         return {**now.metrics(), **drift, **flags}, new
 
-    def _send(
-        self,
-        step: int,
-        metrics: Mapping[str, float],
-        by_reward: Mapping[str, Sequence[NotedRow]],
-        alerts: Sequence[Alert],
-    ) -> None:
-        self.alerts += alerts
-        for alert in alerts:
-            logger.warning("%s, step %d, %s: %s", alert.reward, step, alert.name, alert.text)
-        worst = [row for rows in by_reward.values() for row in _worst(rows, self._worst)]
-        for writer in self._writers:
-            writer.write(step, metrics, worst)
-            for alert in alerts:
-                writer.alert(step, f"{alert.reward}: {alert.name}", alert.text)
+    def _try(self, writer: TrackingWriter, action: Callable[[], None]) -> None:
+        try:
+            action()
+        except Exception as error:  # noqa: BLE001 - a training does not end with its log
+            self._writers.remove(writer)
+            logger.warning(
+                "%s failed (%s: %s); nothing more is sent there",
+                type(writer).__name__,
+                type(error).__name__,
+                error,
+            )
 
     def callback(self) -> Any:
         """A `transformers.TrainerCallback` that ends a step where TRL's trainers end theirs."""
@@ -332,25 +199,41 @@ class Tracker:
             def on_step_end(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
                 tracker.step(state.global_step)
 
+            def on_evaluate(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
+                # An evaluation follows the end of a step, so what was noted since is its own.
+                tracker.step(state.global_step, phase="eval")
+
         return TrackingCallback()
 
     def close(self) -> None:
-        """What was noted is sent, and the files are complete."""
-        if self._rows:
-            self.step()
-        for writer in self._writers:
-            writer.close()
+        """What was noted is sent, and the files are complete; a second time nothing happens."""
+        self.step()
+        for writer in tuple(self._writers):
+            self._try(writer, writer.close)
+        self._writers = []
 
 
-def _worst(rows: Sequence[NotedRow], count: int) -> list[dict[str, Any]]:
-    """The rows without a score and with the lowest ones, as records."""
-    ranked = sorted(rows, key=lambda row: -1e308 if row.score.abstained else float(row.score))
+def _write(
+    writer: TrackingWriter,
+    step: int,
+    metrics: Mapping[str, float],
+    worst: Sequence[Mapping[str, Any]],
+    alerts: Sequence[Alert],
+) -> None:
+    writer.write(step, metrics, worst)
+    for alert in alerts:
+        writer.alert(step, f"{alert.reward}: {alert.name}", alert.text)
+
+
+def _worst(reward: str, rows: Sequence[NotedRow], count: int) -> list[dict[str, Any]]:
+    """The rows without a score, then those with the lowest ones, as records."""
+    ranked = sorted(rows, key=lambda row: -inf if row.score.abstained else float(row.score))
     return [
         {
-            "reward": row.reward,
+            "reward": reward,
             "score": row.score["reward"],
             "because": row.score.because[:TEXT_CHARS],
-            "response": row.response[:TEXT_CHARS],
+            "response": row.response,
         }
         for row in ranked[:count]
     ]
@@ -362,14 +245,23 @@ def track(
     project: str = "assay",
     first: int = FIRST,
     worst: int = WORST,
+    every: int | None = None,
+    answer: Callable[[str], str] = after_thought,
 ) -> Tracker:
     """A tracker that sends a reward's signals to `"tensorboard"`, `"wandb"` or `"trackio"`.
 
-    Each needs its own package, and writes below `folder`, unless a run of it is under way already:
-    then that run gets the signals too. W&B is offline unless its own settings say otherwise. An
-    object with `write`, `alert` and `close` serves as well. Later steps are compared with the
-    `first`, and the `worst` rows of each step are sent as texts.
+    Each needs its own package. TensorBoard and W&B write below `folder`, Trackio where
+    `TRACKIO_DIR` says; a run of W&B or Trackio that is under way already gets the signals. W&B is
+    offline unless `WANDB_MODE` says otherwise. An object with `write`, `alert` and `close` serves
+    as well. Later steps are compared with the `first`, and the `worst` rows of each step are sent
+    as texts. With `every`, a step ends by itself after so many rows, where nothing else ends it.
+    `answer` gives the answer out of a response, by default what follows its thought. Of several
+    processes with a `RANK`, the one with rank 0 writes, of its own rows.
     """
-    if first < 1 or worst < 0:
-        raise BadParameter(f"first={first!r}, worst={worst!r}; at least 1 and at least 0")
-    return Tracker(open_writers(to, Path(folder), project), first=first, worst=worst)
+    if first < 1 or worst < 0 or (every is not None and every < 1):
+        raise BadParameter(
+            f"first={first!r}, worst={worst!r}, every={every!r}; at least 1, 0 and 1"
+        )
+    is_main = os.environ.get("RANK", "0") == "0"
+    writers = open_writers(to if is_main else (), Path(folder), project)
+    return Tracker(writers, first=first, worst=worst, every=every, answer=answer)

@@ -13,6 +13,8 @@ from assay.errors import BadParameter, did_you_mean
 
 COLUMNS: Final = ("reward", "score", "because", "response")
 """The columns of the table of worst examples."""
+WANDB_TITLE_CHARS: Final = 63
+"""W&B refuses an alert with a longer title."""
 
 
 @runtime_checkable
@@ -93,7 +95,7 @@ class WandbWriter:
         self._run.log(record)
 
     def alert(self, step: int, title: str, text: str) -> None:
-        self._run.alert(title=title, text=f"step {step}: {text}")
+        self._run.alert(title=title[:WANDB_TITLE_CHARS], text=f"step {step}: {text}")
 
     def close(self) -> None:
         if self._is_own:
@@ -124,7 +126,7 @@ class TrackioWriter:
         self._run.log(record, step=step)
 
     def alert(self, step: int, title: str, text: str) -> None:
-        self._run.alert(title=title, text=f"step {step}: {text}")
+        self._run.alert(title=title, text=text, step=step)
 
     def close(self) -> None:
         if self._is_own:
@@ -141,13 +143,25 @@ WRITERS: Final[Mapping[str, Callable[[Path, str], TrackingWriter]]] = {
 def open_writers(
     to: Sequence[str | TrackingWriter], folder: Path, project: str
 ) -> list[TrackingWriter]:
-    """The writers of these names; raises `BadParameter` for a name that there is not."""
+    """The writers of these names.
+
+    Raises `BadParameter` for a name that there is not, and `MissingExtra` for a package.
+    """
     for name in to:
         known = isinstance(name, TrackingWriter) or name in WRITERS
         if not known:
             hint = did_you_mean(str(name), WRITERS, f"there are {', '.join(WRITERS)}")
             raise BadParameter(f"no tracker {name!r:.100}; {hint}")
-    return [WRITERS[name](folder, project) if isinstance(name, str) else name for name in to]
+    writers: list[TrackingWriter] = []
+    try:
+        writers.extend(
+            WRITERS[name](folder, project) if isinstance(name, str) else name for name in to
+        )
+    except BaseException:
+        for writer in writers:
+            writer.close()
+        raise
+    return writers
 
 
 def _markdown(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -1,4 +1,4 @@
-"""`assay serve`: rewards over HTTP."""
+"""`assay serve`: rewards over HTTP, or over MCP for a coding agent."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
+from assay.cli.options import RUNS_DIR
 from assay.errors import BadParameter, MissingExtra
 from assay.registry.addresses import load_module
 
 MiB = 1024 * 1024
+MCP_ONLY = frozenset({"as_mcp", "run_code", "runs_dir"})
 
 
 @click.command(name="serve")
@@ -37,7 +40,19 @@ MiB = 1024 * 1024
 @click.option("--grace-s", default=30.0, show_default=True, help="Seconds to finish when stopped.")
 @click.option("--mcp", "as_mcp", is_flag=True, help="Serve a coding agent, over stdin and stdout.")
 @click.option("--run-code", is_flag=True, help="With --mcp: follow FILE.py:NAME, running its code.")
+@click.option(
+    "--runs",
+    "runs_dir",
+    type=click.Path(path_type=Path),
+    default=RUNS_DIR,
+    show_default=True,
+    metavar="FOLDER",
+    help="With --mcp: where the runs are.",
+)
+@click.pass_context
 def command(
+    context: click.Context,
+    /,
     rewards: Sequence[str],
     imports: Sequence[str],
     default_reward: str | None,
@@ -56,8 +71,9 @@ def command(
     grace_s: float,
     as_mcp: bool,
     run_code: bool,
+    runs_dir: Path,
 ) -> None:
-    """Score over HTTP: rewards for a trainer that runs elsewhere.
+    """Score over HTTP, for a trainer that runs elsewhere, or over MCP, for a coding agent.
 
     Prints the address on stdout, and one JSON line a request on stderr, without what was in it.
     Without --rewards every registered reward is served that needs no live environment. --import
@@ -75,18 +91,18 @@ def command(
     The routes, with examples, are at /docs.
 
     With --mcp it is an MCP server on stdin and stdout instead, for a coding agent that writes
-    rewards: `score`, `diagnose`, `steps` and `audit`, which read below the current folder and write
-    nothing. --import works there too; the options of HTTP have no meaning.
+    rewards. Its tools are `score`, `diagnose`, `steps` and `audit`; they read below the current
+    folder and write nothing. With --run-code they also follow FILE.py:NAME, which runs that code.
+    It needs the extra `mcp`.
 
     \b
-      {"mcpServers": {"assay": {"command": "assay", "args": ["serve", "--mcp"]}}}
+    {"mcpServers": {"assay": {"command": "assay", "args": ["serve", "--mcp"]}}}
     """
     sys.path.insert(0, str(Path.cwd()))
+    _check_options(context, as_mcp=as_mcp)
     if as_mcp:
-        _serve_mcp(imports, run_code=run_code)
+        _serve_mcp(imports, runs_dir, run_code=run_code)
         return
-    if run_code:
-        raise BadParameter("--run-code goes with --mcp; over HTTP no address is followed")
     # A web server is not for the other commands to wait for.
     from assay.resources.processes import adopt_orphans
     from assay.server.app import OPEN_PATHS, asgi_app, build_app
@@ -142,12 +158,22 @@ def command(
     )
 
 
-def _serve_mcp(imports: Sequence[str], *, run_code: bool) -> None:
+def _check_options(context: click.Context, *, as_mcp: bool) -> None:
+    """Raise `BadParameter` for an option that was typed and would be ignored."""
+    for option in context.command.params:
+        name = option.name or ""
+        is_typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        is_meant = name == "imports" or (name in MCP_ONLY) == as_mcp
+        if is_typed and not is_meant:
+            reason = "has no meaning with --mcp" if as_mcp else "goes with --mcp"
+            raise BadParameter(f"{option.opts[0]} {reason}; leave it out")
+
+
+def _serve_mcp(imports: Sequence[str], runs_dir: Path, *, run_code: bool) -> None:
     if find_spec("mcp") is None:
         raise MissingExtra.of("assay serve --mcp", "mcp")
     from assay.server.mcp_tools import RewardTools, build_server
 
     for module in imports:
         load_module(module, f"--import {module!r}")
-    tools = RewardTools(Path.cwd(), Path("runs"), run_code=run_code)
-    build_server(tools).run("stdio")
+    build_server(RewardTools(Path.cwd(), runs_dir, run_code=run_code)).run("stdio")

@@ -2,13 +2,14 @@
 
 Nothing is written, and no file outside the folder is read. A reward is named as it is registered;
 an address such as `file.py:name`, which runs that file's code, is followed only if the person who
-started the server allows it.
+started the server allows it, and so is a program scored outside the sandbox.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,11 +21,12 @@ from assay import __version__
 from assay.audit.engine import audit_reward
 from assay.errors import AssayError, BadParameter
 from assay.ledger.steps import read_steps
-from assay.registry import REWARDS
+from assay.registry import REWARDS, find_reward
 from assay.registry.addresses import is_address
 from assay.report.diagnosis import diagnose
 from assay.rewards.step.recovery import RecoveryRewardScorer
 from assay.runner.scored_steps import rescore
+from assay.schema.audit import Kind
 from assay.schema.score import score_to_record
 from assay.scoring.scorer import Scorer
 
@@ -69,7 +71,8 @@ class RewardTools:
         size = sum(len(str(row)) for row in rows)
         if size > MOST_CHARS:
             raise BadParameter(f"{size:,} characters; at most {MOST_CHARS:,} in one call")
-        scorer = Scorer(self._reward(reward), params)
+        function = self._reward(reward)
+        scorer = Scorer(function, self._params(function, params or {}))
         scores = [scorer(row) for row in rows]
         values = [float(score) for score in scores if not score.abstained]
         return {
@@ -95,6 +98,8 @@ class RewardTools:
 
         `trace` is a steps file below the server's folder; `first` skips steps before it.
         """
+        if first < 0:
+            raise BadParameter(f"first={first}; 0 or more")
         path = self._file(trace)
         scored = list(rescore(read_steps(path)))
         shown = [
@@ -102,15 +107,13 @@ class RewardTools:
         ]
         return {"count": len(scored), "steps": shown}
 
-    def audit(self, reward: str, kind: str | None = None) -> dict[str, Any]:
+    def audit(self, reward: str, kind: Kind | None = None) -> dict[str, Any]:
         """How a reward can be fooled: wrong answers that it pays, right ones that it refuses.
 
-        It runs in a process of its own, within limits, for up to a minute. `kind` (qa, maths,
-        choice, structured, format, agent, environment) is found out if not given.
+        It runs in a process of its own, within limits, for up to a minute. `kind` is found out if
+        it is not given.
         """
-        self._check_address(reward)
-        chosen: Any = kind
-        result = audit_reward(reward, kind=chosen)
+        result = audit_reward(self._target(reward), kind=kind)
         record = result.to_record()
         return {
             "verdict": result.verdict,
@@ -129,6 +132,34 @@ class RewardTools:
     def _reward(self, reward: str) -> Callable[..., Any]:
         self._check_address(reward)
         return REWARDS.find(reward)
+
+    def _target(self, reward: str) -> str:
+        """The name by which the audit's own process finds the reward."""
+        self._check_address(reward)
+        if is_address(reward):
+            return reward
+        function = REWARDS.find(reward)
+        if find_reward(function).name in REWARDS.built_in():
+            return reward
+        # It was registered by a module that the person named with --import.
+        return f"{function.__module__}:{function.__qualname__}"
+
+    def _params(self, reward: Callable[..., Any], params: dict[str, Any]) -> dict[str, Any]:
+        """The options, with which no file outside the folder is read and no program let loose."""
+        options = find_reward(reward).options
+        isolation = params.get("isolation", "full") if "isolation" in options else "full"
+        if isolation != "full" and not self.run_code:
+            raise BadParameter(
+                f"isolation={isolation!r:.100} runs programs outside the sandbox; this server is "
+                "read-only: start it with `assay serve --mcp --run-code`, or leave it out"
+            )
+        if "root" not in options:
+            return params
+        folder = self.folder.resolve()
+        root = (folder / str(params.get("root") or "")).resolve()
+        if not root.is_relative_to(folder):
+            raise BadParameter(f"root={params['root']!r:.200}; give a folder below {str(folder)!r}")
+        return {**params, "root": str(root)}
 
     def _file(self, name: str) -> Path:
         root = self.folder.resolve()
@@ -152,8 +183,6 @@ def build_server(tools: RewardTools) -> MCPServer[Any]:
 
 
 def _saying_errors(function: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    from functools import wraps
-
     @wraps(function)
     def call(*arguments: Any, **options: Any) -> dict[str, Any]:
         try:
