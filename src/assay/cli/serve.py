@@ -23,6 +23,10 @@ MCP_ONLY = frozenset({"as_mcp", "run_code", "runs_dir"})
 @click.option("--rewards", multiple=True, metavar="NAME[,NAME]", help="Serve only these.")
 @click.option("--import", "imports", multiple=True, metavar="MODULE", help="Where yours are.")
 @click.option("--default-reward", metavar="NAME", help="For requests that name none.")
+@click.option(
+    "--root", type=click.Path(exists=True, file_okay=False), default=".", show_default=True,
+    help="Of the files that rows may name.",
+)  # fmt: skip
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
 @click.option("--port", default=8700, show_default=True, help="0 takes any that is free.")
 @click.option("--workers", type=click.IntRange(1), help="Scoring processes.  [default: cores]")
@@ -56,6 +60,7 @@ def command(
     rewards: Sequence[str],
     imports: Sequence[str],
     default_reward: str | None,
+    root: str,
     host: str,
     port: int,
     workers: int | None,
@@ -77,9 +82,9 @@ def command(
 
     Prints the address on stdout, and one JSON line a request on stderr, without what was in it.
     Without --rewards every registered reward is served that needs no live environment. --import
-    names a module that registers rewards of your own; the current folder is searched first. Off
-    loopback a token is needed. SIGTERM or Ctrl-C finishes what was accepted, a second one stops at
-    once.
+    names a module that registers rewards of your own; the current folder is searched first. Rows
+    may name files below --root alone, such as the databases of sql_reward. Off loopback a token is
+    needed. SIGTERM or Ctrl-C finishes what was accepted, a second one stops at once.
 
     \b
     assay serve --rewards math_equal_reward --port 8700
@@ -116,6 +121,7 @@ def command(
         rewards=tuple(name for listed in rewards for name in listed.split(",") if name),
         imports=tuple(imports),
         default_reward=default_reward,
+        root=str(Path(root).resolve()),
         workers=workers or os.cpu_count() or 1,
         max_rows=max_rows,
         max_body_bytes=max_body_mb * MiB,

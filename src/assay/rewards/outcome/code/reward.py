@@ -28,7 +28,7 @@ ATTEMPTS = 2
 """Of a run that was lost through no fault of the program's."""
 
 
-@reward(name="code_reward", version=1, parts=PARTS, waits=True)
+@reward(name="code_reward", version=1, parts=PARTS, waits=True, owner_options=("isolation",))
 def code_reward(
     final_response: str | None,
     tests: object,
