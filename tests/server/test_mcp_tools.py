@@ -91,7 +91,7 @@ def test_an_agent_scores_diagnoses_and_audits_and_nothing_is_written(folder: Pat
         ("score", {"reward": "math_equal_reward", "rows": [ROW, {**ROW, "answer": None}]}),
         ("diagnose", {}),
         ("steps", {"trace": "steps.jsonl"}),
-        ("audit", {"reward": "length_reward", "kind": "format"}),
+        ("audit", {"reward": "format_reward", "kind": "format"}),
         (
             "score",
             {"reward": "math_equal_reward@2", "rows": [ROW], "params": {"tolerance": "exact"}},
@@ -112,7 +112,7 @@ def test_an_agent_scores_diagnoses_and_audits_and_nothing_is_written(folder: Pat
     assert content_of(folder) == before
 
 
-REFUSED = [
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("score", {"reward": "mine.py:mine", "rows": [ROW]}, "following it runs the code there"),
     ("audit", {"reward": "mine.py:mine"}, "start it with `assay serve --mcp --run-code`"),
     ("audit", {"reward": "http://127.0.0.1:1/v1/score#x"}, "this server is read-only"),
@@ -125,12 +125,7 @@ REFUSED = [
     (
         "score",
         {"reward": "code_reward", "rows": [ROW], "params": {"isolation": "process"}},
-        "runs programs outside the sandbox",
-    ),
-    (
-        "score",
-        {"reward": "sql_reward", "rows": [ROW], "params": {"root": "/"}},
-        "give a folder below",
+        "is not for a request to set",
     ),
     ("steps", {"trace": "../outside.db"}, "there is no file"),
     ("steps", {"trace": "steps.jsonl", "first": -1}, "first=-1; 0 or more"),
@@ -148,14 +143,16 @@ def test_what_is_refused_says_why_and_the_server_goes_on(folder: Path) -> None:
         folder,
         *((tool, arguments) for tool, arguments, _ in REFUSED),
         ("score", {"reward": "sql_reward", "rows": [outside]}),
+        ("score", {"reward": "sql_reward", "rows": [outside], "params": {"root": ".."}}),
     )
     for (_, _, expected), result in zip(REFUSED, results, strict=False):
         assert result.is_error, expected
         assert expected in text_of(result)
         assert "Traceback" not in text_of(result)
-    (score,) = results[-1].structured_content["scores"]
-    assert score["abstained"] == "bad_database"
-    assert "outside of the root" in score["because"]
+    for result in results[-2:]:
+        (score,) = result.structured_content["scores"]
+        assert score["abstained"] == "bad_database"
+        assert "outside of the folder of files" in score["because"]
     assert content_of(folder) == before
 
 

@@ -96,8 +96,8 @@ def command(
     The routes, with examples, are at /docs.
 
     With --mcp it is an MCP server on stdin and stdout instead, for a coding agent that writes
-    rewards. Its tools are `score`, `diagnose`, `steps` and `audit`; they read below the current
-    folder and write nothing. With --run-code they also follow FILE.py:NAME, which runs that code.
+    rewards. Its tools are `score`, `diagnose`, `steps` and `audit`; they read below --root and
+    write nothing. With --run-code they also follow FILE.py:NAME, which runs that code.
     It needs the extra `mcp`.
 
     \b
@@ -106,7 +106,7 @@ def command(
     sys.path.insert(0, str(Path.cwd()))
     _check_options(context, as_mcp=as_mcp)
     if as_mcp:
-        _serve_mcp(imports, runs_dir, run_code=run_code)
+        _serve_mcp(imports, Path(root), runs_dir, run_code=run_code)
         return
     # A web server is not for the other commands to wait for.
     from assay.resources.processes import adopt_orphans
@@ -169,17 +169,19 @@ def _check_options(context: click.Context, *, as_mcp: bool) -> None:
     for option in context.command.params:
         name = option.name or ""
         is_typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        is_meant = name == "imports" or (name in MCP_ONLY) == as_mcp
+        is_meant = name in ("imports", "root") or (name in MCP_ONLY) == as_mcp
         if is_typed and not is_meant:
             reason = "has no meaning with --mcp" if as_mcp else "goes with --mcp"
             raise BadParameter(f"{option.opts[0]} {reason}; leave it out")
 
 
-def _serve_mcp(imports: Sequence[str], runs_dir: Path, *, run_code: bool) -> None:
+def _serve_mcp(imports: Sequence[str], root: Path, runs_dir: Path, *, run_code: bool) -> None:
     if find_spec("mcp") is None:
         raise MissingExtra.of("assay serve --mcp", "mcp")
+    from assay.resources.row_files import confine_row_files
     from assay.server.mcp_tools import RewardTools, build_server
 
     for module in imports:
         load_module(module, f"--import {module!r}")
-    build_server(RewardTools(Path.cwd(), runs_dir, run_code=run_code)).run("stdio")
+    confine_row_files(root)
+    build_server(RewardTools(root, runs_dir, run_code=run_code)).run("stdio")

@@ -29,6 +29,7 @@ from assay.runner.scored_steps import rescore
 from assay.schema.audit import Kind
 from assay.schema.score import score_to_record
 from assay.scoring.scorer import Scorer
+from assay.server.catalogue import check_owner_options
 
 MOST_ROWS: Final = 256
 MOST_CHARS: Final = 2_000_000
@@ -72,7 +73,8 @@ class RewardTools:
         if size > MOST_CHARS:
             raise BadParameter(f"{size:,} characters; at most {MOST_CHARS:,} in one call")
         function = self._reward(reward)
-        scorer = Scorer(function, self._params(function, params or {}))
+        self._check_owner_options(function, params or {})
+        scorer = Scorer(function, params)
         scores = [scorer(row) for row in rows]
         values = [float(score) for score in scores if not score.abstained]
         return {
@@ -144,22 +146,9 @@ class RewardTools:
         # It was registered by a module that the person named with --import.
         return f"{function.__module__}:{function.__qualname__}"
 
-    def _params(self, reward: Callable[..., Any], params: dict[str, Any]) -> dict[str, Any]:
-        """The options, with which no file outside the folder is read and no program let loose."""
-        options = find_reward(reward).options
-        isolation = params.get("isolation", "full") if "isolation" in options else "full"
-        if isolation != "full" and not self.run_code:
-            raise BadParameter(
-                f"isolation={isolation!r:.100} runs programs outside the sandbox; this server is "
-                "read-only: start it with `assay serve --mcp --run-code`, or leave it out"
-            )
-        if "root" not in options:
-            return params
-        folder = self.folder.resolve()
-        root = (folder / str(params.get("root") or "")).resolve()
-        if not root.is_relative_to(folder):
-            raise BadParameter(f"root={params['root']!r:.200}; give a folder below {str(folder)!r}")
-        return {**params, "root": str(root)}
+    def _check_owner_options(self, reward: Callable[..., Any], params: dict[str, Any]) -> None:
+        if not self.run_code:
+            check_owner_options(find_reward(reward), params)
 
     def _file(self, name: str) -> Path:
         root = self.folder.resolve()
