@@ -23,7 +23,7 @@ IFBENCH ?= $(wildcard ../shared/data/instructions)
 .DEFAULT_GOAL := help
 .PHONY: help demo answers test quick live check lint types contracts bench prove lock clean \
 	audit audit-peers screenshots browsergym clients harbor foreign-logs doors outside trainers trainers-light $(TRAINER_RUNS) \
-	trainer-slime trainer-rllm trainer-nemo
+	trainer-slime trainer-rllm trainer-nemo trainer-training
 
 help: ## Show what can be made.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -152,7 +152,7 @@ outside: browsergym clients harbor foreign-logs doors ## Run all that needs the 
 harbor: $(STAMP) $(PEERS)/harbor/.installed ## Have the format's own validator read our trajectories.
 	@$(BIN)/python -m pytest -q tests/formats
 
-trainer-trl: example := trl_grpo
+trainer-trl: example := trl_grpo trl_tracking
 trainer-verl: example := verl_reward
 trainer-verifiers: example := verifiers_env
 trainer-rubric: example := verifiers_rubric
@@ -163,7 +163,12 @@ trainer-skyrl: example := skyrl_group
 trainer-areal: example := areal_group
 trainer-openenv: example := openenv_rubric
 $(TRAINER_RUNS): trainer-%: $(TRAINERS)/%/.installed
-	@PYTHONPATH=src $(TRAINERS)/$*/bin/python examples/trainers/$(example).py
+	@for name in $(example); do PYTHONPATH=src $(TRAINERS)/$*/bin/python examples/trainers/$$name.py || exit 1; done
+
+trainer-training: $(TRAINERS)/trl/.installed ## Take a few steps of both proofs of docs/training.md, on a CPU.
+	@rm -rf runs/training-tiny
+	@for proof in arithmetic digits; do PYTHONPATH=src $(TRAINERS)/trl/bin/python -m examples.training.prove \
+		--proof $$proof --seeds 1 --tiny --out runs/training-tiny || exit 1; done
 
 trainer-slime: $(TRAINERS)/verl/.installed
 	@PYTHONPATH=src:$(SLIME) $(TRAINERS)/verl/bin/python examples/trainers/slime_group.py
