@@ -231,7 +231,7 @@ def test_lists_in_any_order_take_no_longer_than_in_their_own() -> None:
 
 
 def test_long_lists_are_compared_in_any_order_too() -> None:
-    many = [{"n": at, "tags": ["a", str(at)]} for at in range(300)]
+    many: list[dict[str, Any]] = [{"n": at, "tags": ["a", str(at)]} for at in range(300)]
     turned = [{"tags": one["tags"][::-1], "n": float(one["n"])} for one in reversed(many)]
     assert number(json.dumps(turned), many, lists="any") == 1.0
     wrong = score(json.dumps([*turned[:-1], {"n": 1}]), many, lists="any")
