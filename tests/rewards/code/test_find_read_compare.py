@@ -197,7 +197,7 @@ def test_long_lists_in_any_order_are_compared_in_time() -> None:
     rows = [[0] * 200 + [at] for at in range(1_500)]
     assert same_value(rows[::-1], rows, tolerance=0, order="free")
     assert not same_value([[0] * 201] * 1_500, rows, tolerance=0, order="free")
-    floats = [[at / 3, "x"] for at in range(5_000)]
+    floats: list[list[Any]] = [[at / 3, "x"] for at in range(5_000)]
     near = [[one + 1e-9, text] for one, text in reversed(floats)]
     assert same_value(near, floats, tolerance=1e-6, order="free")
     near[17][0] += 0.1

@@ -297,7 +297,7 @@ def serve_checks(channel: int, job: dict[str, Any]) -> NoReturn:
     frames.send(channel, {"ready": True})
     for triple in job["checks"]:
         try:
-            report = {"verdict": bool(check(*values.decode(triple)))}
+            report: dict[str, Any] = {"verdict": bool(check(*values.decode(triple)))}
         except BaseException as error:  # noqa: BLE001 - told to whoever knows whose fault it is
             report = {"raised": _describe(error)}
         frames.send(channel, report)

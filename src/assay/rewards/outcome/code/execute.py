@@ -269,9 +269,8 @@ class ProgramRun:
                     return [f"{first.get('unjudged')!s:.200}"] * len(triples)
                 for _ in triples:
                     report = run.receive()
-                    verdict = report.get("verdict")
-                    is_given = isinstance(verdict, bool)
-                    verdicts.append(verdict if is_given else f"{report.get('raised')!s:.200}")
+                    verdict = report.get("verdict", str(report.get("raised"))[:200])
+                    verdicts.append(verdict if isinstance(verdict, bool) else str(verdict))
             except FAILURES as error:
                 verdicts += [self._why(run, error)] * (len(triples) - len(verdicts))
         return verdicts
