@@ -153,7 +153,7 @@ outside: browsergym clients harbor foreign-logs doors ## Run all that needs the 
 harbor: $(STAMP) $(PEERS)/harbor/.installed ## Have the format's own validator read our trajectories.
 	@$(BIN)/python -m pytest -q tests/formats
 
-trainer-trl: example := trl_grpo
+trainer-trl: example := trl_grpo trl_tracking
 trainer-verl: example := verl_reward
 trainer-verifiers: example := verifiers_env
 trainer-rubric: example := verifiers_rubric
@@ -164,7 +164,7 @@ trainer-skyrl: example := skyrl_group
 trainer-areal: example := areal_group
 trainer-openenv: example := openenv_rubric
 $(TRAINER_RUNS): trainer-%: $(TRAINERS)/%/.installed
-	@PYTHONPATH=src $(TRAINERS)/$*/bin/python examples/trainers/$(example).py
+	@for name in $(example); do PYTHONPATH=src $(TRAINERS)/$*/bin/python examples/trainers/$$name.py || exit 1; done
 
 trainer-training: $(TRAINERS)/trl/.installed ## Take a few steps of both proofs of docs/training.md, on a CPU.
 	@rm -rf runs/training-tiny

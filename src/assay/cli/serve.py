@@ -1,15 +1,22 @@
-"""`assay serve`: rewards over HTTP."""
+"""`assay serve`: rewards over HTTP, or over MCP for a coding agent."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
+
+from assay.cli.options import RUNS_DIR
+from assay.errors import BadParameter, MissingExtra
+from assay.registry.addresses import load_module
 
 MiB = 1024 * 1024
+MCP_ONLY = frozenset({"as_mcp", "run_code", "runs_dir"})
 
 
 @click.command(name="serve")
@@ -35,7 +42,21 @@ MiB = 1024 * 1024
 @click.option("--max-requests", default=1024, show_default=True, help="Requests at a time.")
 @click.option("--deadline-s", default=60.0, show_default=True, help="Seconds for one request.")
 @click.option("--grace-s", default=30.0, show_default=True, help="Seconds to finish when stopped.")
+@click.option("--mcp", "as_mcp", is_flag=True, help="Serve a coding agent, over stdin and stdout.")
+@click.option("--run-code", is_flag=True, help="With --mcp: follow FILE.py:NAME, running its code.")
+@click.option(
+    "--runs",
+    "runs_dir",
+    type=click.Path(path_type=Path),
+    default=RUNS_DIR,
+    show_default=True,
+    metavar="FOLDER",
+    help="With --mcp: where the runs are.",
+)
+@click.pass_context
 def command(
+    context: click.Context,
+    /,
     rewards: Sequence[str],
     imports: Sequence[str],
     default_reward: str | None,
@@ -53,8 +74,11 @@ def command(
     max_requests: int,
     deadline_s: float,
     grace_s: float,
+    as_mcp: bool,
+    run_code: bool,
+    runs_dir: Path,
 ) -> None:
-    """Score over HTTP: rewards for a trainer that runs elsewhere.
+    """Score over HTTP, for a trainer that runs elsewhere, or over MCP, for a coding agent.
 
     Prints the address on stdout, and one JSON line a request on stderr, without what was in it.
     Without --rewards every registered reward is served that needs no live environment. --import
@@ -70,7 +94,20 @@ def command(
       -H 'Content-Type: application/x-ndjson' -X POST -T answers.jsonl
 
     The routes, with examples, are at /docs.
+
+    With --mcp it is an MCP server on stdin and stdout instead, for a coding agent that writes
+    rewards. Its tools are `score`, `diagnose`, `steps` and `audit`; they read below --root and
+    write nothing. With --run-code they also follow FILE.py:NAME, which runs that code.
+    It needs the extra `mcp`.
+
+    \b
+    {"mcpServers": {"assay": {"command": "assay", "args": ["serve", "--mcp"]}}}
     """
+    sys.path.insert(0, str(Path.cwd()))
+    _check_options(context, as_mcp=as_mcp)
+    if as_mcp:
+        _serve_mcp(imports, Path(root), runs_dir, run_code=run_code)
+        return
     # A web server is not for the other commands to wait for.
     from assay.resources.processes import adopt_orphans
     from assay.server.app import OPEN_PATHS, asgi_app, build_app
@@ -80,7 +117,6 @@ def command(
     from assay.web.guards import Guards
     from assay.web.serving import serve
 
-    sys.path.insert(0, str(Path.cwd()))
     settings = ServerSettings(
         rewards=tuple(name for listed in rewards for name in listed.split(",") if name),
         imports=tuple(imports),
@@ -126,3 +162,26 @@ def command(
         on_ready=tell,
         on_stop=app.state.scoring.drain,
     )
+
+
+def _check_options(context: click.Context, *, as_mcp: bool) -> None:
+    """Raise `BadParameter` for an option that was typed and would be ignored."""
+    for option in context.command.params:
+        name = option.name or ""
+        is_typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        is_meant = name in ("imports", "root") or (name in MCP_ONLY) == as_mcp
+        if is_typed and not is_meant:
+            reason = "has no meaning with --mcp" if as_mcp else "goes with --mcp"
+            raise BadParameter(f"{option.opts[0]} {reason}; leave it out")
+
+
+def _serve_mcp(imports: Sequence[str], root: Path, runs_dir: Path, *, run_code: bool) -> None:
+    if find_spec("mcp") is None:
+        raise MissingExtra.of("assay serve --mcp", "mcp")
+    from assay.resources.row_files import confine_row_files
+    from assay.server.mcp_tools import RewardTools, build_server
+
+    for module in imports:
+        load_module(module, f"--import {module!r}")
+    confine_row_files(root)
+    build_server(RewardTools(root, runs_dir, run_code=run_code)).run("stdio")

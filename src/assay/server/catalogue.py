@@ -50,7 +50,7 @@ class Catalogue:
                     f"{', '.join(names)}: no option {key!r:.80}; the options: {choices}"
                 )
         for spec in specs:
-            _check_owner_options(spec, params)
+            check_owner_options(spec, params)
         return tuple(
             ScorerSpec(name, {key: params[key] for key in params if key in spec.options})
             for name, spec in zip(names, specs, strict=True)
@@ -73,7 +73,8 @@ class Catalogue:
         return served
 
 
-def _check_owner_options(spec: RewardSpec, params: Mapping[str, Any]) -> None:
+def check_owner_options(spec: RewardSpec, params: Mapping[str, Any]) -> None:
+    """Raise `BadParameter` for an option that only whoever runs the server may set."""
     for option in spec.owner_options:
         if option in params and params[option] != spec.options[option].default:
             raise BadParameter(
