@@ -32,13 +32,13 @@ _clients: Any = import_library("openenv.core.env_client", package=_PACKAGE)
 _results: Any = import_library("openenv.core.client_types", package=_PACKAGE)
 
 
-class TextAction(_types.Action):  # type: ignore[misc,name-defined]  # OpenEnv is no dependency
+class TextAction(_types.Action):  # type: ignore[misc]  # OpenEnv is no dependency
     """What the policy replied."""
 
     text: str
 
 
-class TextObservation(_types.Observation):  # type: ignore[misc,name-defined]  # as above
+class TextObservation(_types.Observation):  # type: ignore[misc]  # as above
     """What the policy sees next, which episode it belongs to, and how that ended."""
 
     text: str
@@ -54,7 +54,7 @@ class TextObservation(_types.Observation):  # type: ignore[misc,name-defined]  #
     outcome: float | None = None
 
 
-class TextState(_types.State):  # type: ignore[misc,name-defined]  # as above
+class TextState(_types.State):  # type: ignore[misc]  # as above
     """Where the session stands; `record` is the episode as JSON, once it has ended."""
 
     task_id: str = ""
@@ -62,7 +62,7 @@ class TextState(_types.State):  # type: ignore[misc,name-defined]  # as above
     record: dict[str, Any] | None = None
 
 
-class TextEnvironment(_interfaces.Environment):  # type: ignore[misc,name-defined]  # as above
+class TextEnvironment(_interfaces.Environment):  # type: ignore[misc]  # as above
     """One session of the server: an episode at a time, of the environment that all share."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
@@ -139,7 +139,7 @@ class TextEnvironment(_interfaces.Environment):  # type: ignore[misc,name-define
         )
 
 
-class TextClient(_clients.EnvClient):  # type: ignore[misc,name-defined]  # as above
+class TextClient(_clients.EnvClient):  # type: ignore[misc]  # as above
     """A session with the server; `.sync()` gives the synchronous one."""
 
     def _step_payload(self, action: TextAction | str) -> dict[str, Any]:
