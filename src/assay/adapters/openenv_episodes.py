@@ -62,7 +62,7 @@ class TextState(_types.State):  # type: ignore[misc]  # as above
     record: dict[str, Any] | None = None
 
 
-class TextEnvironment(_interfaces.Environment):  # type: ignore[misc]  # as above
+class EpisodeSession(_interfaces.Environment):  # type: ignore[misc]  # as above
     """One session of the server: an episode at a time, of the environment that all share."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
@@ -182,7 +182,7 @@ def create_app(
     )
     server = import_library("openenv.core.env_server.http_server", package=_PACKAGE)
     return server.create_app(
-        lambda: TextEnvironment(episodes),
+        lambda: EpisodeSession(episodes),
         TextAction,
         TextObservation,
         max_concurrent_envs=at_once,
