@@ -21,8 +21,7 @@ from typing import Any
 import assay
 from assay import Context, Episode, Task
 from assay.adapters.episodes import turn_rewards
-from assay.envs.chat import Chat
-from assay.envs.text.alfworld.data import GameLibrary
+from assay.envs import Chat, GameLibrary, WebShop
 
 GROUP = 8
 SEED = 7
@@ -93,10 +92,8 @@ def _alfworld() -> World:
 
 
 def _webshop() -> World:
-    from assay.tasks.environments import webshop
-
     asked = ("final_response", "context", "task_id")
-    task = webshop()[0]
+    task = WebShop().tasks()[0]
     return World("webshop", "webshop_reward", task, shop(task.goal), 4, asked)
 
 
