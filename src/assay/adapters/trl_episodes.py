@@ -44,11 +44,12 @@ def rows(
     """
     selected = episodes.tasks if tasks is None else [episodes.task(task) for task in tasks]
     before = [{"role": "system", "content": system}] if system else []
-    made = []
+    dataset: list[dict[str, Any]] = []
     for number, task in enumerate(selected, seed):
         identity = {"task_id": task.id, "seed": number}
-        made.append({"prompt": [*before, {"role": "user", "content": "", **identity}], **identity})
-    return made
+        prompt = [*before, {"role": "user", "content": "", **identity}]
+        dataset.append({"prompt": prompt, **identity})
+    return dataset
 
 
 def rollout_func(
