@@ -28,11 +28,11 @@ NODES: Final = 40_000
 """Nodes visited for one snapshot; a page with more is cut, and the text says so."""
 SNAPSHOT_CHARS: Final = 200_000
 """Characters of a page that are read; how many an agent sees is the environment's option."""
-PROVISIONAL_MS: Final = 1_500
+PROVISIONAL_MS: Final = 3_000
 """How long a page is waited for that says that the end is still to come."""
 POLLS_S: Final = 0.9
 """How long it is watched whether a page that has waited asks again."""
-ANSWERS_S: Final = 1.5
+ANSWERS_S: Final = 3.0
 """How long the answers to a step's own requests are waited for."""
 QUIET_MS: Final = 80
 """A page that has not changed for so long is done with what the call set off."""
@@ -451,6 +451,11 @@ class PageObserver:
             *self.requests.written(),
             *(line for inner in self._inner.values() for line in inner.requests.written()),
         ]
+
+    def asked(self) -> list[str]:
+        """The addresses that the step asked for and that say that this destroys something."""
+        logs = (self.requests, *(inner.requests for inner in self._inner.values()))
+        return [url for log in logs for url in log.asked()]
 
     async def picture(self, snapshot: PageSnapshot) -> WindowPicture | None:
         """A small picture of the window; `None` where none can be taken."""
