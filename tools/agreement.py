@@ -5,7 +5,8 @@
     python -m tools.agreement --pages FOLDER  other pages, with a serve.py and a steps.jsonl
 
 The pages in `tools/live_pages` and in its folder `second` and their labels were written by two
-people who do not know the rules; every step is done by a Playwright script in a fresh context, watched by `assay.watch`.
+people who do not know the rules; every step is done by a Playwright script in a fresh context,
+watched by `assay.watch`.
 """
 
 from __future__ import annotations
