@@ -47,6 +47,12 @@ from assay.tasks.environments import environment_tasks
 
 T = TypeVar("T")
 
+OUTCOMES: Mapping[str, str] = {
+    "alfworld": "alfworld_episode_reward",
+    "scienceworld": "scienceworld_reward",
+    "webshop": "webshop_reward",
+}
+"""The reward that gives the outcome of each environment, where a trainer names no other."""
 STEP_LIMIT = 30
 AT_ONCE = 64
 RELEASED: tuple[StopReason, ...] = ("timeout", "env_error")
@@ -201,6 +207,10 @@ class LiveEpisode:
         self._steps = 0
         self._turn = LiveTurn("")
         self._episode: Episode | None = None
+        self.task: Task | None = None
+        self.group = ""
+        self.seed: int | None = None
+        self.member = 0
         self.start: Observation | None = None
         """What the reset showed; `None` where it failed."""
         self.observation: Observation | None = None
@@ -262,6 +272,11 @@ class LiveEpisode:
         await self._episodes.run(self._release())
 
     @property
+    def steps(self) -> int:
+        """Actions that the environment was given since the reset."""
+        return self._steps
+
+    @property
     def turn(self) -> LiveTurn:
         """The latest turn."""
         return self._turn
@@ -282,6 +297,7 @@ class LiveEpisode:
         resources = replace(self._episodes.resources, notes={"group": group, "member": member})
         attempt = uuid.uuid4().hex
         self._transcript, self._steps, self._episode = Transcript(), 0, None
+        self.task, self.group, self.seed, self.member = selected, group, seed, member
         self.start = self.observation = None
         self._context = Context.open(
             task=selected,
