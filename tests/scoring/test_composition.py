@@ -252,7 +252,8 @@ def test_a_gate_that_stands_behind_a_closed_gate_is_closed() -> None:
         assay.score(chain, final_response="four", answer=answer) for answer in ("five", "four")
     )
     assert (float(wrong), wrong.parts["gate/length"]) == (0.0, 0.0)
-    assert (float(right), right.parts["gate/length"]) == (pytest.approx(1.54), 1.0)
+    assert right.parts["gate/length"] == 1.0
+    assert float(right) == pytest.approx(1.54)
     parts = [assay.score(part, final_response="four", answer="five") for part in chain.split()]
     assert [float(part) for part in parts] == [0.0] * 4
     parts = [assay.score(part, final_response="four", answer="four") for part in chain.split()]
@@ -260,7 +261,7 @@ def test_a_gate_that_stands_behind_a_closed_gate_is_closed() -> None:
 
 
 def test_gates_that_lead_in_a_circle_are_refused() -> None:
-    components = {
+    components: dict[str, Any] = {
         "right": mentions,
         "one": {"reward": size, "gate": "other"},
         "other": {"reward": unsure, "unless": "one"},
