@@ -110,10 +110,10 @@ def probe(
         raise UsageError(
             f"{scorer.spec.name} needs {', '.join(map(repr, missing))} as well; give columns"
         )
-    asked = variants(answer)
+    forms = variants(answer)
     if CHOICES in needs and len(answer.strip()) == 1 and answer.strip().isalpha():
-        asked += choice_variants(answer.strip())
-    rows = tuple(_score(scorer, variant, answer, columns or {}) for variant in asked)
+        forms += choice_variants(answer.strip())
+    rows = tuple(_score(scorer, variant, answer, columns or {}) for variant in forms)
     right = [row.reward for row in rows if row.right and row.reward is not None]
     return Sensitivity(scorer.spec.id, scorer.params, answer, max(right, default=None), rows)
 
