@@ -1,6 +1,9 @@
 """The logs of the proofs, read and summed up: every figure of the page comes from here.
 
-python -m examples.training.logs examples/training/logs
+    python -m examples.training.logs examples/training/logs
+    python -m examples.training.logs runs/training examples/training/logs
+
+The second form compresses the logs of the first folder into the second before.
 """
 
 # ruff: noqa: T201 - a script prints
@@ -189,7 +192,10 @@ def _cell(name: str, value: float | None) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    runs = read_runs(Path(arguments[0]))
+    folder = Path(arguments[-1])
+    if len(arguments) > 1:
+        compress(Path(arguments[0]), folder)
+    runs = read_runs(folder)
     results = [result for run in runs if (result := summarise(run))]
     for task in COLUMNS:
         print(f"{task}\n\n{table(results, task)}")

@@ -91,7 +91,13 @@ def teach(
     device = pick_device()
     model = build_model(size, tokenizer).to(device)
     model.train()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=0.01)
+    optimizer = torch.optim.AdamW(
+        model.parameters(),
+        lr=rate,
+        betas=(0.9, 0.98),
+        weight_decay=0.01,
+        fused=device.type == "cuda",
+    )
     warmup = min(100, steps // 10 + 1)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer,

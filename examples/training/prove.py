@@ -20,9 +20,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import IO
 
-from examples.training.logs import COLUMNS, read_run, read_runs, summarise, table
+from examples.training.logs import Run, read_run, summarise, table
 from examples.training.rewards import PROOFS
 
 ROOT = Path(__file__).parents[2]
@@ -73,8 +74,8 @@ class Proof:
         """Whether this process has nothing left to do."""
         if arm == "teacher":
             return self.weights(seed).exists()
-        log = self.log(arm, seed)
-        return log.exists() and log.stat().st_size > 0 and read_run(log).end is not None
+        run = _read(self.log(arm, seed))
+        return run is not None and run.end is not None
 
     def start(self, arm: str, seed: int) -> Process:
         """The process of an arm, or of a teacher, started."""
@@ -117,6 +118,9 @@ def run(proof: Proof, pack: Path | None) -> int:
             if pack and time.time() - last_pack > PACK_S:
                 last_pack = time.time()
                 write_pack(proof, pack)
+                for one in processes:
+                    words = _last_words(proof.log(one.arm, one.seed))
+                    print(f"          {one.arm} seed {one.seed}: {words}", flush=True)
     finally:
         _stop(processes)
         if pack:
@@ -128,15 +132,33 @@ def _end(process: Process, proof: Proof, began: float) -> int:
     """1 when the process failed, whose last words are then printed."""
     process.output.close()
     code = process.popen.returncode
-    print(
-        f"{time.time() - began:6.0f} s  {process.arm} seed {process.seed}: "
-        + ("over" if code == 0 else f"exit status {code}"),
-        flush=True,
-    )
+    words = _last_words(proof.log(process.arm, process.seed)) if code == 0 else f"status {code}"
+    print(f"{time.time() - began:6.0f} s  {process.arm} seed {process.seed}: {words}", flush=True)
     if code:
         path = proof.log(process.arm, process.seed).with_suffix(".out")
         print(path.read_text(errors="replace")[-1500:], flush=True)
     return int(code != 0)
+
+
+def _last_words(log: Path) -> str:
+    """How far a log has come: steps, seconds of a step and of the reward in it, truth."""
+    run = _read(log)
+    if run is None:
+        return "nothing yet"
+    words = []
+    if run.steps:
+        step_s = median(line["step_s"] for line in run.steps)
+        reward_s = median(line["reward_s"] for line in run.steps)
+        words = [f"{run.steps[-1]['step']} steps, {step_s:.2f} s each, reward {reward_s:.4f} s"]
+    return ", ".join([*words, *(f"truth {line['truth']:.3f}" for line in run.truths[-1:])])
+
+
+def _read(log: Path) -> Run | None:
+    """The run of a log; `None` while there is none, or no whole line in it."""
+    try:
+        return read_run(log)
+    except (OSError, ValueError):
+        return None
 
 
 def _stop(processes: Sequence[Process]) -> None:
@@ -170,11 +192,12 @@ def parse(arguments: Sequence[str] | None = None) -> tuple[Proof, Path | None]:
     )
     parser.add_argument("--pack", type=Path, help="an archive of the logs, made anew every minute")
     parser.add_argument("--tiny", action="store_true", help="a few steps, for a CPU")
+    parser.add_argument("--teach-only", action="store_true", help="only the taught weights")
     options, extra = parser.parse_known_args(arguments)
     proof = Proof(
         options.proof,
         tuple(options.seeds),
-        tuple(options.arms or PROOFS[options.proof]),
+        () if options.teach_only else tuple(options.arms or PROOFS[options.proof]),
         options.out.resolve(),
         time.time() + options.deadline,
         (*OPTIONS[options.proof], *(TINY if options.tiny else ()), *extra),
@@ -186,8 +209,10 @@ def parse(arguments: Sequence[str] | None = None) -> tuple[Proof, Path | None]:
 def main(arguments: Sequence[str] | None = None) -> int:
     proof, pack = parse(arguments)
     failures = run(proof, pack)
-    results = [result for one in read_runs(proof.out) if (result := summarise(one))]
-    print(table(results, proof.name) if proof.name in COLUMNS else "")
+    runs = [_read(proof.log(arm, seed)) for arm in proof.arms for seed in proof.seeds]
+    results = [result for one in runs if one and (result := summarise(one))]
+    if proof.arms:
+        print(table(results, proof.name))
     return 1 if failures else 0
 
 

@@ -56,7 +56,9 @@ def test_every_adapter_has_a_row_and_every_row_a_version() -> None:
     pages = {"observing", "watching", "beside", "browser_use", "selenium"}
     tests = {"pytest", "reward_tester", "golden"}
     signals = {"tracking", "tracking_signals", "tracking_writers"}
-    shared = {"binding", "end_tokens", "episodes", "messages", "tally", *pages, *tests, *signals}
+    episodes = {"episodes", "openenv_episodes", "trl_episodes", "verifiers_episodes"}
+    others = {*episodes, *pages, *tests, *signals}
+    shared = {"binding", "end_tokens", "messages", "tally", *others}
     rows = {re.split("[, ]", name)[0].lower().replace("-", "_") for name in RUNS}
     assert {name.removesuffix("_ai") for name in adapters - shared} == rows
 
