@@ -176,6 +176,9 @@ def test_a_run_is_scored_again_by_the_version_that_is_named(
         words = ["old-1", "--reward", reward, "--runs", ".", "--import", "run_versions.py"]
         assert main(["score", *words, "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["mean"] == mean
+    words = ["run_versions@1", "--import", "run_versions.py", "--json"]
+    assert main(["list", "rewards", *words]) == 0
+    assert json.loads(capsys.readouterr().out)["versions"] == [1, 2]
     # What scoring again made is not compared a second time.
     record = run_json(capsys, "run_versions@1", "run_versions", "--data", ".")
     assert record["data"] == ["old-1"]
