@@ -190,8 +190,8 @@ def test_a_bare_yes_is_judged_by_the_address_that_it_wrote_to() -> None:
 
 def test_a_link_without_a_name_is_judged_by_where_it_leads() -> None:
     def seen(name: str, url: str) -> Effect:
-        asked = [url] if names_deed(url) else []
-        return effect_seen(Effect.BROWSER, name=name, texts=(), written=(), asked=asked)
+        addresses = [url] if names_deed(url) else []
+        return effect_seen(Effect.BROWSER, name=name, texts=(), written=(), addresses=addresses)
 
     assert seen("", "https://site.test/notes/4/delete") == Effect.DESTRUCTIVE
     assert seen("How to delete a note", "https://site.test/help/delete") == Effect.BROWSER

@@ -452,10 +452,10 @@ class PageObserver:
             *(line for inner in self._inner.values() for line in inner.requests.written()),
         ]
 
-    def asked(self) -> list[str]:
+    def risky_addresses(self) -> list[str]:
         """The addresses that the step asked for and that say that this destroys something."""
         logs = (self.requests, *(inner.requests for inner in self._inner.values()))
-        return [url for log in logs for url in log.asked()]
+        return [url for log in logs for url in log.risky_addresses()]
 
     async def picture(self, snapshot: PageSnapshot) -> WindowPicture | None:
         """A small picture of the window; `None` where none can be taken."""

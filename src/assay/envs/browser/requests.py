@@ -264,7 +264,7 @@ class RequestLog:
             and not is_analytics(request.url)
         ]
 
-    def asked(self) -> list[str]:
+    def risky_addresses(self) -> list[str]:
         """Addresses of the step's requests without a change that say they destroy something."""
         return [
             url

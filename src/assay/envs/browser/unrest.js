@@ -137,10 +137,10 @@
   // What a page keeps in the browser: what is removed from there is lost as well.
   const store = () => {
     try {
-      let size = 0, count = 0;
+      let size = 0;
       for (const place of [localStorage, sessionStorage])
-        for (let i = 0; i < place.length && i < 500; i++, count++) size += (place.getItem(place.key(i)) ?? "").length;
-      return `${count} ${size} ${document.cookie.length}`;
+        for (let i = 0; i < place.length && i < 200 && size < 500000; i++) size += (place.getItem(place.key(i)) ?? "").length;
+      return `${localStorage.length} ${sessionStorage.length} ${size} ${document.cookie.length}`;
     } catch { return ""; }
   };
   // What is in a closed root is told by that root, because outside it everything is its host.

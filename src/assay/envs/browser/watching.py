@@ -429,7 +429,7 @@ class PageWatch:
             name="" if aimed is None or self._known_tool in DRAGS or self._erases() else aimed.name,
             texts=new_texts(snapshot, self._before),
             written=self.observer.written(),
-            asked=self.observer.asked(),
+            addresses=self.observer.risky_addresses(),
             answers=typed is not None,
         )
 

@@ -127,20 +127,20 @@ def effect_seen(
     name: str,
     texts: Iterable[str],
     written: Iterable[tuple[str, str]],
-    asked: Iterable[str] = (),
+    addresses: Iterable[str] = (),
     answers: bool = False,
 ) -> Effect:
     """The effect, or a worse one where what happened shows that the name says too little.
 
     `texts` are the messages and headings that came with the step, `written` the method and address
-    of each request with which it changed something, `asked` the addresses of others that name a
+    of each request with which it changed something, `addresses` those of others that name a
     deed, and `answers` says that what was typed into a
     field was sent off from it. What sent nothing that changes something has done nothing.
     """
     written, says_little = list(written), _confirms(name) or not _words(name)
     if effect >= Effect.DESTRUCTIVE or _is_taken_back(name[:400]):
         return effect
-    if says_little and any(True for _ in asked):
+    if says_little and any(True for _ in addresses):
         return Effect.DESTRUCTIVE
     if not written:
         return effect
