@@ -172,7 +172,7 @@ def test_attempts_are_searched_sorted_and_filtered_without_leaving_the_page(
     expect(page.locator("#twin")).to_have_attribute("href", re.compile(r"\.json\?q=task\+11$"))
     page.get_by_label("search").fill("")
     expect(rows).to_have_count(12)
-    page.get_by_label("since the run before").select_option("better")
+    page.locator("select[name=changed]").select_option("better")
     expect(page).to_have_url(re.compile(r"changed=up$"))
     expect(rows).to_have_count(12)
     expect(rows.first).to_contain_text("0.000 ▲+1.00")
