@@ -39,7 +39,7 @@ import assay
 from assay.adapters.episodes import Episodes
 from assay.adapters.trl_episodes import environment_factory, outcome, rollout_func, rows
 from assay.errors import DeadResource
-from assay.schema.observation import Observation
+from assay.schema import Observation
 
 GROUP, STEPS = 8, 2
 

@@ -29,7 +29,7 @@ import assay
 from assay.adapters.episodes import Episodes
 from assay.adapters.verifiers_episodes import environment
 from assay.errors import DeadResource
-from assay.schema.observation import Observation
+from assay.schema import Observation
 
 GROUP = 8
 
