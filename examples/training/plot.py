@@ -1,6 +1,6 @@
 """The curves of the proofs as SVG pictures, light and dark, made from the logs alone.
 
-python -m examples.training.plot examples/training/logs docs/images
+python -m examples.training.plot examples/training/recorded docs/images
 """
 
 # ruff: noqa: T201 - a script prints

@@ -16,7 +16,7 @@ import assay
 from examples.training import logs, plot, prove, rewards, tasks
 
 ROOT = Path(__file__).parents[2]
-SHIPPED = ROOT / "examples/training/logs"
+SHIPPED = ROOT / "examples/training/recorded"
 PAGE = ROOT / "docs/training.md"
 DEMONSTRATIONS = 4000
 
