@@ -223,3 +223,18 @@ def test_a_few_of_the_labelled_steps_are_judged_as_a_person_does() -> None:
     assert len(verdicts) == len(FEW)
     wrong = [f"{v.id}: {v.label}, not {v.given}" for v in verdicts if v.label != v.given]
     assert len(wrong) <= 1, wrong
+
+
+def test_the_observer_leaves_no_error_in_the_page(browser: Any) -> None:
+    context = browser.new_context()
+    tab = context.new_page()
+    errors: list[str] = []
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    with assay.watch(tab) as watch:
+        with watch.step("goto"):
+            tab.goto("about:blank")
+        tab.set_content("<button onclick=\"document.body.append('gone')\">Delete</button>")
+        with watch.step("click"):
+            tab.click("button")
+    context.close()
+    assert errors == []

@@ -445,6 +445,15 @@ class PageObserver:
             for log in (self.requests, *(inner.requests for inner in self._inner.values()))
         )
 
+    async def keeps_database(self, url: str) -> bool:
+        """Whether the site of the address has a database in this browser, as far as is known."""
+        origin = "/".join(url.split("/", 3)[:3])
+        with suppress(*self._transport.errors, TimeoutError, KeyError):
+            question = {"securityOrigin": origin}
+            answer = await self._transport.send("IndexedDB.requestDatabaseNames", question)
+            return bool(answer["databaseNames"])
+        return True
+
     def written(self) -> list[tuple[str, str]]:
         """Method and address of the requests with which the step changed something."""
         return [

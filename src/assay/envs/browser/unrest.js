@@ -12,7 +12,7 @@
   const now = () => performance.now();
   const state = {
     acting: true, began: now(), input: -Infinity, event: -Infinity, inputTarget: null, answered: -Infinity, field: null,
-    invalid: new Set(), copies: 0, changes: new Map(), added: new Set(), waited: false, quietSince: now(), stirred: false, begun: false, inTask: false, phase: 0, databases: 0,
+    invalid: new Set(), copies: 0, changes: new Map(), added: new Set(), waited: false, quietSince: now(), stirred: false, begun: false, inTask: false, phase: 0,
   };
   const acting = () => state.acting && (state.begun || now() - state.began < NEW_MS);
   const FETCHED = new Set(["fetch", "xmlhttprequest", "script", "link"]);
@@ -519,7 +519,6 @@
       state.copies = 0;
       state.input = now();
       state.stored = store();
-      try { indexedDB.databases().then((all) => { state.databases = all.length; }, () => {}); } catch { /* not here */ }
       state.quietSince = now();
       markedBefore = marked();
       openBefore = layersOpen();
@@ -592,7 +591,7 @@
         scrolls: [...scrolls].map(([key, ref]) => `${key}:${Math.round((ref.deref()?.scrollTop ?? 0) / 50)}`).sort().join(" "),
         fresh: !state.begun,
         messages: begins || !(state.begun || submitted) ? [] : messages(),
-        stored: state.databases > 0 || (state.stored !== undefined && state.stored !== store()),
+        stored: state.stored !== undefined && state.stored !== store(),
         busy: !begins && state.begun && busy(),
         waited: state.waited,
         touched: [...state.changes].filter(([element, change]) => change.caused && dom.connected(element)).slice(0, 30).map(([element]) => element),

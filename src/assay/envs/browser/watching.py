@@ -91,6 +91,8 @@ class PageWatch:
         self._before: PageSnapshot | None = None
         self._text: str | None = None
         self._blocked = False
+        self._database = False
+        """Whether the site may have changed something in a database of this browser."""
         self._retries = OfferedRetries()
         self._pictures = True
         self._picture: WindowPicture | None = None
@@ -176,6 +178,9 @@ class PageWatch:
         if code is None and observer.requests.document_lost:
             code = "nav_error"
         moved = self._scroll != scroll
+        self._database = False
+        if snapshot is not None and self._effect(moved=moved) >= Effect.DESTRUCTIVE:
+            self._database = await observer.keeps_database(snapshot.url)
         outcome = self._outcome(code, gate, snapshot, moved=moved)
         events = None
         if snapshot is not None:
@@ -457,7 +462,7 @@ class PageWatch:
         observer, before = self.observer, self._before
         if before is None or observer.reached_out or observer.dialogs:
             return False
-        if snapshot.stored or snapshot.busy or snapshot.waited:
+        if self._database or snapshot.stored or snapshot.busy or snapshot.waited:
             return False
         pressed = any(seen.kind in (*PRESSES, "drop") for seen in observer.inputs)
         return pressed and snapshot.steady != before.steady
