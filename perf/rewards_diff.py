@@ -176,16 +176,19 @@ def main() -> int:
         f"memory {one.peak_mb / tenth.peak_mb:.2f}x for ten times the rows, {few} workers": (
             one.peak_mb <= MOST_GROWTH * tenth.peak_mb
         ),
-        f"memory {two.peak_mb / tenth_of_two.peak_mb:.2f}x, {many} workers"
-        + ("" if keeps_all_busy else ", of which a tenth of the rows does not start all"): (
-            two.peak_mb <= MOST_GROWTH * tenth_of_two.peak_mb or not keeps_all_busy
-        ),
         f"{few} workers and {many} say the same": record == record_of(two),
         f"{first['count']} rows of the regression are shown first": (
             (first["change"], first["count"]) == ("down", PLANTED)
             and all("dfrac" in example["response"] for example in first["examples"])
         ),
     }
+    if keeps_all_busy:
+        growth = two.peak_mb / tenth_of_two.peak_mb
+        promises[f"memory {growth:.2f}x for ten times the rows, {many} workers"] = (
+            growth <= MOST_GROWTH
+        )
+    else:
+        print(f"\nnot compared: the memory of {many} workers; a tenth of the rows starts fewer")
     groups = record["groups"]
     print(f"\n{record['changes']}; {groups['flipped']:,} advantages turn round, "
           f"{groups['flat']:,} groups become flat")  # fmt: skip
