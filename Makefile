@@ -7,6 +7,7 @@ CHROMIUM := $(VENV)/.chromium
 PEERS := .venv-peers
 TRAINERS := .venv-trainers
 TRAINER_RUNS := $(addprefix trainer-,trl verl verifiers rubric inspect gymnasium openrlhf skyrl areal openenv)
+WORLD_RUNS := trainer-worlds trainer-credit
 # Not on PyPI: each runs when its variable names a checkout.
 SLIME ?=
 RLLM ?=
@@ -23,7 +24,7 @@ IFBENCH ?= $(wildcard ../shared/data/instructions)
 .DEFAULT_GOAL := help
 .PHONY: help demo answers test quick live check lint types contracts bench prove lock clean \
 	audit audit-peers screenshots browsergym clients harbor foreign-logs doors outside trainers trainers-light $(TRAINER_RUNS) \
-	trainer-slime trainer-rllm trainer-nemo
+	trainer-slime trainer-rllm trainer-nemo trainer-training $(WORLD_RUNS)
 
 help: ## Show what can be made.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -152,9 +153,9 @@ outside: browsergym clients harbor foreign-logs doors ## Run all that needs the 
 harbor: $(STAMP) $(PEERS)/harbor/.installed ## Have the format's own validator read our trajectories.
 	@$(BIN)/python -m pytest -q tests/formats
 
-trainer-trl: example := trl_grpo
+trainer-trl: example := trl_grpo trl_tracking trl_worlds
 trainer-verl: example := verl_reward
-trainer-verifiers: example := verifiers_env
+trainer-verifiers: example := verifiers_env verifiers_worlds
 trainer-rubric: example := verifiers_rubric
 trainer-inspect: example := inspect_task
 trainer-gymnasium: example := gymnasium_worlds
@@ -163,7 +164,12 @@ trainer-skyrl: example := skyrl_group
 trainer-areal: example := areal_group
 trainer-openenv: example := openenv_rubric
 $(TRAINER_RUNS): trainer-%: $(TRAINERS)/%/.installed
-	@PYTHONPATH=src $(TRAINERS)/$*/bin/python examples/trainers/$(example).py
+	@for name in $(example); do PYTHONPATH=src $(TRAINERS)/$*/bin/python examples/trainers/$$name.py || exit 1; done
+
+trainer-training: $(TRAINERS)/trl/.installed ## Take a few steps of both proofs of docs/training.md, on a CPU.
+	@rm -rf runs/training-tiny
+	@for proof in arithmetic digits; do PYTHONPATH=src $(TRAINERS)/trl/bin/python -m examples.training.prove \
+		--proof $$proof --seeds 1 --tiny --out runs/training-tiny || exit 1; done
 
 trainer-slime: $(TRAINERS)/verl/.installed
 	@PYTHONPATH=src:$(SLIME) $(TRAINERS)/verl/bin/python examples/trainers/slime_group.py
@@ -174,7 +180,17 @@ trainer-rllm: $(TRAINERS)/verl/.installed
 trainer-nemo: $(TRAINERS)/nemo/.installed
 	@PYTHONPATH=src:$(NEMO_GYM):$(NEMO_RL) $(TRAINERS)/nemo/bin/python examples/trainers/nemo_gym_server.py
 
-trainers: $(TRAINER_RUNS) $(CHECKOUT_RUNS) ## Run our rewards in each trainer's own library.
+# Groups of eight in every text environment, ScienceWorld's eight Java processes included.
+trainer-worlds: $(TRAINERS)/gymnasium/.installed $(TRAINERS)/openenv/.installed
+	@PYTHONPATH=src $(TRAINERS)/gymnasium/bin/python examples/trainers/gymnasium_worlds.py alfworld webshop chat scienceworld
+	@PYTHONPATH=src $(TRAINERS)/openenv/bin/python examples/trainers/openenv_worlds.py
+
+# Each library reads the credit of turns out of its own field.
+CREDITED := trl verl skyrl areal verifiers rubric
+trainer-credit: $(CREDITED:%=$(TRAINERS)/%/.installed)
+	@for name in $(CREDITED); do PYTHONPATH=src $(TRAINERS)/$$name/bin/python examples/trainers/credit_fields.py $$name || exit 1; done
+
+trainers: $(TRAINER_RUNS) $(WORLD_RUNS) $(CHECKOUT_RUNS) ## Run our rewards in each trainer's own library.
 
 trainers-light: trainer-gymnasium trainer-inspect ## Run those whose libraries install in seconds.
 

@@ -89,6 +89,7 @@ def without(module: str, *arguments: str, folder: Path) -> subprocess.CompletedP
         ("ray", "score rows.jsonl --reward qa_f1_reward --out out.jsonl --engine ray", "ray"),
         ("pyarrow", "score rows.jsonl --reward qa_f1_reward --out out.parquet", "parquet"),
         ("mcp", "mcp --out steps/ -- true", "mcp"),
+        ("mcp", "serve --mcp", "mcp"),
     ],
 )  # fmt: skip
 def test_a_missing_extra_is_one_error_and_nothing_is_written(

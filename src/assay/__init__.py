@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from assay import scoring as scoring
     from assay import server as server
     from assay import tasks as tasks
+    from assay.adapters.tracking import track as track
     from assay.adapters.watching import watch as watch
     from assay.audit.engine import audit_reward as audit_reward
     from assay.errors import AssayError as AssayError
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
     from assay.schema.episode import Episode as Episode
     from assay.schema.episode import Step as Step
     from assay.schema.episode import Trajectory as Trajectory
-    from assay.schema.evidence import PageEvidence as PageEvidence
-    from assay.schema.evidence import WorldEvidence as WorldEvidence
     from assay.schema.message import Message as Message
     from assay.schema.score import Abstained as Abstained
     from assay.schema.score import Score as Score
@@ -58,6 +57,7 @@ __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
+        "assay.adapters.tracking": "track",
         "assay.adapters.watching": "watch",
         "assay.audit.engine": "audit_reward",
         "assay.errors": "AssayError",
@@ -72,7 +72,6 @@ __getattr__, __dir__, __all__ = lazy_names(
         "assay.runner.files": "score_file",
         "assay.runner.run": "run run_async",
         "assay.schema.episode": "Episode Step Trajectory",
-        "assay.schema.evidence": "PageEvidence WorldEvidence",
         "assay.schema.message": "Message",
         "assay.schema.score": "Abstained Score Scored",
         "assay.schema.task": "Task",

@@ -15,6 +15,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel, Field
 
 
 class SkyRLTextEnv:
@@ -65,9 +66,51 @@ class GymEnv:
     def close(self) -> None: ...
 
 
+class GymVectorEnv(GymEnv):
+    closed = False
+
+    def close(self) -> None:
+        if not self.closed:
+            self.close_extras()
+            self.closed = True
+
+    def close_extras(self) -> None: ...
+
+
 class GymSpace:
     def __init__(self, dtype: Any = None, seed: Any = None) -> None:
         self.np_random = np.random.default_rng(seed)
+
+
+class OpenEnvAction(BaseModel):
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+
+class OpenEnvObservation(OpenEnvAction):
+    done: bool = False
+    reward: float | None = None
+
+
+class OpenEnvState(BaseModel):
+    episode_id: str | None = None
+    step_count: int = 0
+
+
+class OpenEnvEnvironment:
+    def __init__(self) -> None:
+        self.rubric = None
+
+
+@dataclass
+class OpenEnvResult:
+    observation: Any
+    reward: float | None
+    done: bool
+
+
+class OpenEnvClient:
+    def __init__(self, base_url: str = "") -> None:
+        self.base_url = base_url
 
 
 @dataclass
@@ -95,12 +138,63 @@ def inspect_scorer(metrics: list[Any], name: str) -> Any:
     return decorate
 
 
+class VerifiersClass:
+    """A class of verifiers' that is made with keywords, or with what it is a generic of."""
+
+    def __init__(self, *values: Any, **fields: Any) -> None:
+        vars(self).update(fields)
+        if len(values) == 2:
+            self.data, self.config = values
+        elif values:
+            (self.config,) = values
+
+    def __class_getitem__(cls, _: Any) -> Any:
+        return cls
+
+
+def verifiers_class(name: str, **members: Any) -> type:
+    return type(name, (VerifiersClass,), members)
+
+
+def resolve_prompt(self: Any, data: Any) -> tuple[str | None, Any]:
+    return data.system_prompt, data.prompt
+
+
+VERIFIERS: dict[str, Any] = {
+    name: verifiers_class(name)
+    for name in "TaskData TaskConfig TasksetConfig State EnvConfig AgentConfig SubprocessConfig "
+    "HarnessConfig Task Taskset Env".split()
+} | {
+    "Harness": verifiers_class("Harness", resolve_prompt=resolve_prompt),
+    "ProgramResult": lambda *result: result,
+    "reward": lambda function: function,
+    "metric": lambda function: function,
+}
+
 LIBRARIES: dict[str, dict[str, Any]] = {
     "skyrl_gym.envs.base_text_env": {"BaseTextEnv": SkyRLTextEnv},
     "openenv.core.rubrics.base": {"Rubric": OpenEnvRubric},
+    "openenv.core.env_server.types": {
+        "Action": OpenEnvAction,
+        "Observation": OpenEnvObservation,
+        "State": OpenEnvState,
+    },
+    "openenv.core.env_server.interfaces": {"Environment": OpenEnvEnvironment},
+    "openenv.core.env_server.http_server": {
+        "create_app": lambda make, *_, **options: SimpleNamespace(make=make, options=options)
+    },
+    "openenv.core.env_client": {"EnvClient": OpenEnvClient},
+    "openenv.core.client_types": {"StepResult": OpenEnvResult},
     "rllm.eval.types": {"Signal": Signal, "EvalOutput": EvalOutput},
     "rllm.rewards.reward_types": {"RewardOutput": RewardOutput},
     "gymnasium": {"Env": GymEnv, "Space": GymSpace, "registry": {}, "register": lambda *_, **__: 0},
+    "gymnasium.vector": {
+        "VectorEnv": GymVectorEnv,
+        "AutoresetMode": SimpleNamespace(DISABLED="Disabled"),
+    },
+    "gymnasium.vector.utils": {"batch_space": lambda space, n: (space,) * n},
+    "verifiers.v1": VERIFIERS,
+    "verifiers.v1.dialects.chat": {"message_to_wire": dict},
     "inspect_ai.scorer": {
         "Score": InspectScore,
         "scorer": inspect_scorer,
@@ -109,7 +203,15 @@ LIBRARIES: dict[str, dict[str, Any]] = {
     },
 }
 
-ADAPTERS = ("skyrl", "openenv", "rllm", "gymnasium", "inspect_ai")
+ADAPTERS = (
+    "skyrl",
+    "openenv",
+    "openenv_episodes",
+    "rllm",
+    "gymnasium",
+    "inspect_ai",
+    "verifiers_episodes",
+)
 
 
 @contextmanager

@@ -11,7 +11,9 @@ import pytest
 from assay.adapters import golden
 from assay.adapters.reward_tester import RewardProcess, RewardTester
 from assay.errors import BadInput, BadParameter
-from assay.registry import find_reward
+
+# pytester forgets modules that are first imported within its tests, and pickling needs this one.
+from assay.rewards.outcome.maths import reward as _maths  # noqa: F401
 
 pytest_plugins = ("pytester",)
 
@@ -58,8 +60,6 @@ def rewards(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
 
 
 def run(pytester: pytest.Pytester, *options: str) -> pytest.RunResult:
-    # pytester forgets modules that were first imported within a run, and pickling needs them.
-    find_reward("math_equal_reward")
     return pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", *options)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from math import isnan
 from types import SimpleNamespace
 from typing import Any
@@ -12,8 +13,18 @@ import pytest
 import assay
 from assay.adapters import areal, nemo_gym, openrlhf, slime, trl, verifiers, verl
 from assay.adapters.messages import read_completion
-from assay.errors import BadParameter, BadRecord, MissingExtra, MissingParameter, NoScore
+from assay.envs.chat import Chat
+from assay.errors import (
+    BadParameter,
+    BadRecord,
+    DeadResource,
+    MissingExtra,
+    MissingParameter,
+    NoScore,
+)
 from assay.registry import reward as declare
+from assay.schema.episode import Episode
+from assay.schema.observation import Observation
 from assay.schema.task import Task
 from tests.adapters.stand_ins import VerifiersTrace, adapter, inspect_state, stand_in
 
@@ -310,6 +321,126 @@ def test_a_text_world_plays_by_the_rules_of_gymnasium() -> None:
             env.reset(options={"task": "nowhere"})
         env.close()
         env.close()
+
+
+def test_a_vector_of_text_worlds_plays_one_task_in_each_group() -> None:
+    with stand_in():
+        envs = adapter("gymnasium").TextVectorEnvironment(
+            "alfworld", num_envs=6, group_size=3, step_limit=2
+        )
+        texts, info = envs.reset(seed=3)
+        assert len(set(texts[:3])) == len(set(texts[3:])) == 1
+        assert info["seed"].tolist() == [3, 3, 3, 4, 4, 4]
+        assert info["member"].tolist() == [0, 1, 2, 0, 1, 2]
+        assert len({*info["group"]}) == 2
+        _, rewards, terminated, truncated, info = envs.step(["look"] * 6)
+        assert (rewards.tolist(), terminated.any(), truncated.any()) == ([0.0] * 6, False, False)
+        assert "outcome" not in info
+        _, _, terminated, truncated, info = envs.step(["look"] * 6)
+        assert (terminated.any(), truncated.all()) == (False, True)
+        assert info["outcome"].tolist() == [0.0] * 6
+        assert {record.metadata["seed"] for record in info["record"]} == {3, 4}
+        mask = [False] * 3 + [True] * 3
+        again, started = envs.reset(seed=3, options={"reset_mask": mask})
+        assert (again[3:], started["_steps"].tolist()) == (texts[3:], mask)
+        assert envs.step(["look"] * 6)[3].tolist() == [True] * 3 + [False] * 3
+        envs.close()
+        envs.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"tasks": ["a"]}, "1 tasks for 2 groups"),
+        ({"reset_mask": [True, False, True, True]}, "members of a group are reset together"),
+        ({"reset_mask": [True]}, "reset_mask has 1 values; it has 4"),
+        ({"games": []}, "no option 'games'"),
+    ],
+)
+def test_a_group_that_cannot_be_reset_is_named(options: dict[str, Any], words: str) -> None:
+    with stand_in():
+        vector = adapter("gymnasium").TextVectorEnvironment
+        with pytest.raises(BadParameter, match="5 environments are not groups of 2"):
+            vector("alfworld", num_envs=5, group_size=2)
+        envs = vector("alfworld", num_envs=4, group_size=2)
+        with pytest.raises(BadParameter, match=words):
+            envs.reset(seed=1, options=options)
+
+
+def test_a_world_that_dies_raises_alone_and_ends_its_own_episode_among_many() -> None:
+    tasks = [Task(id="fragile", goal="?")]
+    with stand_in():
+        module = adapter("gymnasium")
+        env = module.TextEnvironment(FragileWorld, tasks=tasks)
+        env.reset(seed=1)
+        with pytest.raises(DeadResource, match="broke"):
+            env.step("break")
+        envs = module.TextVectorEnvironment(FragileWorld, num_envs=2, group_size=2, tasks=tasks)
+        envs.reset(seed=1)
+        _, _, _, truncated, info = envs.step(["break", "look"])
+        assert truncated.tolist() == [True, False]
+        assert info["stop_reason"][0] == "env_error"
+        assert "outcome" not in info
+
+
+def test_a_session_of_an_openenv_server_is_an_episode_with_its_record() -> None:
+    with stand_in():
+        module = adapter("openenv_episodes")
+        app = module.create_app("alfworld", step_limit=2, at_once=3)
+        assert app.options == {"max_concurrent_envs": 3}
+        sessions = [app.make() for _ in range(2)]
+        starts = [each.reset(seed=5, member=n) for n, each in enumerate(sessions)]
+        assert starts[0].text == starts[1].text
+        assert [(each.group, each.seed, each.reward, each.outcome) for each in starts] == [
+            (f"{starts[0].task_id}#5", 5, None, None)
+        ] * 2
+        assert [each.member for each in starts] == [0, 1]
+        session = sessions[0]
+        assert session.state.record is None
+        seen = [session.step(module.TextAction(text="look")) for _ in range(2)]
+        assert [(each.reward, each.done, each.outcome) for each in seen] == [
+            (0.0, False, None),
+            (0.0, True, 0.0),
+        ]
+        assert seen[1].stop_reason == "step_limit"
+        record = Episode.model_validate(session.state.record)
+        assert record.metadata["group"] == starts[0].group
+        assert record.scores[0]["reward"] == 0.0
+        for each in sessions:
+            each.close()
+
+
+def test_an_openenv_session_that_breaks_pays_nothing() -> None:
+    with stand_in():
+        module = adapter("openenv_episodes")
+        app = module.create_app(FragileWorld, tasks=[Task(id="fragile", goal="?")])
+        session = app.make()
+        session.reset(seed=1)
+        seen = session.step(module.TextAction(text="break"))
+        assert (seen.done, seen.reward, seen.outcome) == (True, None, None)
+        assert seen.stop_reason == "env_error"
+
+
+def test_the_openenv_client_reads_what_the_server_sends() -> None:
+    with stand_in():
+        client = adapter("openenv_episodes").TextClient("http://127.0.0.1:1")
+        assert client._step_payload("look") == {"text": "look"}
+        payload = {"observation": {"text": "a room", "task_id": "t"}, "reward": 1.0, "done": True}
+        result = client._parse_result(payload)
+        assert (result.observation.text, result.reward, result.done) == ("a room", 1.0, True)
+        assert client._parse_state({"record": None, "step_count": 2}).step_count == 2
+
+
+class FragileWorld(Chat):
+    """A conversation that breaks when it is told to."""
+
+    async def step(self, action: str) -> Observation:
+        if action == "break":
+            raise DeadResource("it broke")
+        return Observation("whole", self.evidence())
+
+    async def reset(self, task: Task) -> Observation:
+        return replace(await super().reset(task), tools=None)
 
 
 def test_a_missing_library_is_one_error_that_names_the_package() -> None:

@@ -55,7 +55,10 @@ def test_every_adapter_has_a_row_and_every_row_a_version() -> None:
     adapters = {path.stem for path in (ROOT / "src/assay/adapters").glob("[a-z]*.py")}
     pages = {"observing", "watching", "beside", "browser_use", "selenium"}
     tests = {"pytest", "reward_tester", "golden"}
-    shared = {"binding", "end_tokens", "messages", "tally", *pages, *tests}
+    signals = {"tracking", "tracking_signals", "tracking_writers"}
+    episodes = {"episodes", "openenv_episodes", "trl_episodes", "verifiers_episodes"}
+    others = {*episodes, *pages, *tests, *signals}
+    shared = {"binding", "end_tokens", "messages", "tally", *others}
     rows = {re.split("[, ]", name)[0].lower().replace("-", "_") for name in RUNS}
     assert {name.removesuffix("_ai") for name in adapters - shared} == rows
 

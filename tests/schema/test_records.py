@@ -3,8 +3,8 @@
 import pydantic
 import pytest
 
-from assay import Abstained, Episode, Message, PageEvidence, Scored, Step, Task, Trajectory
-from assay.schema.evidence import WorldEvidence
+from assay import Abstained, Episode, Message, Scored, Step, Task, Trajectory
+from assay.schema.evidence import PageEvidence, WorldEvidence
 from assay.schema.manifest import RunManifest
 from assay.schema.usage import Usage
 

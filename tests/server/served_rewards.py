@@ -190,3 +190,8 @@ composed = assay.compose(
         "brief": {"reward": "length_reward", "weight": 0.5, "gate": "correct"},
     },
 )
+
+
+PROCESS = {"isolation": "process", "time_s": 3.0}
+assay.compose("own_programs", {"passed": {"reward": "code_reward", "params": PROCESS}})
+"""Programs with less isolation than a request may ask for."""

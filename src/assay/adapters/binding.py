@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from inspect import Signature
 from inspect import signature as signature_of
@@ -25,6 +25,9 @@ StandIn: TypeAlias = float | Literal["mean"] | None
 """What stands for an abstention where only numbers are known: a number; the mean of the latest
 rewards of its group; or nothing, so that it raises."""
 
+Observer: TypeAlias = Callable[[Score, Any, Hashable], None]
+"""Told of a score, the response, and what the rows of its group have in common."""
+
 MAX_ABSTAINED = 64
 """Abstentions without a score between them, after which a trainer is stopped."""
 
@@ -40,6 +43,8 @@ class Binding:
     """How many abstentions may follow each other; `None` for any number."""
     end_tokens: tuple[str, ...] = END_TOKENS
     """What is cut off the end of a response."""
+    observer: Observer | None = field(default=None, compare=False, repr=False)
+    """Told of every score, with the response and what the rows of its group have in common."""
     tally: Tally = field(init=False, compare=False, repr=False)
     """What this configuration gave lately, in this process."""
 
@@ -107,6 +112,8 @@ class Binding:
 
     def note(self, score: Score, sample: Mapping[str, Any]) -> Score:
         """The score, which the tally now knows; raises `NoScore` if nothing is scored any more."""
+        if self.observer is not None:
+            self.observer(score, self._cell(sample, RESPONSE), self._group(sample))
         if self.abstained == "mean" or self.max_abstained is not None:
             self.tally.note(score, self._group(sample), limit=self.max_abstained)
         return score
@@ -154,6 +161,7 @@ def bind(
     abstained: StandIn = None,
     max_abstained: int | None = None,
     end_tokens: Sequence[str] = END_TOKENS,
+    observer: Observer | None = None,
 ) -> Binding:
     """The reward with its configuration.
 
@@ -163,7 +171,7 @@ def bind(
     _check_stand_in(abstained)
     if max_abstained is not None and max_abstained < 1:
         raise BadParameter(f"max_abstained={max_abstained!r}; at least 1, or None for no limit")
-    return Binding(scorer, abstained, max_abstained, tuple(end_tokens))
+    return Binding(scorer, abstained, max_abstained, tuple(end_tokens), observer)
 
 
 def _check_stand_in(abstained: Any) -> None:
@@ -235,11 +243,29 @@ class RewardCall:
         function, bound, keywords, *_ = self._state
         return function(*bound, *args, **{**keywords, **kwargs})
 
+    @property
+    def name(self) -> str:
+        """The name under which a trainer logs it."""
+        return self._state[3]
+
+    def observed_by(self, observer: Observer) -> RewardCall:
+        """The same function, of whose scores the observer hears."""
+        function, bound, keywords, name, doc, signature = self._state
+        if bound and isinstance(bound[0], Binding):
+            watched = (replace(bound[0], observer=observer), *bound[1:])
+            twin = RewardCall(function, watched, keywords, name, doc, signature)
+        else:
+            observed = {**keywords, "observer": observer}
+            twin = RewardCall(function, bound, observed, name, doc, signature)
+        # What an adapter marked the function with.
+        vars(twin).update({k: v for k, v in vars(self).items() if k not in vars(twin)})
+        return twin
+
     def __reduce__(self) -> tuple[type[RewardCall], tuple[Any, ...]]:
         return RewardCall, self._state
 
     def __repr__(self) -> str:
-        return f"<reward {self._state[3]}>"
+        return f"<reward {self.name}>"
 
 
 def imitate(

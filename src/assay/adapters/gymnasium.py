@@ -1,38 +1,44 @@
-"""Gymnasium: our text environments as `gymnasium.Env`.
+"""Gymnasium: our text environments as `gymnasium.Env`, and many of them as a `VectorEnv`.
 
     env = gymnasium.TextEnvironment("alfworld", step_limit=50)
+    envs = gymnasium.TextVectorEnvironment("alfworld", num_envs=64, group_size=8)
 
-or, after `gymnasium.register_environments()`, `gym.make("assay/alfworld-v0", step_limit=50)`.
+or, after `gymnasium.register_environments()`, `gym.make("assay/alfworld-v0", step_limit=50)` and
+`gym.make_vec("assay/alfworld-v0", num_envs=64, group_size=8)`.
 
-Abstained: an environment does not score, so it never abstains; `reward` is what the environment
-itself pays, and one that dies raises instead of paying 0.
+The reward of a step is what the environment itself pays for it. Beside it, `info["outcome"]` of an
+episode that ended is the number of an Assay reward, and `info["record"]` the episode itself.
+
+Abstained: an episode whose reward abstains has no `outcome` (in a vector, its mask `_outcome` is
+False). An environment that dies raises; in a vector it ends its own episode alone.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, TypeVar
+from typing import Any
 
-from assay.adapters.binding import import_library
-from assay.errors import BadParameter
-from assay.registry import ENVIRONMENTS
-from assay.resources.protocol import Environment, Startable
-from assay.schema.observation import Observation
+import numpy as np
+
+from assay.adapters.binding import Reward, import_library
+from assay.adapters.episodes import OUTCOMES, Episodes, LiveEpisode, LiveTurn
+from assay.errors import BadParameter, DeadResource
+from assay.schema.episode import StopReason
+from assay.schema.evidence import WorldEvidence
 from assay.schema.task import Task
-from assay.tasks.environments import environment_tasks
 
 Env: Any = import_library("gymnasium", package="gymnasium").Env
 Space: Any = import_library("gymnasium", package="gymnasium").Space
-
-T = TypeVar("T")
+vector: Any = import_library("gymnasium.vector", package="gymnasium")
 
 ENVIRONMENT_NAMES = ("alfworld", "scienceworld", "webshop")
+LIMITS: tuple[StopReason, ...] = ("step_limit", "budget_limit", "timeout", "env_error")
+"""Endings that are none of the task's own: the episode was truncated."""
 
 MAX_TEXT_CHARS = 1_000_000
 """Environments stay far below it."""
+SEEDS = 2**31
 
 
 class TextSpace(Space):  # type: ignore[misc]  # Gymnasium is no dependency, so it has no types
@@ -68,97 +74,252 @@ class TextSpace(Space):  # type: ignore[misc]  # Gymnasium is no dependency, so 
 class TextEnvironment(Env):  # type: ignore[misc]  # as above
     """A text environment, by its registry name, over its own tasks or those of `tasks`.
 
-    `reset(options={"task": …})` plays one task (a `Task` or its id); otherwise the seed decides. An
-    episode that has not ended after `step_limit` steps is truncated. `info` holds the task's id and
-    goal and the environment's testimony, enough to score the episode with our rewards.
+    `reset(options={"task": …})` plays one task (a `Task` or its id); otherwise the seed decides.
+    `group` and `member` are further options, for the record. An episode that has not ended after
+    `step_limit` steps is truncated. `info` holds the task's id and goal, group, seed and the
+    environment's testimony, and of an episode that ended its `outcome` and `record`.
     """
 
     metadata: Mapping[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}
 
     def __init__(
         self,
-        environment: str,
+        environment: Any,
         *,
         config: Mapping[str, Any] | None = None,
         tasks: Sequence[Task] | None = None,
+        reward: Reward | None = None,
+        params: Mapping[str, Any] | None = None,
         step_limit: int = 100,
         render_mode: str | None = None,
     ) -> None:
         self.observation_space = TextSpace()
         self.action_space = TextSpace()
         self.render_mode = render_mode
-        if tasks is None:
-            tasks = environment_tasks(environment, dict(config or {}))
-        self._tasks = list(tasks)
-        if not self._tasks:
-            raise BadParameter(f"the environment {environment!r} has no tasks; pass tasks=")
-        self._step_limit = step_limit
-        # A thread of its own: environments are asynchronous, and a notebook's loop runs already.
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"assay-{environment}")
-        self._runner = asyncio.Runner()
-        self._environment: Environment = ENVIRONMENTS.get(environment)(**(config or {}))
-        if isinstance(self._environment, Startable):
-            self._run(self._environment.start())
-        self._task = self._tasks[0]
-        self._steps = 0
-        self._last = Observation("")
+        self._episodes = _episodes(environment, reward, config, params, tasks, step_limit, 1)
+        self._live = self._episodes.new()
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
         super().reset(seed=seed)
-        self._task = self._choose((options or {}).get("task"))
-        self._steps = 0
-        self._last = self._run(self._environment.reset(self._task))
-        return self._last.text, self._info()
+        choice = dict(options or {})
+        task = choice.pop("task", None)
+        drawn = int(self.np_random.integers(SEEDS)) if seed is None and task is None else seed
+        turn = self._live.reset(task, seed=drawn, **choice)
+        return self._checked(turn).text, _info(self._live)
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        self._last = self._run(self._environment.step(action))
-        self._steps += 1
-        done = self._last.done
-        truncated = not done and self._steps >= self._step_limit
-        return self._last.text, self._last.reward or 0.0, done, truncated, self._info()
+        turn = self._checked(self._live.step(str(action)))
+        truncated = turn.stop_reason in LIMITS
+        return turn.text, turn.reward, turn.done and not truncated, truncated, _info(self._live)
 
     def render(self) -> str | None:
-        return self._last.text if self.render_mode == "ansi" else None
+        return self._live.turn.text if self.render_mode == "ansi" else None
 
     def close(self) -> None:
         """Close the environment; closing twice is closing once."""
-        if self._thread is not None:
-            self._run(self._environment.close())
-            self._thread.submit(self._runner.close).result()
-            self._thread.shutdown()
-            self._thread = None  # type: ignore[assignment]  # there is none any more
+        self._live.close()
+        self._episodes.close()
         super().close()
 
-    def _choose(self, task: Any) -> Task:
-        if task is None:
-            return self._tasks[int(self.np_random.integers(len(self._tasks)))]
-        if isinstance(task, Task):
-            return task
-        for candidate in self._tasks:
-            if candidate.id == str(task):
-                return candidate
-        raise BadParameter(f"no task {task!r} among the {len(self._tasks)} of this environment")
+    def _checked(self, turn: LiveTurn) -> LiveTurn:
+        if turn.stop_reason == "env_error":
+            failure = self._live.finish().failure
+            raise DeadResource(failure.message if failure else "the environment failed")
+        return turn
 
-    def _info(self) -> dict[str, Any]:
-        return {
-            "task_id": self._task.id,
-            "goal": self._task.goal,
-            "steps": self._steps,
-            "testimony": asdict(self._environment.evidence()),
+
+class TextVectorEnvironment(vector.VectorEnv):  # type: ignore[misc]  # as above
+    """Many episodes of a text environment in one process, in groups that play the same task.
+
+    The first `group_size` of them are the first group, and so on. `reset(seed=s)` gives the group
+    with number g the seed s + g, which draws its task; `options={"tasks": [...]}` names one for
+    each group. All members of a group see the same start. An episode that ended stays ended, and
+    its steps are unpaid, until `reset(options={"reset_mask": mask})` starts its whole group anew.
+    `info` has, for each of them, what `TextEnvironment` has, and `stop_reason`.
+    """
+
+    metadata: Mapping[str, Any] = {
+        "render_modes": ["ansi"],
+        "autoreset_mode": vector.AutoresetMode.DISABLED,
+    }
+
+    def __init__(
+        self,
+        environment: Any,
+        *,
+        num_envs: int = 64,
+        group_size: int = 8,
+        config: Mapping[str, Any] | None = None,
+        tasks: Sequence[Task] | None = None,
+        reward: Reward | None = None,
+        params: Mapping[str, Any] | None = None,
+        step_limit: int = 100,
+        render_mode: str | None = None,
+    ) -> None:
+        if num_envs < 1 or group_size < 1 or num_envs % group_size:
+            raise BadParameter(
+                f"{num_envs!r} environments are not groups of {group_size!r}; choose a multiple"
+            )
+        self.num_envs, self._group_size = num_envs, group_size
+        self.render_mode = render_mode
+        self.single_observation_space, self.single_action_space = TextSpace(), TextSpace()
+        batch = import_library("gymnasium.vector.utils", package="gymnasium").batch_space
+        self.observation_space = batch(self.single_observation_space, num_envs)
+        self.action_space = batch(self.single_action_space, num_envs)
+        self._episodes = _episodes(environment, reward, config, params, tasks, step_limit, num_envs)
+        self._lives = [self._episodes.new() for _ in range(num_envs)]
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[tuple[str, ...], dict[str, Any]]:
+        super().reset(seed=seed)
+        choice = dict(options or {})
+        mask = self._whole_groups(choice.pop("reset_mask", None))
+        tasks = self._tasks_of_groups(choice.pop("tasks", None), choice.pop("task", None))
+        if choice:
+            raise BadParameter(
+                f"no option {next(iter(choice))!r}; there are task, tasks and reset_mask"
+            )
+        seeds = [
+            int(self.np_random.integers(SEEDS)) if seed is None else seed + group
+            for group in range(len(tasks))
+        ]
+        places = [divmod(number, self._group_size) for number in range(self.num_envs)]
+        self._episodes.all(
+            live.reset_async(tasks[group], seed=seeds[group], member=member)
+            for live, (group, member), chosen in zip(self._lives, places, mask, strict=True)
+            if chosen
+        )
+        return self._texts(), self._infos(mask)
+
+    def step(
+        self, actions: Sequence[str]
+    ) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        if len(actions) != self.num_envs:
+            raise BadParameter(f"{len(actions)} actions for {self.num_envs} environments")
+        pairs = zip(self._lives, actions, strict=True)
+        turns = self._episodes.all(live.step_async(str(action)) for live, action in pairs)
+        truncated = np.array([turn.stop_reason in LIMITS for turn in turns])
+        return (
+            self._texts(),
+            np.array([turn.reward for turn in turns]),
+            np.array([turn.done for turn in turns]) & ~truncated,
+            truncated,
+            self._infos([True] * self.num_envs),
+        )
+
+    def render(self) -> tuple[str, ...] | None:
+        return self._texts() if self.render_mode == "ansi" else None
+
+    def close_extras(self, **_: Any) -> None:
+        """Close every environment."""
+        self._episodes.all(live.close_async() for live in self._lives)
+        self._episodes.close()
+
+    def _texts(self) -> tuple[str, ...]:
+        return tuple(live.turn.text for live in self._lives)
+
+    def _infos(self, mask: Sequence[bool]) -> dict[str, Any]:
+        infos: dict[str, Any] = {}
+        for number, (live, chosen) in enumerate(zip(self._lives, mask, strict=True)):
+            if chosen:
+                for key, value in _info(live).items():
+                    _put(infos, key, value, number, self.num_envs)
+        return infos
+
+    def _whole_groups(self, mask: Any) -> list[bool]:
+        chosen = [True] * self.num_envs if mask is None else [bool(each) for each in mask]
+        groups = {
+            tuple(chosen[first : first + self._group_size])
+            for first in range(0, len(chosen), self._group_size)
         }
+        if len(chosen) != self.num_envs or any(len(set(group)) > 1 for group in groups):
+            raise BadParameter(
+                f"reset_mask has {len(chosen)} values; it has {self.num_envs}, and the "
+                f"{self._group_size} members of a group are reset together"
+            )
+        return chosen
 
-    def _run(self, pending: Coroutine[Any, Any, T]) -> T:
-        return self._thread.submit(self._runner.run, pending).result()
+    def _tasks_of_groups(self, tasks: Any, task: Any) -> list[Any]:
+        groups = self.num_envs // self._group_size
+        selected = [task] * groups if tasks is None else list(tasks)
+        if len(selected) != groups:
+            raise BadParameter(f"{len(selected)} tasks for {groups} groups; name one for each")
+        return selected
+
+
+def _episodes(
+    environment: Any,
+    reward: Reward | None,
+    config: Mapping[str, Any] | None,
+    params: Mapping[str, Any] | None,
+    tasks: Sequence[Task] | None,
+    step_limit: int,
+    at_once: int,
+) -> Episodes:
+    if reward is None and isinstance(environment, str):
+        reward = OUTCOMES.get(environment)
+    episodes = Episodes(
+        environment,
+        reward,
+        config=config,
+        params=params,
+        tasks=tasks,
+        step_limit=step_limit,
+        at_once=at_once,
+    )
+    if not episodes.tasks:
+        raise BadParameter(f"the environment {environment!r} has no tasks; pass tasks=")
+    return episodes
+
+
+def _info(live: LiveEpisode) -> dict[str, Any]:
+    """What is known of the episode; `outcome` and `record` once it has ended."""
+    task, observation = live.task or Task(id=""), live.observation
+    evidence = None if observation is None else observation.evidence
+    info = {
+        "task_id": task.id,
+        "goal": task.goal,
+        "group": live.group,
+        "member": live.member,
+        "steps": live.steps,
+        "testimony": asdict(evidence) if isinstance(evidence, WorldEvidence) else {},
+    }
+    if live.seed is not None:
+        info["seed"] = live.seed
+    if live.turn.done:
+        info |= {"stop_reason": live.turn.stop_reason, "record": live.finish()}
+        if live.outcome is not None:
+            info["outcome"] = live.outcome
+    return info
+
+
+def _put(infos: dict[str, Any], key: str, value: Any, number: int, count: int) -> None:
+    """Add the value to the column, and to the mask of those that have one, as Gymnasium does."""
+    if key not in infos:
+        kind: Any = type(value) if type(value) in (int, float) else object
+        infos[key] = np.zeros(count, dtype=kind) if kind is not object else _nothing(count)
+        infos[f"_{key}"] = np.zeros(count, dtype=np.bool_)
+    infos[key][number] = value
+    infos[f"_{key}"][number] = True
+
+
+def _nothing(count: int) -> np.ndarray:
+    return np.full(count, None, dtype=object)
 
 
 def register_environments() -> list[str]:
-    """Register our text environments with `gymnasium.make`, and return their ids."""
+    """Register our text environments with `gymnasium.make` and `make_vec`; returns their ids."""
     api = import_library("gymnasium", package="gymnasium")
     names = {f"assay/{name}-v0": name for name in ENVIRONMENT_NAMES}
     for id_, name in names.items():
         if id_ not in api.registry:
-            entry_point = f"{__name__}:TextEnvironment"
-            api.register(id_, entry_point=entry_point, kwargs={"environment": name})
+            api.register(
+                id_,
+                entry_point=f"{__name__}:TextEnvironment",
+                vector_entry_point=f"{__name__}:TextVectorEnvironment",
+                kwargs={"environment": name},
+            )
     return list(names)

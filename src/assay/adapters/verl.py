@@ -21,6 +21,7 @@ from typing import Any, Literal, NamedTuple
 from assay.adapters.binding import (
     MAX_ABSTAINED,
     Binding,
+    Observer,
     Reward,
     RewardCall,
     StandIn,
@@ -157,6 +158,7 @@ def _prepare(
     columns: Mapping[str, str] | None = None,
     abstained: StandIn = "mean",
     max_abstained: int | None = MAX_ABSTAINED,
+    observer: Observer | None = None,
     **others: Any,
 ) -> _Sample:
     rewards = reward if isinstance(reward, Mapping) else {"default": reward}
@@ -168,6 +170,7 @@ def _prepare(
             columns=columns,
             abstained=abstained,
             max_abstained=max_abstained,
+            observer=observer,
         )
         for source, which in rewards.items()
     }

@@ -1,21 +1,32 @@
-"""`assay serve`: rewards over HTTP."""
+"""`assay serve`: rewards over HTTP, or over MCP for a coding agent."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
+
+from assay.cli.engines import import_modules
+from assay.cli.options import RUNS_DIR
+from assay.errors import BadParameter, MissingExtra
 
 MiB = 1024 * 1024
+MCP_ONLY = frozenset({"as_mcp", "run_code", "runs_dir"})
 
 
 @click.command(name="serve")
 @click.option("--rewards", multiple=True, metavar="NAME[,NAME]", help="Serve only these.")
 @click.option("--import", "imports", multiple=True, metavar="MODULE", help="Where yours are.")
 @click.option("--default-reward", metavar="NAME", help="For requests that name none.")
+@click.option(
+    "--root", type=click.Path(exists=True, file_okay=False), default=".", show_default=True,
+    help="Of the files that rows may name.",
+)  # fmt: skip
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
 @click.option("--port", default=8700, show_default=True, help="0 takes any that is free.")
 @click.option("--workers", type=click.IntRange(1), help="Scoring processes.  [default: cores]")
@@ -31,10 +42,25 @@ MiB = 1024 * 1024
 @click.option("--max-requests", default=1024, show_default=True, help="Requests at a time.")
 @click.option("--deadline-s", default=60.0, show_default=True, help="Seconds for one request.")
 @click.option("--grace-s", default=30.0, show_default=True, help="Seconds to finish when stopped.")
+@click.option("--mcp", "as_mcp", is_flag=True, help="Serve a coding agent, over stdin and stdout.")
+@click.option("--run-code", is_flag=True, help="With --mcp: follow FILE.py:NAME, running its code.")
+@click.option(
+    "--runs",
+    "runs_dir",
+    type=click.Path(path_type=Path),
+    default=RUNS_DIR,
+    show_default=True,
+    metavar="FOLDER",
+    help="With --mcp: where the runs are.",
+)
+@click.pass_context
 def command(
+    context: click.Context,
+    /,
     rewards: Sequence[str],
     imports: Sequence[str],
     default_reward: str | None,
+    root: str,
     host: str,
     port: int,
     workers: int | None,
@@ -48,14 +74,17 @@ def command(
     max_requests: int,
     deadline_s: float,
     grace_s: float,
+    as_mcp: bool,
+    run_code: bool,
+    runs_dir: Path,
 ) -> None:
-    """Score over HTTP: rewards for a trainer that runs elsewhere.
+    """Score over HTTP, for a trainer that runs elsewhere, or over MCP, for a coding agent.
 
     Prints the address on stdout, and one JSON line a request on stderr, without what was in it.
     Without --rewards every registered reward is served that needs no live environment. --import
-    names a module that registers rewards of your own; the current folder is searched first. Off
-    loopback a token is needed. SIGTERM or Ctrl-C finishes what was accepted, a second one stops at
-    once.
+    names a module that registers rewards of your own; the current folder is searched first. Rows
+    may name files below --root alone, such as the databases of sql_reward. Off loopback a token is
+    needed. SIGTERM or Ctrl-C finishes what was accepted, a second one stops at once.
 
     \b
     assay serve --rewards math_equal_reward --port 8700
@@ -65,7 +94,20 @@ def command(
       -H 'Content-Type: application/x-ndjson' -X POST -T answers.jsonl
 
     The routes, with examples, are at /docs.
+
+    With --mcp it is an MCP server on stdin and stdout instead, for a coding agent that writes
+    rewards. Its tools are `score`, `diagnose`, `steps` and `audit`; they read below --root and
+    write nothing. With --run-code they also follow FILE.py:NAME, which runs that code.
+    It needs the extra `mcp`.
+
+    \b
+    {"mcpServers": {"assay": {"command": "assay", "args": ["serve", "--mcp"]}}}
     """
+    sys.path.insert(0, str(Path.cwd()))
+    _check_options(context, as_mcp=as_mcp)
+    if as_mcp:
+        _serve_mcp(imports, Path(root), runs_dir, run_code=run_code)
+        return
     # A web server is not for the other commands to wait for.
     from assay.resources.processes import adopt_orphans
     from assay.server.app import OPEN_PATHS, asgi_app, build_app
@@ -75,11 +117,11 @@ def command(
     from assay.web.guards import Guards
     from assay.web.serving import serve
 
-    sys.path.insert(0, str(Path.cwd()))
     settings = ServerSettings(
         rewards=tuple(name for listed in rewards for name in listed.split(",") if name),
         imports=tuple(imports),
         default_reward=default_reward,
+        root=str(Path(root).resolve()),
         workers=workers or os.cpu_count() or 1,
         max_rows=max_rows,
         max_body_bytes=max_body_mb * MiB,
@@ -120,3 +162,25 @@ def command(
         on_ready=tell,
         on_stop=app.state.scoring.drain,
     )
+
+
+def _check_options(context: click.Context, *, as_mcp: bool) -> None:
+    """Raise `BadParameter` for an option that was typed and would be ignored."""
+    for option in context.command.params:
+        name = option.name or ""
+        is_typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        is_meant = name in ("imports", "root") or (name in MCP_ONLY) == as_mcp
+        if is_typed and not is_meant:
+            reason = "has no meaning with --mcp" if as_mcp else "goes with --mcp"
+            raise BadParameter(f"{option.opts[0]} {reason}; leave it out")
+
+
+def _serve_mcp(imports: Sequence[str], root: Path, runs_dir: Path, *, run_code: bool) -> None:
+    if find_spec("mcp") is None:
+        raise MissingExtra.of("assay serve --mcp", "mcp")
+    from assay.resources.row_files import confine_row_files
+    from assay.server.mcp_tools import RewardTools, build_server
+
+    import_modules(imports)
+    confine_row_files(root)
+    build_server(RewardTools(root, runs_dir, run_code=run_code)).run("stdio")

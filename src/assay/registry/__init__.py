@@ -54,6 +54,8 @@ class RewardSpec:
     """Whether a call mostly waits, as for a program that runs: many of them go on at a time."""
     changes: Mapping[int, str] = field(default_factory=dict)
     """By version: what it changed for those who are paid by it."""
+    owner_options: tuple[str, ...] = ()
+    """Options that a request to a server may not set: they lower its guard."""
 
     @property
     def id(self) -> str:
@@ -391,6 +393,7 @@ def reward(
     extras: Mapping[str, str] | None = None,
     waits: bool = False,
     changes: Mapping[int, str] | None = None,
+    owner_options: Iterable[str] = (),
 ) -> Callable[[F], F]: ...
 
 
@@ -406,6 +409,7 @@ def reward(
     extras: Mapping[str, str] | None = None,
     waits: bool = False,
     changes: Mapping[int, str] | None = None,
+    owner_options: Iterable[str] = (),
 ) -> F | Callable[[F], F]:
     """Register a function as a reward; the function itself is returned, unchanged.
 
@@ -415,14 +419,19 @@ def reward(
     needs one, the optional module: its absence is then an error before the first row. `waits` says
     that a call mostly waits for something else, such as a program that runs: where rows are scored
     without blocking, each of its calls has a thread of its own, and no other row waits for it.
-    `changes` says, by version, what it changed: `{2: "…"}`.
+    `changes` says, by version, what it changed: `{2: "…"}`. `owner_options` are those that a
+    request to a server may not set.
     """
 
     def decorate(function: F) -> F:
         spec = describe(function, name=name, version=version, parts=parts)
         _check_changes(spec, changes or {})
         spec = replace_fields(
-            spec, extras=dict(extras or {}), waits=waits, changes=dict(changes or {})
+            spec,
+            extras=dict(extras or {}),
+            waits=waits,
+            changes=dict(changes or {}),
+            owner_options=tuple(owner_options),
         )
         earlier = own_spec(function)
         if register and earlier is not None and earlier.id != spec.id:
@@ -532,7 +541,13 @@ def find_reward(reward: str | Callable[..., Any]) -> RewardSpec:
         return describe(function)
     spec = describe(function, name=inner.name, version=inner.version, parts=inner.parts)
     # The defaults are the reward's own: what the partial sets is a configuration of it.
-    return replace_fields(spec, options=inner.options, extras=inner.extras, waits=inner.waits)
+    return replace_fields(
+        spec,
+        options=inner.options,
+        extras=inner.extras,
+        waits=inner.waits,
+        owner_options=inner.owner_options,
+    )
 
 
 def own_spec(function: Callable[..., Any]) -> RewardSpec | None:

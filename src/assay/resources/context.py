@@ -158,6 +158,10 @@ class Context:
             )
         raise NotReset(f"rollout {self.rollout_id!r} never used {key}")
 
+    def has(self, spec: str | ResourceSpec) -> bool:
+        """Whether this rollout has an instance of the environment now."""
+        return self._resolve(spec).key in self._holdings
+
     async def release(self) -> None:
         """Give back every environment of the rollout; calling it again does nothing."""
         with self._lock:

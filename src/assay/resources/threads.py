@@ -85,14 +85,20 @@ class LoopThread:
         return self.submit(work).result()
 
 
-_LOOPS: Final[dict[int, LoopThread]] = {}
-"""By process: a forked one has the record of its parent's thread, but not the thread."""
+_LOOPS: Final[dict[tuple[int, str], LoopThread]] = {}
+"""By process and name: a forked one has the record of its parent's thread, but not the thread."""
 _STARTING: Final = threading.Lock()
+
+
+def shared_loop(name: str) -> LoopThread:
+    """The event loop of this process that has the name, on a thread of its own."""
+    key = os.getpid(), name
+    with _STARTING:
+        if key not in _LOOPS:
+            _LOOPS[key] = LoopThread(name)
+        return _LOOPS[key]
 
 
 def watching_loop() -> LoopThread:
     """The thread of this process on which browsers that others drive are watched."""
-    with _STARTING:
-        if os.getpid() not in _LOOPS:
-            _LOOPS[os.getpid()] = LoopThread("assay-watching")
-        return _LOOPS[os.getpid()]
+    return shared_loop("assay-watching")

@@ -42,14 +42,14 @@ async def rollout(
     """
     recorder = EpisodeRecorder(attempt, planned_attempt, resources, on_work)
     environments = {resources.environment.name: resources.environment}
-    with attempt_state(recorder.state), _boundary(recorder):
+    with attempt_state(recorder.state), episode_boundary(recorder):
         async with Context.open(
             task=recorder.task,
             rollout_id=attempt,
             pools=resources.pools,
             environments=environments,
         ) as context:
-            with _boundary(recorder):
+            with episode_boundary(recorder):
                 await _run_episode(recorder, context)
             # Before the context closes: a reward that asks the environment gets the agent's own.
             recorder.scores = await score_episode(
@@ -63,13 +63,13 @@ async def _run_episode(recorder: EpisodeRecorder, context: Context) -> None:
     limits, planned_seed = recorder.resources.limits, recorder.state.seed
     environment = await context.acquire_resource(recorder.resources.environment, "global")
     try:
-        with _boundary(recorder):
+        with episode_boundary(recorder):
             async with asyncio.timeout(limits.episode_s) as recorder.episode_clock:
                 async with recorder.turn("env_error", limits.reset_s):
                     observation = await environment.reset(recorder.task)
                 recorder.record_step(observation)
                 async with _new_agent(recorder) as agent:
-                    with _boundary(recorder):
+                    with episode_boundary(recorder):
                         async with recorder.turn("agent_error", limits.step_s):
                             seed = seed_for(agent.start, planned_seed)
                             await agent.start(recorder.task, limits=limits, **seed)
@@ -124,7 +124,7 @@ async def _new_agent(recorder: EpisodeRecorder) -> AsyncIterator[Agent]:
 
 
 @contextmanager
-def _boundary(recorder: EpisodeRecorder) -> Iterator[None]:
+def episode_boundary(recorder: EpisodeRecorder) -> Iterator[None]:
     """Whatever is raised inside is recorded as the episode's ending."""
     try:
         yield

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from assay.errors import BadParameter, UnknownName, UsageError, did_you_mean
-from assay.registry import REWARDS, find_reward
+from assay.registry import REWARDS, RewardSpec, find_reward
 from assay.server.jobs import ScorerSpec
 from assay.server.settings import ServerSettings
 
@@ -32,7 +32,8 @@ class Catalogue:
         """What a request asks for; an option goes to each reward that has it.
 
         Raises `UnknownName` for a reward that is not served, and `BadParameter` for an option that
-        none has, one that is missing, and a reward named twice.
+        none has, one that is missing, one that only the owner of the server may set, and a reward
+        named twice.
         """
         requested = list(rewards) or ([self._default] if self._default else [])
         if not requested:
@@ -48,6 +49,8 @@ class Catalogue:
                 raise BadParameter(
                     f"{', '.join(names)}: no option {key!r:.80}; the options: {choices}"
                 )
+        for spec in specs:
+            check_owner_options(spec, params)
         return tuple(
             ScorerSpec(name, {key: params[key] for key in params if key in spec.options})
             for name, spec in zip(names, specs, strict=True)
@@ -68,6 +71,16 @@ class Catalogue:
         if name not in (plain, served):
             raise UnknownName(f"no reward {name!r:.100} is served here, only {served!r}")
         return served
+
+
+def check_owner_options(spec: RewardSpec, params: Mapping[str, Any]) -> None:
+    """Raise `BadParameter` for an option that only whoever runs the server may set."""
+    for option in spec.owner_options:
+        if option in params and params[option] != spec.options[option].default:
+            raise BadParameter(
+                f"{spec.name}: {option!r} is not for a request to set; whoever runs the server can "
+                "serve a reward of their own that does (--import)"
+            )
 
 
 def load_catalogue(settings: ServerSettings) -> Catalogue:

@@ -20,6 +20,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from assay.adapters.binding import Binding, bind
 from assay.errors import BadRecord, Interruption, UnknownName
 from assay.registry import find_reward
+from assay.resources.row_files import confine_row_files
 from assay.runner.batch import score_row
 from assay.runner.results import result_of
 from assay.schema.score import Score
@@ -72,6 +73,15 @@ class ChunkResult(NamedTuple):
     """What the workers took; 0 when none brought it back."""
 
 
+class Preparation(NamedTuple):
+    """What a worker is told before its first call."""
+
+    imports: Sequence[str] = ()
+    rewards: Sequence[str] = ()
+    root: str | None = None
+    """The folder of the files that rows may name; `None` for any."""
+
+
 class Turn(NamedTuple):
     """What a worker has for one call."""
 
@@ -84,7 +94,7 @@ class OutOfTime(Interruption):
     """The alarm of a worker."""
 
 
-def prepare(argument: tuple[Sequence[str], Sequence[str]], turn: Turn) -> int:  # noqa: ARG001 - as any work
+def prepare(argument: Preparation, turn: Turn) -> int:  # noqa: ARG001 - as any work
     """Load every module and reward, so that no request waits for it; returns the process's id.
 
     On a busy machine the server's event loop goes first: it has little to do, and soon.
@@ -93,10 +103,11 @@ def prepare(argument: tuple[Sequence[str], Sequence[str]], turn: Turn) -> int:  
     with suppress(OSError):
         # When memory runs out the kernel ends a worker, and never the server.
         Path("/proc/self/oom_score_adj").write_text(str(OOM_SCORE))
-    imports, rewards = argument
-    for module in imports:
+    if argument.root is not None:
+        confine_row_files(argument.root)
+    for module in argument.imports:
         import_module(module)
-    for name in rewards:
+    for name in argument.rewards:
         # A reward that cannot be loaded abstains when it is used, with the reason.
         with suppress(UnknownName):
             find_reward(name)

@@ -21,7 +21,7 @@ from assay.resources import processes
 from assay.resources.child import ChildProcess, is_of_a_child, same_interpreter
 from assay.resources.frames import BadFrame, PipeClosed
 from assay.server import jobs
-from assay.server.jobs import ROW_SHARE, Turn
+from assay.server.jobs import ROW_SHARE, Preparation, Turn
 from assay.server.progress import Place, Progress
 from assay.server.telemetry import log
 
@@ -83,6 +83,7 @@ class WorkerPool:
         rewards: Sequence[str],
         memory_bytes: int | None,
         on_restart: Callable[[LossCause], None],
+        root: str | None = None,
         starting: threading.Lock | None = None,
     ) -> None:
         self._on_restart = on_restart
@@ -90,7 +91,7 @@ class WorkerPool:
         # Held while a process starts: one without a number yet is nobody's, as an orphan is.
         # Pools of one process share it.
         self._starting = starting or threading.Lock()
-        prepared = (tuple(imports), tuple(rewards))
+        prepared = Preparation(tuple(imports), tuple(rewards), root)
         self._workers = [
             _Worker(prepared, memory_bytes, self._jobs.qsize, self._starting)
             for _ in range(workers)
@@ -222,7 +223,7 @@ class _Worker:
 
     def __init__(
         self,
-        prepared: tuple[tuple[str, ...], tuple[str, ...]],
+        prepared: Preparation,
         memory_bytes: int | None,
         waiting: Callable[[], int],
         starting: threading.Lock,

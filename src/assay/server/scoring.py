@@ -117,6 +117,7 @@ class ScoringService:
             rewards=rewards,
             memory_bytes=settings.worker_memory_bytes or None,
             on_restart=self._count_restart,
+            root=settings.root,
             starting=starting,
         )
         # For rewards that mostly wait: no other row waits for theirs. Started for the first.
@@ -126,6 +127,7 @@ class ScoringService:
             rewards=[name for name in rewards if _waits(name)],
             memory_bytes=settings.worker_memory_bytes or None,
             on_restart=self._count_restart,
+            root=settings.root,
             starting=starting,
         )
         self._has_waiting = False

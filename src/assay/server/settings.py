@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from assay.errors import UsageError
 
@@ -20,6 +21,8 @@ class ServerSettings:
     """Modules that register rewards, imported here and in every worker process."""
     default_reward: str | None = None
     """The reward of a trainer's request that names none."""
+    root: str = field(default_factory=os.getcwd)
+    """The folder of the files that rows may name, such as databases; no row gets out of it."""
     workers: int = field(default_factory=lambda: os.cpu_count() or 1)
     max_rows: int = 4096
     """Rows of one request; a stream of NDJSON may have any number."""
@@ -41,6 +44,8 @@ class ServerSettings:
     """Requests at a time, whatever they hold; beyond it, 503."""
 
     def __post_init__(self) -> None:
+        if not Path(self.root).is_dir():
+            raise UsageError(f"root={self.root!r}: there is no such folder")
         for name in (
             "workers",
             "max_rows",

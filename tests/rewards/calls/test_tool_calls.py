@@ -163,6 +163,10 @@ def test_where_no_call_is_right_words_are() -> None:
     assert number([{"role": "assistant", "content": ""}], []) == 0.0
     assert number(made(call("move", {"to": []}), text="I try."), []) == 0.0
     assert number(made(text="move([1, 2.5])"), TWO[1:]) == 0.0
+    thought = "<think>Which tool is it?</think>"
+    assert number(made(text=f"{thought} None of them."), []) == 1.0
+    for silent in (thought, "<think>Which", '<tool_call>{"name": "move"}</tool_call>'):
+        assert number(made(text=silent), []) == 0.0
 
 
 def test_calls_of_the_last_turn_count() -> None:

@@ -1,5 +1,7 @@
 """What `code_reward` pays, in a process with limits alone, so that it runs on every machine."""
 
+import os
+import signal
 import time
 from typing import Any
 
@@ -211,3 +213,64 @@ def test_rows_of_a_batch_do_not_wait_for_slow_programs() -> None:
     assert values == [0.0] * 6 + [1.0] * 3
     # One after the other they would take six limits.
     assert time.monotonic() - began < 5 * 4.0
+
+
+@pytest.mark.parametrize(
+    ("checker", "program", "value"),
+    [
+        ("    return int(output) == int(expected)", "print('junk')", 0.0),
+        ("    return int(output) == int(expected)", "print(3)", 1.0),
+        ("    while int(output) > 3: pass\n    return True", "print(5)", 0.0),
+        ("    raise SystemExit if int(output) > 3 else 0", "print(5)", "bad_reference"),
+        ("    return expected == 'another form of it'", "print(3)", 0.0),
+        ("    return output + 1", "print(3)", "bad_reference"),
+        ("    while True: pass", "print(3)", "bad_reference"),
+    ],
+)
+def test_an_output_that_the_checker_fails_on_is_wrong_and_no_excuse(
+    checker: str, program: str, value: float | str
+) -> None:
+    code_of_checker = f"def check(input, output, expected):\n{checker}"
+    tests = {"stdio": [{"input": "", "output": "3"}], "checker": code_of_checker}
+    result = score(program, tests, time_s=2.0)
+    assert (result.reason if isinstance(result, Abstained) else float(result)) == value
+
+
+def test_each_output_is_checked_though_one_breaks_the_checker() -> None:
+    checker = "def check(args, output, expected): return output[0] == expected[0]"
+    calls = [{"args": [at], "expected": [at]} for at in range(3)]
+    tests = {"fn": "f", "calls": calls, "checker": checker}
+    result = score("def f(n): return [n] if n != 1 else None", tests, pay="fraction")
+    assert float(result) == pytest.approx(2 / 3)
+    assert "the checker refuses None (TypeError" in result.because
+
+
+@pytest.mark.parametrize("tests", [ADD, SUM, CHECK], ids=["calls", "stdio", "code"])
+def test_a_sandbox_that_does_not_answer_is_no_score(
+    tests: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox = Sandbox("process")
+    monkeypatch.setattr(code, "shared_sandbox", lambda _: sandbox)
+    try:
+        assert float(score(RIGHT, ADD)) == 1.0
+        assert sandbox.pid is not None
+        os.kill(sandbox.pid, signal.SIGSTOP)
+        result = score(RIGHT, tests, time_s=0.5)
+        assert isinstance(result, Abstained), result
+        assert result.reason == "sandbox_error"
+        os.kill(sandbox.pid, signal.SIGCONT)
+        assert float(score("while True: pass", tests, time_s=0.5)) == 0.0
+    finally:
+        sandbox.close()
+
+
+def test_names_that_a_pattern_binds_are_the_tests_own() -> None:
+    body = """def check(candidate):
+    match [candidate(1, 2), 4, 5]:
+        case [3 as total, *rest]:
+            assert total == 3 and rest == [4, 5]
+    match {"a": 1, "b": 2}:
+        case {"a": first, **more}:
+            assert first and more
+"""
+    assert float(score(RIGHT, {"code": body, "entry_point": "add"})) == 1.0

@@ -1,5 +1,6 @@
 """Which program a response offers, what tests are, and when a result is what was expected."""
 
+import time
 from typing import Any
 
 import numpy as np
@@ -186,3 +187,37 @@ def test_a_value_without_end_does_not_cross() -> None:
 def test_what_is_no_value_is_refused(wire: Any) -> None:
     with pytest.raises(values.BadValue):
         values.decode(wire)
+
+
+def test_long_lists_in_any_order_are_compared_in_time() -> None:
+    start = time.monotonic()
+    numbers = list(range(20_000))
+    assert same_value(numbers[::-1], numbers, tolerance=0, order="free")
+    assert not same_value([*numbers[1:], 1], numbers, tolerance=0, order="free")
+    rows = [[0] * 200 + [at] for at in range(1_500)]
+    assert same_value(rows[::-1], rows, tolerance=0, order="free")
+    assert not same_value([[0] * 201] * 1_500, rows, tolerance=0, order="free")
+    floats: list[list[Any]] = [[at / 3, "x"] for at in range(5_000)]
+    near = [[one + 1e-9, text] for one, text in reversed(floats)]
+    assert same_value(near, floats, tolerance=1e-6, order="free")
+    near[17][0] += 0.1
+    assert not same_value(near, floats, tolerance=1e-6, order="free")
+    same_hash = [at * (2**61 - 1) for at in range(20_000)]
+    assert same_value(same_hash[::-1], same_hash, tolerance=0, order="free")
+    assert time.monotonic() - start < 10.0
+
+
+def test_members_in_any_order_are_told_apart_by_type_and_value() -> None:
+    for one, other, same in (
+        ([1, True], [True, 1.0], True),
+        ([1, 1], [True, 1], False),
+        (["1", 1], [1, "1"], True),
+        ([[1, 2], [2, 1]], [[2, 1], [1, 2]], True),
+        ([[1, 2]], [[2, 1]], False),
+        ([{1: "a"}, 2], [2, {"1": "a"}], True),
+        ([0.1 + 0.2, 5], [5, 0.3], True),
+        ([float("nan"), 1], [1, float("nan")], True),
+        ([b"a", None], [None, b"a"], True),
+        ([[], {}], [{}, []], True),
+    ):
+        assert same_value(one, other, tolerance=1e-9, order="free") is same, (one, other)

@@ -133,6 +133,15 @@ def test_lengths_are_counted_in_characters_words_or_tokens() -> None:
     assert missing.reason == "missing_tokens"
 
 
+def test_a_number_of_tokens_that_is_none_abstains() -> None:
+    params = {"unit": "tokens", "curve": "linear"}
+    for tokens in (-50, 2.5, "12", True, float("inf")):
+        score = assay.score(
+            "length_reward", params=params, final_response="a", response_tokens=tokens
+        )
+        assert score["abstained"] == "bad_reference", tokens
+
+
 @pytest.mark.parametrize("params", [{"curve": "steep"}, {"max_length": 0}, {"buffer": -1}])
 def test_a_length_that_is_none_is_refused(params: dict[str, Any]) -> None:
     with pytest.raises(BadParameter):
@@ -177,6 +186,18 @@ def test_what_is_said_again_is_not_paid(
         ("A, B, C, D", "A", None, 0.0),
         ("A) fig, B) pear", "A", None, 0.0),
         ("A/B", "A", None, 0.0),
+        ("(A) (b) (c) (d)", "A", None, 0.0),  # every option, in small letters
+        ("A) b) c) d)", "A", None, 0.0),
+        (r"\boxed{A. b. c.}", "A", None, 0.0),
+        ("(A) b", "A", None, 0.0),
+        (r"\boxed{A: f(x) is even, e.g. a square}", "A", None, 1.0),
+        ("B: x", "B", None, 1.0),
+        (rf"\boxed{{A: {'x' * 2_000} B}}", "A", None, 0.0),  # longer than any option
+        ("2", "2", {"label": ["1", "2"], "text": ["fig", "pear"]}, 1.0),  # as some of ARC's
+        ("2. pear", "2", {"label": ["1", "2"], "text": ["fig", "pear"]}, 1.0),
+        ("The answer is 1", "2", {"label": ["1", "2"], "text": ["fig", "pear"]}, 0.0),
+        ("2", "2", {"label": ["1", "2"], "text": ["2", "1"]}, 0.0),  # the label, or the text?
+        ("2", "B", None, 0.0),
         ("Because", "B", None, 0.0),
         ("It is not B.", "B", None, 0.0),
         ("", "B", None, 0.0),
@@ -212,3 +233,8 @@ def test_a_reference_of_no_option_abstains(answer: object, choices: object, reas
 def test_an_empty_answer_is_paid_by_none(reward: str, response: str | None) -> None:
     columns = {"answer": "A"} if reward == "choice_reward" else {}
     assert value(reward, response, **columns) == 0.0
+
+
+def test_an_ngram_beyond_use_is_refused() -> None:
+    with pytest.raises(BadParameter, match="from 1 to 64"):
+        value("repetition_reward", "a b c", params={"ngram": 50_000})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from typing import Any
 
 import numpy as np
@@ -194,3 +195,47 @@ def test_without_its_extra_a_schema_is_not_guessed(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "jsonschema", None)
     with pytest.raises(MissingExtra, match=r"assay\[schema\]"):
         schemas.check_value(1, {"title": "no other test has this schema"})
+
+
+def test_items_are_told_apart_in_time_however_deep_they_are() -> None:
+    schema = {"type": "array", "uniqueItems": True}
+    deep = "[" * 90 + '"a"' + "]" * 90
+    assert number(f"[{deep}, 1]", schema=schema) == 1.0
+    assert number(f"[{deep}, {deep}]", schema=schema) == 0.0
+    pairs = [('[1, 1.0]', 0.0), ('[1, true]', 1.0), ('[{"a": 1, "b": 2}, {"b": 2.0, "a": 1}]', 0.0),
+             ('["[]", []]', 1.0), ('[["a"], "a"]', 1.0)]  # fmt: skip
+    for text, expected in pairs:
+        assert number(text, schema=schema) == expected, text
+
+
+@pytest.mark.parametrize("text", ["1" + "0" * 400, "1e999", "-1e999"])
+def test_a_number_too_large_for_its_schema_is_not_valid(text: str) -> None:
+    for step in (0.01, 0.5, 3):
+        assert number(text, schema={"type": "number", "multipleOf": step}) in (0.0, 1.0)
+
+
+def test_lists_in_any_order_take_no_longer_than_in_their_own() -> None:
+    table = [[(row * column) % 7 for row in range(60)] for column in range(60)]
+    start = time.monotonic()
+    assert number(json.dumps(table[::-1]), table, lists="any") == 1.0
+    table[3][4] = 8
+    assert number(json.dumps(table), table[::-1], lists="any") == 1.0
+    assert number(json.dumps([[9] * 60] * 60), table, lists="any") == 0.0
+    deep: Any = 1
+    for _ in range(60):
+        deep = [deep]
+    assert number(json.dumps(deep), deep, lists="any") == 1.0
+    same_hash = [at * (2**61 - 1) for at in range(8_000)]
+    assert number(json.dumps(same_hash), same_hash[::-1], lists="any") == 1.0
+    assert time.monotonic() - start < 5.0
+
+
+def test_long_lists_are_compared_in_any_order_too() -> None:
+    many: list[dict[str, Any]] = [{"n": at, "tags": ["a", str(at)]} for at in range(300)]
+    turned = [{"tags": one["tags"][::-1], "n": float(one["n"])} for one in reversed(many)]
+    assert number(json.dumps(turned), many, lists="any") == 1.0
+    wrong = score(json.dumps([*turned[:-1], {"n": 1}]), many, lists="any")
+    assert (float(wrong), wrong["missing_fields"], wrong["wrong_fields"]) == (0.0, 2.0, 1.0)
+    assert number('["New York", "x"]', ["x", "new york"], lists="any", texts="normal") == 1.0
+    assert number("[1, true]", [True, 1], lists="any") == 1.0
+    assert number("[1, 1]", [True, 1], lists="any") == 0.0

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import sqlite3
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ import pytest
 
 import assay
 from assay.errors import BadParameter
+from assay.rewards.outcome.sql.execution import QueryLimits, open_database
+from assay.rewards.outcome.sql.references import CACHED_CELLS, possible_results
 from assay.rewards.outcome.sql.text import shape_of, without_end
 from assay.schema.score import Abstained, Score
 
@@ -250,3 +253,87 @@ def test_the_clauses_at_the_top_of_a_query_are_read() -> None:
     ]
     assert (shape.limit, shape.offset) == (10, 5)
     assert shape.items == (("a", ""), ("(SELECT b FROM c ORDER BY d LIMIT 1)", "e"))
+
+
+@pytest.mark.parametrize("clock", ["strftime('%s', 'now')", "CURRENT_TIMESTAMP", "datetime()"])
+def test_a_reference_that_reads_the_clock_is_run_for_every_query(clock: str) -> None:
+    reference = f"SELECT name, {clock} FROM emp"
+    view = {"script": f"{SCRIPT}; CREATE VIEW times AS SELECT name, {clock} FROM emp"}
+    pairs = [(reference, DATABASE), ("SELECT * FROM times", view)]
+    for query, database in pairs:
+        assert number(query, query, database) in (1.0, "undetermined_reference")
+    time.sleep(1.1)
+    for query, database in pairs:
+        assert number(query, query, database) in (1.0, "undetermined_reference")
+
+
+def test_a_reference_that_the_clock_has_moved_abstains() -> None:
+    reference = "SELECT strftime('%f', 'now') FROM emp"
+    assert number(reference, reference) in (1.0, "undetermined_reference")
+    slow = """WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+        SELECT name FROM emp WHERE pay < (SELECT count(*) FROM n)"""
+    assert number(slow, reference, max_steps=10**7) == "undetermined_reference"
+
+
+def test_a_date_that_is_written_is_no_clock() -> None:
+    reference = "SELECT name FROM emp WHERE date('2024-01-31', '+1 day') = '2024-02-01'"
+    assert number(reference, reference) == 1.0
+
+
+@pytest.mark.parametrize("params", [{"columns": "any"}, {"mode": "test_suite"}])
+def test_many_equal_columns_take_no_time(params: dict[str, Any]) -> None:
+    reference = f"SELECT {', '.join(['pay'] * 40)} FROM emp WHERE pay > 0"
+    start = time.monotonic()
+    assert number(reference, reference, **params) == 1.0
+    other = f"SELECT {', '.join(['pay'] * 39)}, id FROM emp WHERE pay > 0"
+    assert number(other, reference, **params) == 0.0
+    assert time.monotonic() - start < QUICK["timeout_s"]
+
+
+def test_columns_with_the_same_cells_are_told_apart_by_their_rows() -> None:
+    database = {"script": "CREATE TABLE t(a, b, c); INSERT INTO t VALUES (1, 2, 3), (2, 1, 3);"}
+    reference = "SELECT a, b, c FROM t WHERE a > 0 ORDER BY a"
+    query = "SELECT c, b, a FROM t ORDER BY a"
+    assert number(query, reference, database, columns="any") == 1.0
+    assert number("SELECT c, b, b FROM t ORDER BY a", reference, database, columns="any") == 0.0
+
+
+def test_the_dump_of_a_database_builds_it() -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(SCRIPT)
+    dump = "PRAGMA foreign_keys=OFF;\n" + "\n".join(connection.iterdump())
+    assert number(TOP, TOP, {"script": f"DROP TABLE IF EXISTS emp;\n{dump}"}) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("PRAGMA journal_mode=OFF", "PRAGMA journal_mode"),
+        ("ATTACH 'other.db' AS other", "something else than tables"),
+        ("INSERT INTO emp(id) VALUES (random())", "random()"),
+    ],
+)
+def test_a_script_that_may_not_be_run_says_what_it_asks_for(statement: str, words: str) -> None:
+    result = score(TOP, TOP, {"script": f"{SCRIPT};\n{statement};"})
+    assert isinstance(result, Abstained)
+    assert (result.reason, words in result.because) == ("bad_database", True), result.because
+
+
+def test_what_other_rows_left_in_memory_costs_no_row_its_score() -> None:
+    # Each has 90 MB, and SQLite 256 in one process.
+    large = """CREATE TABLE t(a); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
+        WHERE i < 94) INSERT INTO t SELECT zeroblob(960000) FROM n; CREATE TABLE """
+    databases = [{"script": f"{large} t{at}(a)"} for at in range(4)]
+    assert [
+        number("SELECT count(*) FROM t", "SELECT count(*) FROM t", one) for one in databases
+    ] == [1.0] * 4
+
+
+def test_few_large_results_are_kept() -> None:
+    database = open_database(DATABASE)
+    limits = QueryLimits(10**7, 10.0, 100_000)
+    for at in range(5):
+        query = f"SELECT a.id, b.id, c.id, {at} FROM emp a, emp b, emp c, emp d, emp e, emp f"
+        cells = 4 * len(possible_results(database, query, limits).rows)
+    assert cells > CACHED_CELLS / 4
+    assert len(database.cache) < 5

@@ -59,6 +59,8 @@ class SandboxRun:
         self._control = _FrameSocket(control)
         self._channel = None if channel is None else _FrameSocket(channel)
         self._end: RunEnd | None = None
+        self.has_answered = False
+        """Whether anything was heard of the run; if not, it may never have begun."""
         with suppress(frames.PipeClosed, TimeoutError):
             self._control.send({**job, "limits": asdict(limits)}, self.deadline)
 
@@ -79,13 +81,16 @@ class SandboxRun:
         Raises `PipeClosed`, `BadFrame`, or `TimeoutError` at the deadline.
         """
         assert self._channel is not None
-        return self._channel.receive(self.deadline, self.limits.output_bytes * 2)
+        frame = self._channel.receive(self.deadline, self.limits.output_bytes * 2)
+        self.has_answered = True
+        return frame
 
     def report(self) -> dict[str, Any]:
         """The guard's next frame; one with `end` is the last. Raises as `receive` does."""
         # The guard keeps the time; it is waited for a little longer.
         longest = self.limits.output_bytes * 8
         frame = self._control.receive(self.deadline + END_S, longest)
+        self.has_answered = True
         if "end" in frame:
             self._end = RunEnd(frame["end"]["cause"], frame["end"]["exit"])
         return frame

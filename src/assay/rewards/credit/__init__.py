@@ -1,11 +1,20 @@
 """Credit: what each turn of a finished episode contributed to its outcome.
 
 `Turns` holds the turns of many episodes as columns, `turns_of` reads them from recorded episodes,
-`assign` gives each turn its reward, return and advantage, and `token_values` lays them on the
-tokens that a trainer reads. Pure functions of numbers.
+`assign` gives each turn its reward, return and advantage, `token_values` lays them on the tokens of
+an episode, and `trl_fields` and its like give the fields that a trainer reads. Pure functions of
+numbers.
 """
 
 from assay.rewards.credit.assign import BASELINES, METHODS, Credit, assign
+from assay.rewards.credit.fields import (
+    EpisodeTokens,
+    areal_fields,
+    skyrl_fields,
+    trl_fields,
+    verifiers_fields,
+    verl_fields,
+)
 from assay.rewards.credit.tokens import TurnSpans, token_values
 from assay.rewards.credit.turns import EpisodeTurns, Turns, progress_of, state_of, turns_of
 
@@ -13,12 +22,18 @@ __all__ = [
     "BASELINES",
     "METHODS",
     "Credit",
+    "EpisodeTokens",
     "EpisodeTurns",
     "TurnSpans",
     "Turns",
+    "areal_fields",
     "assign",
     "progress_of",
+    "skyrl_fields",
     "state_of",
     "token_values",
+    "trl_fields",
     "turns_of",
+    "verifiers_fields",
+    "verl_fields",
 ]

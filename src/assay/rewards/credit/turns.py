@@ -90,7 +90,7 @@ def turns_of(
     *,
     progress: Callable[[Step], float | None] | None = None,
 ) -> list[EpisodeTurns]:
-    """The turns of recorded episodes, in their order, grouped by task.
+    """The turns of recorded episodes, in their order, grouped as recorded, or else by task.
 
     An episode that says nothing of the agent, one without steps, and one whose `outcome` is `None`
     are left out. `progress` reads it from a step; by default it is what the environment reports.
@@ -107,9 +107,10 @@ def turns_of(
         before = [*begin, *turns[:-1]] if begin else [None, *turns[:-1]]
         levels = [None if step is None else read(step) for step in before]
         known = [level for level in levels if level is not None]
+        group = episode.metadata.get("group")
         rows.append(
             EpisodeTurns(
-                group=episode.task.id,
+                group=group if isinstance(group, str) else episode.task.id,
                 outcome=value,
                 states=[None if step is None else state_of(step) for step in before],
                 progress=known if len(known) == len(levels) else (),

@@ -31,11 +31,11 @@ POLICY = ExtractionPolicy(
 )
 MAX_OPTIONS = 26
 LONGEST = 2_000
-"""Characters of an answer that are read; no option is longer."""
+"""Characters of an answer that is read; no option is longer."""
 _LABEL = re.compile(
     r"\s*(?:(?:(?:the\s+)?(?:correct\s+|right\s+|best\s+)?(?:option|choice|answer)\s*(?:is|:)?"
     r"|i\s+(?:choose|chose|pick|select|go\s+with))\s*)?"
-    r"[(\[*_$]*(?:\\(?:text|textbf|mathrm|mathbf)\s*\{)?\(?(?P<letter>[A-Za-z])"
+    r"[(\[*_$]*(?:\\(?:text|textbf|mathrm|mathbf)\s*\{)?\(?(?P<letter>[A-Za-z]|\d{1,2})"
     r"(?P<close>[\s)\]}*_$.:\-–—]*)(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -43,6 +43,10 @@ _DELIMITERS = frozenset(")].:-–—")
 _WORDS = re.compile(r"\w+")
 _OTHER_LABEL = re.compile(r"\b[B-HJ-Z]\b|\b[AI]\b(?:\W|$)(?!\w)|\b(?:or|and|oder|und|ou|et|o|y)\b")
 """A second option behind the first: its letter, unless that is a word, or the word between two."""
+_SMALL_LABEL = re.compile(
+    r"(?<![\w(\[])[(\[]?[a-h][)\]]|(?:^|\s)[b-h][.:](?=\s|$)|^[a-h](?:\W+[a-h])*$"
+)
+"""A second option in a small letter: in a bracket, with a mark, or where nothing else follows."""
 _INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff"))
 _MARKS = string.whitespace + string.punctuation
 
@@ -91,22 +95,26 @@ def choice_reward(
 
 def read_choice(span: str, options: Sequence[Option] = ()) -> str:
     """The letter of the one option that an answer names; empty if it names none or several."""
-    text = normalize("NFKC", span[:LONGEST]).translate(_INVISIBLE).strip()
+    if len(span) > LONGEST:
+        return ""
+    text = normalize("NFKC", span).translate(_INVISIBLE).strip()
     by_text = [option.letter for option in options if option.text and _same(option.text, text)]
     if len(by_text) == 1:
-        return by_text[0]
+        # "2" may be the second option, or another one's text.
+        is_label = any(option.letter == text for option in options)
+        return by_text[0] if not is_label or text in by_text else ""
     match = _LABEL.fullmatch(text)
     if match is None:
         return ""
     letter, close, rest = match["letter"].upper(), match["close"], match["rest"].strip(_MARKS)
     known = {option.letter: option.text for option in options}
-    if known and letter not in known:
+    if letter not in (known or string.ascii_uppercase):
         return ""
     if rest and not _DELIMITERS.intersection(close):
         return ""
     if rest and known.get(letter):
         return letter if _same(known[letter], rest) else ""
-    return "" if _OTHER_LABEL.search(rest) else letter
+    return "" if _OTHER_LABEL.search(rest) or _SMALL_LABEL.search(rest) else letter
 
 
 def _same(one: str, other: str) -> bool:

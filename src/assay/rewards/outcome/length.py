@@ -52,6 +52,9 @@ def length_reward(
     if unit == "tokens" and response_tokens is None:
         because = "unit='tokens', and the row has no 'response_tokens'"
         return Abstained("missing_tokens", because, PARTS)
+    if unit == "tokens" and response_tokens is not None and response_tokens < 0:
+        because = f"'response_tokens' is {response_tokens}, no number of tokens"
+        return Abstained("bad_reference", because, PARTS)
     length = _length(text, unit, response_tokens or 0)
     parts = {"length": float(length)}
     if curve != "dapo" and is_blank(text):

@@ -22,6 +22,7 @@ Scale: TypeAlias = Literal["share", "penalty"]
 PARTS = ("repeated", "ngrams")
 MAX_ITEMS = 100_000
 """Words or characters that are looked at; what follows them is not."""
+MAX_NGRAM = 64
 _ITEMS = {"words": re.compile(r"\S+"), "chars": re.compile(r"\S")}
 
 
@@ -43,8 +44,8 @@ def repetition_reward(
     The first 100,000 words are looked at. Parts: `repeated`, the share that is said again, and
     `ngrams`, how many there are.
     """
-    if ngram < 1:
-        raise BadParameter(f"ngram is {ngram!r}; it is at least 1")
+    if not 1 <= ngram <= MAX_NGRAM:
+        raise BadParameter(f"ngram is {ngram!r}; it is from 1 to {MAX_NGRAM}")
     if unit not in get_args(Unit) or scale not in get_args(Scale):
         raise BadParameter(
             f"unit is {unit!r} and scale {scale!r}; choose unit 'words' or 'chars', "

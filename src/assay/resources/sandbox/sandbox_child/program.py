@@ -188,26 +188,20 @@ def _answer(function: Any, arguments: Any, keywords: Any, before: Any) -> dict[s
 def serve_tests(channel: int, job: dict[str, Any]) -> NoReturn:
     """Run the tests' code, in which the program's function is a remote one; report how it ended.
 
-    Sends {"call": …} for each call, and at the end {"passed": true}, {"failed": why},
-    {"gone": true} if the program ended, or {"unjudged": why} if an argument cannot cross.
+    Sends {"call": …} for each call, and at the end {"passed": true}, {"failed": why}, or
+    {"unjudged": why} if an argument cannot cross. If the program ends, nobody answers.
     """
     _silence()
     tests = _RemoteTests(channel, job)
     try:
         tests.run()
         verdict: dict[str, Any] = {"passed": True}
-    except _ProgramGone:
-        verdict = {"gone": True}
     except _ArgumentStays as error:
         verdict = {"unjudged": str(error)}
     except BaseException as error:  # noqa: BLE001 - whatever a test raises, it did not pass
         verdict = {"failed": _describe(error)}
     frames.send(channel, verdict)
     os._exit(0)
-
-
-class _ProgramGone(BaseException):
-    """The program's process has ended, or what it sent is no answer."""
 
 
 class _ArgumentStays(BaseException):
@@ -242,8 +236,6 @@ class _RemoteTests:
             raise _ArgumentStays(f"an argument of type {error}") from None
         frames.send(self._channel, {"call": request})
         answer = frames.receive(self._channel)
-        if "gone" in answer:
-            raise _ProgramGone
         if "raised" in answer:
             raise _exception(answer["raised"], answer["text"])
         if "opaque" in answer:
@@ -289,16 +281,24 @@ def _describe(error: BaseException) -> str:
 
 
 def serve_checks(channel: int, job: dict[str, Any]) -> NoReturn:
-    """Run a data set's own `check(input, output, expected)` on each triple; report each verdict."""
+    """Run a data set's own `check(input, output, expected)` on each triple.
+
+    First {"ready": true} or {"unjudged": why}; then for each triple {"verdict": …} or
+    {"raised": why}.
+    """
     _silence()
-    verdicts: list[Any] = []
     try:
         module = _module("checker")
         exec(compile(job["code"], "<checker>", "exec", dont_inherit=True), vars(module))  # noqa: S102 - the data set's own
         check = vars(module)["check"]
-        verdicts += [bool(check(*values.decode(triple))) for triple in job["checks"]]
     except BaseException as error:  # noqa: BLE001 - a checker that fails has not judged
         frames.send(channel, {"unjudged": _describe(error)})
         os._exit(0)
-    frames.send(channel, {"verdicts": verdicts})
+    frames.send(channel, {"ready": True})
+    for triple in job["checks"]:
+        try:
+            report: dict[str, Any] = {"verdict": bool(check(*values.decode(triple)))}
+        except BaseException as error:  # noqa: BLE001 - told to whoever knows whose fault it is
+            report = {"raised": _describe(error)}
+        frames.send(channel, report)
     os._exit(0)

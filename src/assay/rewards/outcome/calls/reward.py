@@ -20,6 +20,7 @@ from assay.rewards.outcome.calls.references import (
     same_name,
 )
 from assay.rewards.outcome.calls.values import TextRule, read_arguments
+from assay.rewards.outcome.maths.find.channels import final_text
 from assay.rewards.outcome.recorded_calls import (
     BadTrajectory,
     RecordedCall,
@@ -62,7 +63,7 @@ class GivenCall:
 
 @dataclass(frozen=True, slots=True)
 class GivenCalls:
-    """The calls of a turn, and whether anything else was said in it."""
+    """The calls of a turn, and whether there are words in it beside thoughts and calls."""
 
     calls: list[GivenCall]
     speaks: bool
@@ -156,7 +157,7 @@ def read_calls(
             position += 1
             if role == "assistant":
                 text = _text(message)
-                speaks = speaks or any(map(str.isalnum, text))
+                speaks = speaks or any(map(str.isalnum, final_text(text)))
                 for call in _calls_in(message, text, text_calls):
                     key = (str(call.id), repr((call.name, call.arguments))) if call.id else None
                     if key is None or key not in earlier:

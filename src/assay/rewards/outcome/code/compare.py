@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
@@ -12,8 +13,8 @@ ListOrder: TypeAlias = Literal["kept", "free"]
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _LONGEST_NUMBER = 400
 LISTS, ANY_ORDER = (list, tuple), (list, tuple, set, frozenset)
-MOST_FREE = 2_000
-"""Members of a list whose order is free, which are tried against each other."""
+MOST_PAIRS = 2_000_000
+"""Numbers and texts of members whose order is free that are tried against each other."""
 
 
 def same_value(value: Any, expected: Any, *, tolerance: float, order: ListOrder) -> bool:
@@ -80,17 +81,72 @@ def _key(key: Any) -> str:
 
 
 def _same_members(values: list[Any], expected: list[Any], tolerance: float) -> bool:
-    if len(values) != len(expected) or len(values) > MOST_FREE:
+    """Whether the members are the same in some order.
+
+    Those that are exactly equal are found first, by one pass. What is left is tried against each
+    other, or where that takes long, compared in the order of its numbers.
+    """
+    if len(values) != len(expected):
         return False
-    left = list(values)
+    counts = Counter(map(_form, values))
+    left = []
     for other in expected:
-        for place, one in enumerate(left):
-            if _same(one, other, tolerance):
-                del left[place]
-                break
+        form = _form(other)
+        if counts[form]:
+            counts[form] -= 1
         else:
+            left.append(other)
+    if not left:
+        return True
+    ours = [one for one in values if _take(counts, _form(one))]
+    nodes = max(len(_leaves(one)) for one in (*ours, *left))
+    if nodes * len(left) ** 2 > MOST_PAIRS:
+        return _same(sorted(ours, key=_leaves), sorted(left, key=_leaves), tolerance)
+    for other in left:
+        place = next((at for at, one in enumerate(ours) if _same(one, other, tolerance)), None)
+        if place is None:
             return False
+        del ours[place]
     return True
+
+
+def _take(counts: Counter[Any], form: Any) -> bool:
+    """Whether there is one of these forms, which is taken away."""
+    counts[form] -= 1
+    return counts[form] >= 0
+
+
+def _form(value: Any) -> Any:
+    """Equal only for values that are the same; text for numbers, whose hashes can be chosen."""
+    if isinstance(value, LISTS):
+        return "list", tuple(map(_form, value))
+    if isinstance(value, (set, frozenset)):
+        return "set", frozenset(map(_form, value))
+    if isinstance(value, Mapping):
+        return "map", frozenset((_form(key), _form(item)) for key, item in value.items())
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return "number", hex(value)
+    return type(value).__name__, repr(value) if isinstance(value, (float, complex)) else value
+
+
+def _leaves(value: Any) -> list[tuple[int, Any]]:
+    """The numbers and texts of a value from left to right, to be sorted by."""
+    leaves: list[tuple[int, Any]] = []
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, LISTS):
+            waiting += reversed(item)
+        elif isinstance(item, Mapping):
+            pairs = sorted(item.items(), key=repr, reverse=True)
+            waiting += [part for pair in pairs for part in pair]
+        elif isinstance(item, (int, float)) and not isinstance(item, bool):
+            leaves.append((0, item))
+        else:
+            leaves.append((1, repr(item)))
+    return leaves
 
 
 def same_output(output: str, expected: str, *, tolerance: float) -> bool:

@@ -17,6 +17,8 @@ from assay.rewards.outcome.code.read import CallTest, CallTests, CodeTests, Stdi
 
 FAILURES = (PipeClosed, BadFrame, TimeoutError)
 """What a program that does not answer, or answers with something else, does to its channel."""
+MOST_CONTROLS = 16
+"""Expected outputs that a checker is asked about after it failed."""
 SHOWN_CHARS = 80
 MESSAGE_CHARS = 600
 _SHOWN = reprlib.Repr()
@@ -228,33 +230,56 @@ class ProgramRun:
             outcomes.fail(f"test {number}: {shown}")
 
     def _check(self, checker: str, outcomes: Outcomes) -> None:
-        """Have the data set's own checker judge, in a process that the program never had."""
-        try:
-            triples = [values.encode(triple) for _, triple in outcomes.pending]
-        except values.NotPlain as error:
-            outcomes.unjudged = f"an expected value of type {error}"
-            return
-        job = {"mode": "checks", "code": checker, "checks": triples}
-        with self.sandbox.start(job, limits=self.limits) as run:
-            try:
-                report = run.receive()
-            except FAILURES as error:
-                report = {"unjudged": self._why(run, error)}
-        verdicts = report.get("verdicts")
-        if not isinstance(verdicts, list) or len(verdicts) != len(outcomes.pending):
-            outcomes.unjudged = f"the checker: {report.get('unjudged')!s:.200}"
+        """Have the data set's own checker judge, in a process that the program never had.
+
+        Where it fails, it is asked about the expected output: if it takes that, the program's
+        output is what it could not judge, and is wrong; if not, nothing was judged.
+        """
+        verdicts = self._verdicts(checker, [triple for _, triple in outcomes.pending])
+        known = [
+            (text, expected, expected)
+            for (_, (text, _, expected)), verdict in zip(outcomes.pending, verdicts, strict=True)
+            if isinstance(verdict, str)
+        ]
+        # Of many that failed in one way, some are enough.
+        controls = self._verdicts(checker, known[:MOST_CONTROLS]) if known else []
+        failure = next((verdict for verdict in controls if verdict is not True), None)
+        if failure is not None:
+            because = failure if isinstance(failure, str) else "it refuses the expected output"
+            outcomes.unjudged = f"the checker: {because:.200}"
             return
         for (number, triple), verdict in zip(outcomes.pending, verdicts, strict=True):
             if verdict is True:
                 outcomes.passed += 1
             else:
-                outcomes.fail(f"test {number}: the checker refuses {_show(triple[1])}")
+                why = f" ({verdict:.100})" if isinstance(verdict, str) else ""
+                outcomes.fail(f"test {number}: the checker refuses {_show(triple[1])}{why}")
+
+    def _verdicts(self, checker: str, triples: Sequence[tuple[Any, ...]]) -> list[bool | str]:
+        """What the checker says of each triple; text is why it says nothing."""
+        try:
+            job = {"mode": "checks", "code": checker, "checks": [*map(values.encode, triples)]}
+        except values.NotPlain as error:
+            return [f"an expected value of type {error}"] * len(triples)
+        verdicts: list[bool | str] = []
+        with self.sandbox.start(job, limits=self.limits) as run:
+            try:
+                first = run.receive()
+                if "ready" not in first:
+                    return [f"{first.get('unjudged')!s:.200}"] * len(triples)
+                for _ in triples:
+                    report = run.receive()
+                    verdict = report.get("verdict", str(report.get("raised"))[:200])
+                    verdicts.append(verdict if isinstance(verdict, bool) else str(verdict))
+            except FAILURES as error:
+                verdicts += [self._why(run, error)] * (len(triples) - len(verdicts))
+        return verdicts
 
     def _why(self, run: SandboxRun, error: Exception) -> str:
         """What became of a process that did not answer. Raises `SandboxLost`."""
-        if isinstance(error, TimeoutError):
-            return f"no answer within {self.limits.time_s:g} s"
         end = run.end()
+        if isinstance(error, TimeoutError) and (run.has_answered or end.cause != "lost"):
+            return f"no answer within {self.limits.time_s:g} s"
         if end.cause == "lost":
             raise SandboxLost(str(error))
         if isinstance(error, (BadFrame, values.BadValue)):

@@ -204,6 +204,8 @@ def _unknown_names(tree: ast.Module) -> set[str]:
             if node.name == "*":
                 return set()
             stored.add((node.asname or node.name).partition(".")[0])
-        elif isinstance(node, ast.ExceptHandler) and node.name:
+        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
             stored.add(node.name)
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            stored.add(node.rest)
     return loaded - stored

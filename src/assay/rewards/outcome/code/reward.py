@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import Literal, TypeAlias, get_args
 
@@ -16,7 +17,7 @@ from assay.rewards.outcome.code.execute import (
     check_language,
 )
 from assay.rewards.outcome.code.find import CodeExtraction, find_program
-from assay.rewards.outcome.code.read import Tests, read_tests
+from assay.rewards.outcome.code.read import CallTests, StdioTests, Tests, read_tests
 from assay.schema.score import Abstained, Score, Scored
 from assay.schema.values import Unreadable, read_response
 
@@ -28,7 +29,7 @@ ATTEMPTS = 2
 """Of a run that was lost through no fault of the program's."""
 
 
-@reward(name="code_reward", version=1, parts=PARTS, waits=True)
+@reward(name="code_reward", version=1, parts=PARTS, waits=True, owner_options=("isolation",))
 def code_reward(
     final_response: str | None,
     tests: object,
@@ -77,13 +78,14 @@ def code_reward(
 
 
 def _score(run: ProgramRun, task: Tests, pay: Pay) -> Score:
+    began = time.monotonic()
     for attempt in range(1, ATTEMPTS + 1):
         try:
             return _pay(run.outcomes(task), pay)
         except NoSandbox as error:
             return Abstained("no_isolation", str(error), PARTS)
         except SandboxLost as error:
-            if attempt == ATTEMPTS:
+            if attempt == ATTEMPTS or time.monotonic() - began >= run.limits.time_s:
                 return Abstained("sandbox_error", f"the sandbox was lost: {error}", PARTS)
     raise AssertionError("every attempt returns")
 
@@ -100,9 +102,11 @@ def _pay(outcomes: Outcomes, pay: Pay) -> Score:
 
 
 def _no_program(because: str, task: Tests) -> Scored:
-    total = 1
-    for name in ("calls", "cases"):
-        total = len(getattr(task, name, "x" * total))
+    match task:
+        case CallTests(calls=tests) | StdioTests(cases=tests):
+            total = len(tests)
+        case _:
+            total = 1
     return Scored(0.0, because, _parts(0, total, compiled=False))
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter, defaultdict, deque
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from assay.rewards.outcome.assignment import best_assignment
-from assay.rewards.outcome.calls.values import TextRule, equals
+from assay.rewards.outcome.calls.values import TextRule, equals, normal_text
 
 ListRule: TypeAlias = Literal["ordered", "any"]
-MOST_UNORDERED: Final = 64
-"""Items of a list that are matched in any order; longer lists are compared in theirs."""
 
 
 @dataclass(slots=True)
@@ -88,27 +86,40 @@ def _pairs(
     value: list[Any], reference: list[Any], texts: TextRule, lists: ListRule, path: str
 ) -> Iterator[tuple[Any, Any, str]]:
     """The items that are compared with each other."""
-    short = min(len(value), len(reference))
-    if lists == "any" and 0 < max(len(value), len(reference)) <= MOST_UNORDERED:
-        table = [
-            [float(_compare(one, other, texts, lists, "").equal) for one in value]
-            for other in reference
-        ]
-        matched = best_assignment(table)
-        rows = {row for row, _ in matched}
-        columns = {column for _, column in matched}
-        rest = zip(
-            (at for at in range(len(value)) if at not in columns),
-            (at for at in range(len(reference)) if at not in rows),
-            strict=False,
-        )
-        for row, column in matched:
-            yield value[column], reference[row], f"{path}[{column}]"
-        for column, row in rest:
-            yield value[column], reference[row], f"{path}[{column}]"
+    if lists == "ordered":
+        for at in range(min(len(value), len(reference))):
+            yield value[at], reference[at], f"{path}[{at}]"
         return
-    for at in range(short):
-        yield value[at], reference[at], f"{path}[{at}]"
+    places: defaultdict[Hashable, deque[int]] = defaultdict(deque)
+    for at, item in enumerate(value):
+        places[_key(item, texts)].append(at)
+    rest: list[Any] = []
+    for item in reference:
+        same = places[_key(item, texts)]
+        if same:
+            at = same.popleft()
+            yield value[at], item, f"{path}[{at}]"
+        else:
+            rest.append(item)
+    left = sorted(at for same in places.values() for at in same)
+    for at, item in zip(left, rest, strict=False):
+        yield value[at], item, f"{path}[{at}]"
+
+
+def _key(value: Any, texts: TextRule) -> Hashable:
+    """The same for values that are equal as `equals` has it, lists in any order."""
+    if isinstance(value, list):
+        return "list", frozenset(Counter(_key(item, texts) for item in value).items())
+    if isinstance(value, dict):
+        return "record", frozenset((key, _key(item, texts)) for key, item in value.items())
+    if isinstance(value, str):
+        form = normal_text(value) if texts == "normal" else ""
+        return "text", bool(form), form or value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        # As text: numbers can be chosen that all have one hash.
+        whole = isinstance(value, int) or value.is_integer()
+        return "number", str(int(value)) if whole else repr(value)
+    return "constant", repr(value)
 
 
 def _size(value: Any) -> int:

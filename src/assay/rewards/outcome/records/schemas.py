@@ -48,6 +48,8 @@ def check_value(value: Any, schema: Any) -> str:
         fault = next(validator([MOST_CHECKS]).iter_errors(value), None)
     except _TooMuch:
         return "asks more of the schema than it may"
+    except ArithmeticError:
+        return "holds a number that is too large for its schema"
     except UnsafePattern as error:
         raise SchemaError(f"has a pattern that {error!s:.200}") from error
     except RecursionError as error:
@@ -134,14 +136,17 @@ def _unique(validator: Any, unique: Any, instance: Any, schema: Any) -> Iterator
 
 def _form(value: Any) -> str:
     """Equal for values that JSON Schema calls equal: 1.0 is 1, and true is not."""
+    return json.dumps(_with_whole_numbers(value), sort_keys=True)
+
+
+def _with_whole_numbers(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
-        value = int(value)
+        return int(value)
     if isinstance(value, dict):
-        pairs = sorted((key, _form(item)) for key, item in value.items())
-        return json.dumps(pairs)
+        return {key: _with_whole_numbers(item) for key, item in value.items()}
     if isinstance(value, list):
-        return json.dumps([_form(item) for item in value]) + "[]"
-    return json.dumps(value)
+        return [_with_whole_numbers(item) for item in value]
+    return value
 
 
 def _error(message: str) -> Any:

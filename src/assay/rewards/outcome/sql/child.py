@@ -2,6 +2,8 @@
 
 A request names databases, the reference and the query. Two frames answer: the first when the
 reference has been run, so that whoever waits knows whose time it is; the second with the result.
+What is kept from earlier requests takes memory. Where that does not suffice the process ends
+without an answer, unless this is its first request: then it is the request that takes too much.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from assay.resources import frames
@@ -23,12 +26,15 @@ from assay.rewards.outcome.sql.execution import (
     BadDatabase,
     BadQuery,
     Database,
+    OutOfMemory,
     QueryLimits,
     ResultTable,
     open_database,
 )
 from assay.rewards.outcome.sql.references import PossibleResults, possible_results
 
+AGAIN_S: Final = 1.0
+"""For a reference that reads the clock to be run once more."""
 OPEN: Final = 16
 """Databases that stay open."""
 
@@ -54,15 +60,27 @@ def main() -> None:
     """Answer requests until the pipe closes."""
     read_fd, write_fd = frames.inherited_pipes(sys.argv)
     databases = OpenDatabases()
+    is_first = True
     while True:
         try:
             request = frames.receive(read_fd)
         except frames.PipeClosed:
             return
-        reference = _references(databases, request)
-        frames.send(write_fd, reference if isinstance(reference, dict) else {})
-        if not isinstance(reference, dict):
-            frames.send(write_fd, _answer(reference, request))
+        try:
+            _serve(databases, request, write_fd, is_first=is_first)
+        except (MemoryError, OutOfMemory):
+            return
+        is_first = False
+
+
+def _serve(
+    databases: OpenDatabases, request: Mapping[str, Any], write_fd: int, *, is_first: bool
+) -> None:
+    """Answer a request; raise `OutOfMemory` where another process might."""
+    reference = _references(databases, request, is_first=is_first)
+    frames.send(write_fd, reference if isinstance(reference, dict) else {})
+    if not isinstance(reference, dict):
+        frames.send(write_fd, _answer(reference, request, is_first=is_first))
 
 
 def _limits(request: Mapping[str, Any]) -> QueryLimits:
@@ -70,7 +88,7 @@ def _limits(request: Mapping[str, Any]) -> QueryLimits:
 
 
 def _references(
-    databases: OpenDatabases, request: Mapping[str, Any]
+    databases: OpenDatabases, request: Mapping[str, Any], *, is_first: bool
 ) -> list[tuple[Database, PossibleResults]] | dict[str, str]:
     """Each database with what the reference may return on it, or why there is none."""
     results: list[tuple[Database, PossibleResults]] = []
@@ -86,13 +104,18 @@ def _references(
         except BadDatabase as error:
             return {"reason": "bad_database", "because": f"{where} cannot be read: {error}"}
         except BadQuery as error:
+            if isinstance(error, OutOfMemory) and not is_first:
+                raise
             because = f"the reference cannot be run on {where}: {error}"
             return {"reason": "unparseable_reference", "because": because}
     return results
 
 
 def _answer(
-    references: Sequence[tuple[Database, PossibleResults]], request: Mapping[str, Any]
+    references: Sequence[tuple[Database, PossibleResults]],
+    request: Mapping[str, Any],
+    *,
+    is_first: bool,
 ) -> dict[str, Any]:
     """What became of the query on each database, as plain values."""
     compare = {"bird": _compare_bird, "test_suite": _compare_test_suite}.get(
@@ -103,19 +126,38 @@ def _answer(
         try:
             table = database.run(request["query"], _limits(request))
         except BadQuery as error:
+            if isinstance(error, OutOfMemory) and not is_first:
+                raise
             return {"executed": False, "because": f"the query was not run: {error}"}
         results.append(compare(table, reference, request))
     facts = [reference for _, reference in references]
+    moved = not all(result["same"] for result in results) and any(
+        reference.table.reads_clock and _has_moved(database, reference, request)
+        for database, reference in references
+    )
     return {
         "executed": True,
         "results": results,
         "ordered": any(one.ordered for one in facts),
         "determined": all(one.determined for one in facts),
-        "repeatable": all(one.repeatable for one in facts),
+        "repeatable": not moved and all(one.repeatable for one in facts),
         "empty": not any(one.table.rows for one in facts),
         "constant": any(one.table.tables for one in facts)
         and not any(result["tables"] for result in results),
     }
+
+
+def _has_moved(database: Database, reference: PossibleResults, request: Mapping[str, Any]) -> bool:
+    """Whether the reference gives something else by now than it did before the query.
+
+    Also if that takes long: the time is the query's.
+    """
+    limits = replace(_limits(request), seconds=AGAIN_S)
+    try:
+        rows = database.run(request["reference"], limits).rows
+    except BadQuery:
+        return True
+    return comparable(rows) != comparable(reference.table.rows)
 
 
 def _compare(

@@ -21,6 +21,8 @@ DIGITS: Final = 12
 EXACT_FLOAT: Final = 2**53
 MOST_ORDERS: Final = 1_000
 """Orders of columns that are tried."""
+MOST_CELLS: Final = 20_000_000
+"""Cells that are put into other orders; of a large result fewer orders are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +83,24 @@ def _comparable(cell: Any) -> Any:
 def column_orders(rows: Sequence[SqlRow], reference: Sequence[SqlRow]) -> Iterator[tuple[int, ...]]:
     """Orders of the columns in which each holds what the reference's column holds."""
     width = len(reference[0])
-    ours = [Counter(row[at] for row in rows) for at in range(width)]
-    theirs = [Counter(row[at] for row in reference) for at in range(width)]
-    fitting = [[at for at in range(width) if ours[at] == column] for column in theirs]
-    orders = (order for order in product(*fitting) if len(set(order)) == width)
-    yield from islice(orders, MOST_ORDERS)
+    ours, theirs = _by_contents(rows, width), _by_contents(reference, width)
+    if any(len(places) != len(ours.get(cells, ())) for cells, places in theirs.items()):
+        return
+    most = max(2, min(MOST_ORDERS, MOST_CELLS // (width * len(rows))))
+    ways = [list(islice(permutations(ours[cells]), most)) for cells in theirs]
+    places = [place for group in theirs.values() for place in group]
+    for way in islice(product(*ways), most):
+        order = dict(zip(places, (at for group in way for at in group), strict=True))
+        yield tuple(order[place] for place in range(width))
+
+
+def _by_contents(rows: Sequence[SqlRow], width: int) -> dict[frozenset[Any], list[int]]:
+    """The columns that hold the same cells, whatever their order."""
+    columns: dict[frozenset[Any], list[int]] = {}
+    for at in range(width):
+        cells = frozenset(Counter(row[at] for row in rows).items())
+        columns.setdefault(cells, []).append(at)
+    return columns
 
 
 def reordered(rows: Iterable[SqlRow], order: Sequence[int]) -> list[SqlRow]:

@@ -8,6 +8,7 @@ and looks at the clock; limits on lengths bound what one step can do.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import stat
 import time
@@ -50,8 +51,20 @@ _BUILDS: Final = _READS | {
     sqlite3.SQLITE_DELETE,
     sqlite3.SQLITE_TRANSACTION,
     sqlite3.SQLITE_REINDEX,
+    sqlite3.SQLITE_DROP_TABLE,
+    sqlite3.SQLITE_DROP_INDEX,
+    sqlite3.SQLITE_DROP_VIEW,
+    sqlite3.SQLITE_ALTER_TABLE,
 }
 """What a script may do while it builds a database in memory."""
+_DUMPED: Final = "foreign_keys"
+"""The pragma with which the dump of a database begins."""
+_CLOCK: Final = frozenset(
+    """current_date current_time current_timestamp date time datetime julianday unixepoch strftime
+    timediff""".split()
+)
+"""Functions that may read the clock; whether they do depends on what they are given."""
+_NOW: Final = re.compile(r"\bnow\b|\bcurrent_(?:date|time)|(?:time|date|day|epoch)\s*\(\s*\)", re.I)
 _REFUSED: Final = frozenset(
     ("load_extension", "random", "randomblob", "readfile", "writefile", "edit", "fts3_tokenizer")
 )
@@ -64,6 +77,10 @@ class BadDatabase(Exception):
 
 class BadQuery(Exception):
     """The query cannot be run, or went over a limit."""
+
+
+class OutOfMemory(BadQuery):
+    """The memory of the process does not suffice; another one, with nothing in it, may have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +101,8 @@ class ResultTable:
     columns: tuple[str, ...]
     tables: frozenset[str]
     """The tables that it reads."""
+    reads_clock: bool = False
+    """Whether it may give something else tomorrow."""
 
 
 @dataclass(slots=True)
@@ -112,9 +131,12 @@ class Database:
     cache: dict[Any, Any] = field(default_factory=dict)
     """What is known of reference queries on it."""
     _tables: set[str] = field(default_factory=set)
+    _reads_clock: bool = False
 
     def run(self, query: str, limits: QueryLimits, *, reverse: bool = False) -> ResultTable:
-        """The rows of a query. Raises `BadQuery` if it cannot be run within the limits.
+        """The rows of a query.
+
+        Raises `BadQuery` if it cannot be run within the limits, `OutOfMemory` if memory is short.
 
         With `reverse`, whatever SQLite may read in any order is read in the other one.
         """
@@ -123,13 +145,13 @@ class Database:
         self.connection.set_authorizer(None)
         self.connection.execute(f"PRAGMA reverse_unordered_selects={'ON' if reverse else 'OFF'}")
         self.connection.set_authorizer(self._may_read)
-        self._tables = set()
+        self._tables, self._reads_clock = set(), False
         meter = _Meter(limits.steps, time.monotonic() + limits.seconds)
         self.connection.set_progress_handler(meter, STEPS_BETWEEN)
         try:
             return self._fetch_table(query, limits)
         except MemoryError as error:
-            raise BadQuery("it takes too much memory") from error
+            raise OutOfMemory("it takes too much memory") from error
         except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
             raise BadQuery(meter.over or f"SQLite says: {error!s:.200}") from error
         finally:
@@ -147,16 +169,21 @@ class Database:
                 if decode is _decode or "decode" not in str(error):
                     raise
         columns = tuple(str(column[0]) for column in cursor.description or ())
-        return ResultTable(rows, columns, frozenset(self._tables))
+        reads_clock = self._reads_clock or _NOW.search(query) is not None
+        return ResultTable(rows, columns, frozenset(self._tables), reads_clock)
 
     def _may_read(
         self, action: int, first: str | None, second: str | None, where: str | None, by: str | None
     ) -> int:
-        del where, by
+        del where
         if action not in _READS:
             return sqlite3.SQLITE_DENY
-        if action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _REFUSED:
+        name = (second or "").lower() if action == sqlite3.SQLITE_FUNCTION else ""
+        if name in _REFUSED:
             return sqlite3.SQLITE_DENY
+        if name in _CLOCK and by is not None:
+            # Inside of a view, whose text is not the query's.
+            self._reads_clock = True
         if action == sqlite3.SQLITE_READ and first:
             self._tables.add(first.lower())
         return sqlite3.SQLITE_OK
@@ -184,12 +211,17 @@ def _decode(data: bytes) -> str:
 
 
 def open_database(source: Mapping[str, Any]) -> Database:
-    """The database of a `path` or a `script`, closed to writers. Raises `BadDatabase`."""
+    """The database of a `path` or a `script`, closed to writers.
+
+    Raises `BadDatabase`, or `OutOfMemory` if memory is short.
+    """
     try:
         if "script" in source:
             return _build(str(source["script"]))
         return _open_file(Path(source["path"]))
-    except (sqlite3.Error, sqlite3.Warning, MemoryError, ValueError, OSError) as error:
+    except MemoryError as error:
+        raise OutOfMemory("it takes too much memory") from error
+    except (sqlite3.Error, sqlite3.Warning, ValueError, OSError) as error:
         raise BadDatabase(f"{error!s:.200}") from error
 
 
@@ -210,16 +242,29 @@ def _build(script: str) -> Database:
     database = _prepare(sqlite3.connect(":memory:", isolation_level=None), writable=True)
     connection = database.connection
 
+    denied: list[str] = []
+
     def may_build(action: int, *names: str | None) -> int:
-        name = (names[1] or "").lower()
-        refused = action == sqlite3.SQLITE_FUNCTION and name in _REFUSED
-        return sqlite3.SQLITE_OK if action in _BUILDS and not refused else sqlite3.SQLITE_DENY
+        first, second = names[0] or "", (names[1] or "").lower()
+        if action == sqlite3.SQLITE_FUNCTION and second in _REFUSED:
+            denied.append(f"{second}()")
+        elif action == sqlite3.SQLITE_PRAGMA and first.lower() != _DUMPED:
+            denied.append(f"PRAGMA {first:.60}")
+        elif action not in _BUILDS and action != sqlite3.SQLITE_PRAGMA:
+            denied.append("something else than tables, indexes, views and their rows")
+        else:
+            return sqlite3.SQLITE_OK
+        return sqlite3.SQLITE_DENY
 
     meter = _Meter(SCRIPT_STEPS, time.monotonic() + 30.0)
     connection.set_authorizer(may_build)
     connection.set_progress_handler(meter, STEPS_BETWEEN)
     try:
         connection.executescript(script)
+    except sqlite3.DatabaseError as error:
+        if denied:
+            raise BadDatabase(f"its script asks for {denied[0]}, which it may not") from error
+        raise BadDatabase(meter.over or f"{error!s:.200}") from error
     finally:
         connection.set_progress_handler(None, 0)
         connection.set_authorizer(None)

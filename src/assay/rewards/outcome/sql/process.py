@@ -30,7 +30,11 @@ class Lost:
     """The process ended, or had to be ended, while it ran the reference or the query."""
 
     of_reference: bool
-    because: str
+    late: bool
+
+    @property
+    def because(self) -> str:
+        return "it takes too long" if self.late else "it ended its process"
 
 
 class QueryProcesses:
@@ -41,8 +45,20 @@ class QueryProcesses:
         self._idle: list[ChildProcess] = []
 
     def ask(self, request: Mapping[str, Any], *, seconds: float) -> dict[str, Any] | Lost:
-        """The answer to a request about one query, whose limit is so many seconds a database."""
+        """The answer to a request about one query, whose limit is so many seconds a database.
+
+        A process that ends over it may have kept too much of other requests; then one that has
+        nothing is asked.
+        """
         child, fresh = self._take()
+        answer = self._ask(child, request, seconds, fresh=fresh)
+        if isinstance(answer, Lost) and not answer.late and not fresh:
+            answer = self._ask(self._start(), request, seconds, fresh=True)
+        return answer
+
+    def _ask(
+        self, child: ChildProcess, request: Mapping[str, Any], seconds: float, *, fresh: bool
+    ) -> dict[str, Any] | Lost:
         many = max(1, len(request["databases"]))
         reference_s = REFERENCE_RUNS * many * seconds + GRACE_S + (START_S if fresh else 0.0)
         of_reference = True
@@ -54,8 +70,7 @@ class QueryProcesses:
                 answer = child.receive(time.monotonic() + many * seconds + GRACE_S)
         except (TimeoutError, PipeClosed, BadFrame, OSError) as error:
             child.close()
-            late = isinstance(error, TimeoutError)
-            return Lost(of_reference, "it takes too long" if late else "it ended its process")
+            return Lost(of_reference, late=isinstance(error, TimeoutError))
         except BaseException:
             # Whatever interrupts a wait would leave an answer that nobody asked for.
             child.close()
@@ -70,12 +85,15 @@ class QueryProcesses:
                 if child.is_running():
                     return child, False
                 child.close()
+        return self._start(), True
+
+    def _start(self) -> ChildProcess:
         command, environment = same_interpreter("assay.rewards.outcome.sql.child")
         child = ChildProcess(
             command, environment=environment, limits={resource.RLIMIT_DATA: MEMORY_BYTES}
         )
         child.start()
-        return child, True
+        return child
 
     def _give_back(self, child: ChildProcess) -> None:
         with self._lock:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Final
+from typing import Any, Final
 
 from assay.rewards.outcome.sql.comparison import ResultGroups, comparable
 from assay.rewards.outcome.sql.execution import BadQuery, Database, QueryLimits, ResultTable, SqlRow
@@ -13,6 +13,8 @@ from assay.rewards.outcome.sql.text import OrderTerm, QueryShape, shape_of, unqu
 
 CACHED: Final = 256
 """References that are kept for one database."""
+CACHED_CELLS: Final = 200_000
+"""Cells of their results, beside those of the latest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +52,19 @@ def possible_results(
             known = PossibleResults(table, table.rows, (), ordered=False, repeatable=True)
         else:
             known = _find_out(database, query, limits)
-        while len(database.cache) >= CACHED:
-            database.cache.pop(next(iter(database.cache)))
-        database.cache[key] = known
+        if not known.table.reads_clock:
+            _keep(database.cache, key, known)
     return known
+
+
+def _keep(cache: dict[Any, PossibleResults], key: Any, results: PossibleResults) -> None:
+    while len(cache) >= CACHED or (cache and sum(map(_cells, cache.values())) > CACHED_CELLS):
+        cache.pop(next(iter(cache)))
+    cache[key] = results
+
+
+def _cells(results: PossibleResults) -> int:
+    return len(results.rows) * len(results.table.columns)
 
 
 def _find_out(database: Database, query: str, limits: QueryLimits) -> PossibleResults:

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from assay.errors import BadParameter
 from assay.registry import reward
+from assay.resources.row_files import OutsideFolder, row_file
 from assay.rewards.outcome.blocks import answer_blocks, fenced_blocks
 from assay.rewards.outcome.maths.find.channels import final_text
 from assay.rewards.outcome.sql.process import Lost, query_processes
@@ -151,11 +152,10 @@ def _source(item: Any, root: str | None) -> dict[str, Any] | Unreadable:
     if not isinstance(item, (str, Path)) or not str(item).strip() or "\0" in str(item):
         return Unreadable(f"is {describe(item)}; give the path of a SQLite file, or a script")
     try:
-        folder = Path(root or ".").resolve()
-        path = (folder / item).resolve()
-        if root is not None and not path.is_relative_to(folder):
-            return Unreadable(f"is {str(item)!r}, outside of the root {root!r}")
+        path = row_file(item, root)
         state = path.stat()
+    except OutsideFolder as error:
+        return Unreadable(f"is {str(item)!r:.200}, which is not read: {error}")
     except (OSError, ValueError, RuntimeError) as error:
         return Unreadable(f"is {str(item)!r:.200}, which cannot be read: {error!s:.100}")
     return {"path": str(path), "state": [state.st_mtime_ns, state.st_size, state.st_ino]}

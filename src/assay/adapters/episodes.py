@@ -1,0 +1,426 @@
+"""Live episodes for trainers: an environment that a trainer resets and steps, with its record.
+
+    episodes = Episodes("alfworld", "alfworld_episode_reward", step_limit=30)
+    live = episodes.new()
+    turn = live.reset("…/trial_T1", seed=7, group="g1", member=3)
+    while not turn.done:
+        turn = live.step(policy(turn.text))
+    print(live.outcome, turn_rewards(live.finish()))
+
+A rollout of the runner turned inside out: the trainer has the loop; the record, the limits and the
+scores are those of the runner. What an environment pays stands beside the outcome, turn by turn.
+
+A failure of the environment ends the episode and is never a score: the outcome is `None`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import random
+import uuid
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NoReturn, Self, TypeVar
+
+from assay.adapters.binding import Reward
+from assay.agents.functions import recorded
+from assay.agents.protocol import as_action
+from assay.agents.transcript import Transcript
+from assay.errors import BadParameter, NotReset, UsageError, did_you_mean
+from assay.resources.context import Context
+from assay.resources.pool import PoolLimits, Pools
+from assay.resources.spec import ResourceSpec
+from assay.resources.threads import shared_loop
+from assay.runner.benchmark import RunLimits
+from assay.runner.plan import PlannedAttempt
+from assay.runner.recorder import EpisodeRecorder, LedgerSink, RunResources
+from assay.runner.rollout import episode_boundary, score_episode
+from assay.runner.values import TaskLike, read_environment, read_tasks
+from assay.schema.end_tokens import strip_end_tokens
+from assay.schema.episode import Episode, Step, StopReason
+from assay.schema.observation import Observation
+from assay.schema.task import Task
+from assay.scoring.scorer import Scorer
+from assay.tasks.environments import environment_tasks
+
+T = TypeVar("T")
+
+OUTCOMES: Mapping[str, str] = {
+    "alfworld": "alfworld_episode_reward",
+    "scienceworld": "scienceworld_reward",
+    "webshop": "webshop_reward",
+}
+"""The reward that gives the outcome of each environment, where a trainer names no other."""
+STEP_LIMIT = 30
+AT_ONCE = 64
+RELEASED: tuple[StopReason, ...] = ("timeout", "env_error")
+"""Endings after which an instance may be in the middle of something, and serves no other."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTurn:
+    """What the policy sees next, and what the environment paid for its last action."""
+
+    text: str
+    reward: float = 0.0
+    """0 for a reset, and where the environment pays nothing."""
+    done: bool = False
+    stop_reason: StopReason | None = None
+    """How the episode ended; `None` while it goes on."""
+
+
+class Episodes:
+    """The live episodes of one environment: its tasks, its instances and the reward.
+
+    `environment` is a name, a mapping of a name and options, or what makes one, as `assay.run`
+    takes it; `config` are further options. `tasks` are its own unless others are given. `reward`
+    gives the outcome; without one, episodes are recorded and not scored. At most `at_once`
+    instances live at a time: a reset beyond that waits for one. `action_of` finds the action in a
+    reply, by default the reply without white space around it. `on_episode` gets every episode that
+    ended, and `writer` its steps and texts as they come (a run's writer is one).
+    """
+
+    def __init__(
+        self,
+        environment: Any,
+        reward: Reward | Scorer | None = None,
+        *,
+        config: Mapping[str, Any] | None = None,
+        params: Mapping[str, Any] | None = None,
+        columns: Mapping[str, str] | None = None,
+        tasks: Iterable[TaskLike] | None = None,
+        step_limit: int = STEP_LIMIT,
+        at_once: int = AT_ONCE,
+        reset_s: float = 60.0,
+        step_s: float = 60.0,
+        score_s: float = 60.0,
+        action_of: Callable[[str], str] = str.strip,
+        on_episode: Callable[[Episode], None] | None = None,
+        writer: LedgerSink | None = None,
+    ) -> None:
+        if type(step_limit) is not int or step_limit < 1:
+            raise BadParameter(f"step_limit is {step_limit!r}; it is a whole number from 1")
+        component = read_environment(environment)
+        self.spec = ResourceSpec(
+            component.name, {**component.options, **(config or {})}, component.value
+        )
+        self._task_list = None if tasks is None else read_tasks(tasks, {})
+        self.at_once = at_once
+        self.action_of = action_of
+        self.on_episode = on_episode
+        scorer = reward
+        if scorer is not None and not isinstance(scorer, Scorer):
+            scorer = Scorer(scorer, params, columns=columns)
+        own: PoolLimits = getattr(self.spec.factory(), "limits", PoolLimits())
+        self.resources = RunResources(
+            environment=self.spec,
+            limits=RunLimits(steps=step_limit, reset_s=reset_s, step_s=step_s, score_s=score_s),
+            scorers=() if scorer is None else (scorer,),
+            new_agent=_no_agent,
+            pools=Pools({self.spec.name: replace(own, cap=at_once)}),
+            writer=_Nowhere() if writer is None else writer,
+        )
+
+    @cached_property
+    def tasks(self) -> list[Task]:
+        """The tasks; an environment's own are listed when they are first asked for.
+
+        Raises `BadParameter` if there are none.
+        """
+        if self._task_list is not None:
+            tasks = list(self._task_list)
+        elif self.spec.make is None:
+            tasks = environment_tasks(self.spec.name, dict(self.spec.config))
+        else:
+            tasks = []
+        if not tasks:
+            raise BadParameter(f"the environment {self.spec.name!r} has no tasks; pass tasks=")
+        return tasks
+
+    @cached_property
+    def _by_id(self) -> dict[str, Task]:
+        return {task.id: task for task in self.tasks}
+
+    def task(self, task: Task | str | None = None, *, seed: int | None = None) -> Task:
+        """The task of that id; without one, a task that the seed draws, the same each time.
+
+        Raises `BadParameter` for an id that there is not.
+        """
+        if isinstance(task, Task):
+            return task
+        if task is None:
+            return random.Random(seed).choice(self.tasks)
+        if str(task) not in self._by_id:
+            hint = did_you_mean(str(task), self._by_id, f"the first is {self.tasks[0].id!r}")
+            raise BadParameter(
+                f"no task {task!r} among the {len(self.tasks)} of {self.spec.name!r}; {hint}"
+            )
+        return self._by_id[str(task)]
+
+    def new(self) -> LiveEpisode:
+        """An episode that is not reset yet; nothing is started."""
+        return LiveEpisode(self)
+
+    def all(self, work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+        """The results of coroutines that run side by side, such as `live.step_async(…)`.
+
+        Raises what one of them raised, after all have ended.
+        """
+
+        async def gather() -> list[T | BaseException]:
+            return await asyncio.gather(*work, return_exceptions=True)
+
+        results = self.wait(gather())
+        failures = [result for result in results if isinstance(result, BaseException)]
+        if failures:
+            raise failures[0]
+        return [result for result in results if not isinstance(result, BaseException)]
+
+    def close(self) -> None:
+        """End every instance; calling it again does nothing."""
+        self.wait(self.resources.pools.close())
+
+    def wait(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of work on the loop that all live episodes of a process share."""
+        return shared_loop("assay-episodes").wait(work)
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """As `wait`, from any event loop."""
+        return await shared_loop("assay-episodes").run(work)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class LiveEpisode:
+    """One episode after the other in an environment; for one driver, on any thread or loop."""
+
+    def __init__(self, episodes: Episodes) -> None:
+        self._episodes = episodes
+        self._recorder: EpisodeRecorder | None = None
+        self._context: Context | None = None
+        self._transcript = Transcript()
+        self._steps = 0
+        self._turn = LiveTurn("")
+        self._episode: Episode | None = None
+        self.task: Task | None = None
+        self.group = ""
+        self.seed: int | None = None
+        self.member = 0
+        self.start: Observation | None = None
+        """What the reset showed; `None` where it failed."""
+        self.observation: Observation | None = None
+        """The latest."""
+
+    def reset(
+        self,
+        task: Task | str | None = None,
+        *,
+        seed: int | None = None,
+        group: str | None = None,
+        member: int = 0,
+    ) -> LiveTurn:
+        """What the policy sees first; an episode that has not ended is dropped, without a record.
+
+        The task is the start: an environment draws nothing that its task does not name, so all
+        members of a group see the same. `seed` and `group`, by default the task and the seed, are
+        kept in the record. Raises `BadParameter` for a task that there is not.
+        """
+        return self._episodes.wait(self._reset(task, seed, group, member))
+
+    async def reset_async(
+        self,
+        task: Task | str | None = None,
+        *,
+        seed: int | None = None,
+        group: str | None = None,
+        member: int = 0,
+    ) -> LiveTurn:
+        """As `reset`, for an event loop."""
+        return await self._episodes.run(self._reset(task, seed, group, member))
+
+    def step(self, reply: str) -> LiveTurn:
+        """Carry out the action of a reply; after the end, the last turn again, unpaid.
+
+        In a conversation a reply that calls no tool is the answer; elsewhere `answer("…")` is.
+        Raises `NotReset` before the first reset.
+        """
+        return self._episodes.wait(self._step(reply))
+
+    async def step_async(self, reply: str) -> LiveTurn:
+        """As `step`, for an event loop."""
+        return await self._episodes.run(self._step(reply))
+
+    def finish(self, stop_reason: StopReason = "gave_up") -> Episode:
+        """The record, scored; an episode that goes on ends so. Raises `NotReset` before one."""
+        return self._episodes.wait(self._finish(stop_reason))
+
+    async def finish_async(self, stop_reason: StopReason = "gave_up") -> Episode:
+        """As `finish`, for an event loop."""
+        return await self._episodes.run(self._finish(stop_reason))
+
+    def close(self) -> None:
+        """Give the environment back, without a record of what was not finished."""
+        self._episodes.wait(self._release())
+
+    async def close_async(self) -> None:
+        """As `close`, for an event loop."""
+        await self._episodes.run(self._release())
+
+    @property
+    def steps(self) -> int:
+        """Actions that the environment was given since the reset."""
+        return self._steps
+
+    @property
+    def turn(self) -> LiveTurn:
+        """The latest turn."""
+        return self._turn
+
+    @property
+    def outcome(self) -> float | None:
+        """The reward of the episode that ended; `None` if it abstained, or none was asked for."""
+        scores = () if self._episode is None else self._episode.scores
+        return None if not scores or scores[0].abstained else float(scores[0])
+
+    async def _reset(
+        self, task: Task | str | None, seed: int | None, group: str | None, member: int
+    ) -> LiveTurn:
+        await self._release()
+        selected = self._episodes.task(task, seed=seed)
+        if group is None:
+            group = selected.id if seed is None else f"{selected.id}#{seed}"
+        resources = replace(self._episodes.resources, notes={"group": group, "member": member})
+        attempt = uuid.uuid4().hex
+        self._transcript, self._steps, self._episode = Transcript(), 0, None
+        self.task, self.group, self.seed, self.member = selected, group, seed, member
+        self.start = self.observation = None
+        self._context = Context.open(
+            task=selected,
+            rollout_id=attempt,
+            pools=resources.pools,
+            environments={resources.environment.name: resources.environment},
+        )
+        recorder = EpisodeRecorder(attempt, PlannedAttempt(selected, member, seed), resources)
+        self._recorder = recorder
+        refusal: UsageError | None = None
+        with episode_boundary(recorder):
+            try:
+                environment = await self._context.acquire_resource(resources.environment, "global")
+                async with recorder.turn("env_error", resources.limits.reset_s):
+                    self.start = await environment.reset(selected)
+                self._see(recorder, self.start)
+            except UsageError as error:
+                refusal = error
+        if refusal is not None:
+            await self._release()
+            raise refusal
+        return await self._next_turn(recorder)
+
+    async def _step(self, reply: str) -> LiveTurn:
+        recorder, context = self._recorder, self._context
+        if self._episode is not None:
+            return replace(self._turn, reward=0.0)
+        if recorder is None or context is None or self.observation is None:
+            raise NotReset("this episode was not reset to a task; `reset(task)` starts it")
+        resources = self._episodes.resources
+        text = self._episodes.action_of(strip_end_tokens(reply))
+        action = recorded(as_action(text, self.observation), self.observation, self._transcript)
+        recorder.record_action(action)
+        if action.answer is not None:
+            recorder.record_last_action()
+            recorder.end("answered" if action.answer.strip() else "gave_up", action.answer)
+            self.observation = Observation("")
+            return await self._next_turn(recorder)
+        self._steps += 1
+        with episode_boundary(recorder):
+            environment = await context.acquire_resource(resources.environment, "global")
+            async with recorder.turn("env_error", resources.limits.step_s):
+                observation = await environment.step(action.text)
+            self._see(recorder, observation)
+            if observation.done:
+                recorder.end("finished")
+            elif self._steps >= resources.limits.steps:
+                recorder.end("step_limit")
+        return await self._next_turn(recorder)
+
+    def _see(self, recorder: EpisodeRecorder, observation: Observation) -> None:
+        recorder.record_step(observation)
+        self._transcript.add_observation(observation.text)
+        self.observation = observation
+
+    async def _next_turn(self, recorder: EpisodeRecorder) -> LiveTurn:
+        """The turn that was recorded last; an episode that ended is scored at once."""
+        failed = recorder.stop_reason in RELEASED
+        observation = self.observation
+        text = "" if observation is None or failed else observation.text
+        paid = None if observation is None or failed else observation.reward
+        self._turn = LiveTurn(
+            text,
+            reward=paid or 0.0 if self._steps else 0.0,
+            done=recorder.stop_reason is not None,
+            stop_reason=recorder.stop_reason,
+        )
+        if self._turn.done:
+            await self._finish()
+        return self._turn
+
+    async def _finish(self, stop_reason: StopReason = "gave_up") -> Episode:
+        if self._episode is not None:
+            return self._episode
+        recorder, context = self._recorder, self._context
+        if recorder is None or context is None:
+            raise NotReset("this episode was not reset to a task; `reset(task)` starts it")
+        if recorder.stop_reason is None:
+            recorder.end(stop_reason)
+            self._turn = LiveTurn("", done=True, stop_reason=stop_reason)
+        resources = self._episodes.resources
+        recorder.scores = await score_episode(
+            resources.scorers, recorder.episode(), context, limit_s=resources.limits.score_s
+        )
+        self._episode = recorder.episode()
+        await self._release()
+        if self._episodes.on_episode is not None:
+            self._episodes.on_episode(self._episode)
+        return self._episode
+
+    async def _release(self) -> None:
+        """Give the instance back; one that may be in the middle of something is ended."""
+        context, recorder, self._context = self._context, self._recorder, None
+        if context is None or recorder is None:
+            return
+        try:
+            spec = self._episodes.resources.environment
+            if recorder.stop_reason in RELEASED and context.has(spec):
+                await (await context.acquire_resource(spec)).close()
+        finally:
+            await context.release()
+
+
+def turn_rewards(episode: Episode) -> list[float]:
+    """What the environment paid for each action of the episode; 0 where it paid nothing."""
+    return [step.reward or 0.0 for step in episode.trajectory.steps if step.index > 0]
+
+
+class _Nowhere:
+    """The sink of an episode whose record is in memory alone."""
+
+    def steps(self, attempt: str) -> Self:  # noqa: ARG002 - the sink's signature
+        return self
+
+    def write(self, step: Step) -> None:
+        """Keep nothing: the episode itself holds its steps."""
+
+    def artifact(self, data: bytes | str) -> str:
+        """The hash of the content, by which two observations can be compared."""
+        content = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+        return hashlib.sha256(content).hexdigest()
+
+
+def _no_agent(base_url: str) -> NoReturn:
+    raise NotImplementedError(f"the policy of a live episode is its trainer ({base_url})")

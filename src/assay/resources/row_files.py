@@ -1,0 +1,47 @@
+"""Files that a row of data names, such as a database: any of this user's, or those of one folder.
+
+Whoever calls Assay from Python chose the rows. A server did not: its worker processes confine
+themselves to a folder before the first request, for good.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+_FOLDERS: Final[list[Path]] = []
+"""The folders out of which no row of this process may lead; each was set for good."""
+
+
+class OutsideFolder(ValueError):
+    """A row names a file outside of the folder that it may name files of."""
+
+
+def confine_row_files(folder: str | Path) -> None:
+    """From here on rows of this process can name no file outside of this folder; its own
+    relative names begin there."""
+    _FOLDERS.append(Path(folder).resolve())
+
+
+def row_file(name: str | Path, root: str | None = None) -> Path:
+    """Where the file is that a row names, with links followed.
+
+    A relative name begins at `root`, which it may not leave, or else at the folder of
+    `confine_row_files`, or else here. Raises `OutsideFolder`, and `OSError` or `RuntimeError` for
+    links that lead nowhere.
+    """
+    bounds = list(_FOLDERS)
+    start = bounds[-1] if bounds else Path()
+    if root is not None:
+        start = (start / root).resolve()
+        bounds.append(start)
+    path = (start / name).resolve()
+    for folder in bounds:
+        if not path.is_relative_to(folder):
+            shown = (
+                f"the root {root!r:.200}"
+                if folder == start and root is not None
+                else ("the folder of files that requests may name (`assay serve --root`)")
+            )
+            raise OutsideFolder(f"it is outside of {shown}")
+    return path

@@ -1,0 +1,182 @@
+"""The reward server for coding agents: `score`, `diagnose`, `steps` and `audit` as MCP tools.
+
+Nothing is written, and no file outside the folder is read. A reward is named as it is registered;
+an address such as `file.py:name`, which runs that file's code, is followed only if the person who
+started the server allows it, and so is a program scored outside the sandbox.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any, Final
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import ToolAnnotations
+
+from assay import __version__
+from assay.audit.engine import audit_reward
+from assay.errors import AssayError, BadParameter
+from assay.ledger.steps import read_steps
+from assay.registry import REWARDS, find_reward
+from assay.registry.addresses import is_address
+from assay.report.diagnosis import diagnose
+from assay.rewards.step.recovery import RecoveryRewardScorer
+from assay.runner.scored_steps import rescore
+from assay.schema.audit import Kind
+from assay.schema.score import score_to_record
+from assay.scoring.scorer import Scorer
+from assay.server.catalogue import check_owner_options
+
+MOST_ROWS: Final = 256
+MOST_CHARS: Final = 2_000_000
+"""Of the texts of one call of `score`."""
+MOST_STEPS: Final = 500
+MOST_FINDINGS: Final = 50
+READ_ONLY: Final = ToolAnnotations(
+    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+INSTRUCTIONS: Final = (
+    "Rewards for language-model agents. Write a reward, `score` rows with it (right, wrong, empty, "
+    "hostile), then `audit` it: the audit finds wrong answers that it pays and right ones that it "
+    "refuses. `diagnose` says why a recorded run lost points, `steps` what each step was worth."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RewardTools:
+    """The four tools, as functions of plain JSON values."""
+
+    folder: Path
+    """Files are read below it, and nowhere else."""
+    runs_dir: Path
+    run_code: bool = False
+    """Whether an address may be followed, which runs the code there."""
+
+    def score(
+        self,
+        reward: str,
+        rows: list[dict[str, Any]],
+        params: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Score rows with a reward: for each the number with its reason, or an abstention.
+
+        `reward` is a registered name (`math_equal_reward`); a row has `final_response` and the
+        columns that the reward needs, such as `answer`. `params` are the reward's options.
+        """
+        if len(rows) > MOST_ROWS:
+            raise BadParameter(f"{len(rows)} rows; at most {MOST_ROWS} in one call")
+        size = sum(len(str(row)) for row in rows)
+        if size > MOST_CHARS:
+            raise BadParameter(f"{size:,} characters; at most {MOST_CHARS:,} in one call")
+        function = self._reward(reward)
+        self._check_owner_options(function, params or {})
+        scorer = Scorer(function, params)
+        scores = [scorer(row) for row in rows]
+        values = [float(score) for score in scores if not score.abstained]
+        return {
+            "reward": scorer.spec.to_record(),
+            "mean": sum(values) / len(values) if values else None,
+            "abstained": len(scores) - len(values),
+            "scores": [score_to_record(score) for score in scores],
+        }
+
+    def diagnose(self, run: str = "latest", task: str | None = None) -> dict[str, Any]:
+        """Why a recorded run lost points: the causes, the costliest first, with the evidence.
+
+        `run` is an id, the beginning of one, `latest` or `@-2`; `task` keeps one task.
+        """
+        if "/" in run or "\\" in run or run.startswith("."):
+            raise BadParameter(f"run={run!r:.100}; give the id of a run in {str(self.runs_dir)!r}")
+        record = diagnose(run, task=task, runs_dir=self.runs_dir).to_record()
+        record["findings"] = record["findings"][:MOST_FINDINGS]
+        return record
+
+    def steps(self, trace: str, first: int = 0) -> dict[str, Any]:
+        """What each recorded step of a browser agent was worth, scored again from the record.
+
+        `trace` is a steps file below the server's folder; `first` skips steps before it.
+        """
+        if first < 0:
+            raise BadParameter(f"first={first}; 0 or more")
+        path = self._file(trace)
+        scored = list(rescore(read_steps(path)))
+        shown = [
+            row.to_record(RecoveryRewardScorer.id) for row in scored[first : first + MOST_STEPS]
+        ]
+        return {"count": len(scored), "steps": shown}
+
+    def audit(self, reward: str, kind: Kind | None = None) -> dict[str, Any]:
+        """How a reward can be fooled: wrong answers that it pays, right ones that it refuses.
+
+        It runs in a process of its own, within limits, for up to a minute. `kind` is found out if
+        it is not given.
+        """
+        result = audit_reward(self._target(reward), kind=kind)
+        record = result.to_record()
+        return {
+            "verdict": result.verdict,
+            "findings": record["findings"][:MOST_FINDINGS],
+            "checks": len(result.checks),
+        }
+
+    def _check_address(self, reward: str) -> None:
+        if is_address(reward) and not self.run_code:
+            raise BadParameter(
+                f"{reward!r:.200} is an address, and following it runs the code there; this server "
+                "is read-only: start it with `assay serve --mcp --run-code`, or name a registered "
+                f"reward: {', '.join(REWARDS.names())}"
+            )
+
+    def _reward(self, reward: str) -> Callable[..., Any]:
+        self._check_address(reward)
+        return REWARDS.find(reward)
+
+    def _target(self, reward: str) -> str:
+        """The name by which the audit's own process finds the reward."""
+        self._check_address(reward)
+        if is_address(reward):
+            return reward
+        function = REWARDS.find(reward)
+        if find_reward(function).name in REWARDS.built_in():
+            return reward
+        # It was registered by a module that the person named with --import.
+        return f"{function.__module__}:{function.__qualname__}"
+
+    def _check_owner_options(self, reward: Callable[..., Any], params: dict[str, Any]) -> None:
+        if not self.run_code:
+            check_owner_options(find_reward(reward), params)
+
+    def _file(self, name: str) -> Path:
+        root = self.folder.resolve()
+        path = (root / name).resolve()
+        if not path.is_relative_to(root) or not path.is_file():
+            raise BadParameter(f"there is no file {name!r:.200} below {str(root)!r}")
+        return path
+
+
+def build_server(tools: RewardTools) -> MCPServer[Any]:
+    """An MCP server with the four tools; what is wrong with a call is said in its result."""
+    server: MCPServer[Any] = MCPServer(
+        "assay", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING"
+    )
+    functions: Sequence[Callable[..., dict[str, Any]]] = (
+        tools.score, tools.diagnose, tools.steps, tools.audit,
+    )  # fmt: skip
+    for function in functions:
+        server.add_tool(_saying_errors(function), name=function.__name__, annotations=READ_ONLY)
+    return server
+
+
+def _saying_errors(function: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    @wraps(function)
+    def call(*arguments: Any, **options: Any) -> dict[str, Any]:
+        try:
+            return function(*arguments, **options)
+        except AssayError as error:
+            raise ToolError(str(error)) from error
+
+    return call
