@@ -142,7 +142,7 @@ def test_the_report_leads_with_the_prediction(capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize("gated", [False, True])
 def test_an_answer_without_a_number_is_no_zero_of_its_group(gated: bool) -> None:
     def brittle(final_response: str) -> float:
-        return 1.0 if len(final_response) < 1_000 else {}["long"]
+        return [1.0][len(final_response) // 1_000]
 
     gate = {"gate": "correct"} if gated else {}
     components: dict[str, Any] = {
