@@ -79,7 +79,7 @@ def step(index: int, page: str) -> Step:
     ]
     score = {
         "schema": "assay.step_score/1",
-        "scorer": "recovery@2",
+        "scorer": "recovery@3",
         "score": SCORES[kind],
         "classification": CLASSES[kind],
         "strength": "weak_positive",

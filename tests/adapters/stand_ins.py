@@ -138,6 +138,39 @@ def inspect_scorer(metrics: list[Any], name: str) -> Any:
     return decorate
 
 
+class VerifiersClass:
+    """A class of verifiers' that is made with keywords, or with what it is a generic of."""
+
+    def __init__(self, *values: Any, **fields: Any) -> None:
+        vars(self).update(fields)
+        if len(values) == 2:
+            self.data, self.config = values
+        elif values:
+            (self.config,) = values
+
+    def __class_getitem__(cls, _: Any) -> Any:
+        return cls
+
+
+def verifiers_class(name: str, **members: Any) -> type:
+    return type(name, (VerifiersClass,), members)
+
+
+def resolve_prompt(self: Any, data: Any) -> tuple[str | None, Any]:
+    return data.system_prompt, data.prompt
+
+
+VERIFIERS: dict[str, Any] = {
+    name: verifiers_class(name)
+    for name in "TaskData TaskConfig TasksetConfig State EnvConfig AgentConfig SubprocessConfig "
+    "HarnessConfig Task Taskset Env".split()
+} | {
+    "Harness": verifiers_class("Harness", resolve_prompt=resolve_prompt),
+    "ProgramResult": lambda *result: result,
+    "reward": lambda function: function,
+    "metric": lambda function: function,
+}
+
 LIBRARIES: dict[str, dict[str, Any]] = {
     "skyrl_gym.envs.base_text_env": {"BaseTextEnv": SkyRLTextEnv},
     "openenv.core.rubrics.base": {"Rubric": OpenEnvRubric},
@@ -160,6 +193,8 @@ LIBRARIES: dict[str, dict[str, Any]] = {
         "AutoresetMode": SimpleNamespace(DISABLED="Disabled"),
     },
     "gymnasium.vector.utils": {"batch_space": lambda space, n: (space,) * n},
+    "verifiers.v1": VERIFIERS,
+    "verifiers.v1.dialects.chat": {"message_to_wire": dict},
     "inspect_ai.scorer": {
         "Score": InspectScore,
         "scorer": inspect_scorer,
@@ -168,7 +203,15 @@ LIBRARIES: dict[str, dict[str, Any]] = {
     },
 }
 
-ADAPTERS = ("skyrl", "openenv", "openenv_episodes", "rllm", "gymnasium", "inspect_ai")
+ADAPTERS = (
+    "skyrl",
+    "openenv",
+    "openenv_episodes",
+    "rllm",
+    "gymnasium",
+    "inspect_ai",
+    "verifiers_episodes",
+)
 
 
 @contextmanager

@@ -288,7 +288,13 @@ ADAPTERS = {
 PAGES = {"observing", "watching", "beside", "browser_use", "selenium"}
 TESTS = {"pytest", "reward_tester", "golden"}
 SIGNALS = {"tracking", "tracking_signals", "tracking_writers"}
-EPISODES = {"episodes", "gymnasium", "openenv_episodes"}
+EPISODES = {
+    "episodes",
+    "gymnasium",
+    "openenv_episodes",
+    "trl_episodes",
+    "verifiers_episodes",
+}
 SHARED = {"binding", "end_tokens", "messages", "tally"}
 NO_SCORES = {*SHARED, *EPISODES, *PAGES, *TESTS, *SIGNALS}
 """What the adapters share, and those for environments and pages, which do not score answers."""

@@ -56,7 +56,7 @@ def test_every_adapter_has_a_row_and_every_row_a_version() -> None:
     pages = {"observing", "watching", "beside", "browser_use", "selenium"}
     tests = {"pytest", "reward_tester", "golden"}
     signals = {"tracking", "tracking_signals", "tracking_writers"}
-    episodes = {"episodes", "openenv_episodes"}
+    episodes = {"episodes", "openenv_episodes", "trl_episodes", "verifiers_episodes"}
     others = {*episodes, *pages, *tests, *signals}
     shared = {"binding", "end_tokens", "messages", "tally", *others}
     rows = {re.split("[, ]", name)[0].lower().replace("-", "_") for name in RUNS}

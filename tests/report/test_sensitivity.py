@@ -118,3 +118,13 @@ def test_a_date_has_eight_forms() -> None:
 )
 def test_numbers_in_words(number: float, words: str) -> None:
     assert number_words(float(number)) == words
+
+
+def test_a_choice_is_probed_in_the_forms_of_its_letter() -> None:
+    found = probe("choice_reward", "B")
+    rows = {row.name: row.reward for row in found.rows if row.family == "letter" or not row.right}
+    for form in ("in brackets", "with a bracket", "named", "in a sentence", "in a box"):
+        assert rows[form] == 1.0, form
+    for form in ("another letter", "two letters", "two in brackets", "every letter"):
+        assert rows[form] == 0.0, form
+    assert not any(row.family == "letter" for row in probe("qa_f1_reward", "B").rows)

@@ -213,7 +213,7 @@ def _episode_with_pages(writer: RunWriter) -> Episode:
     ]
     first, whole = writer.artifact("line 0 of the page\nold"), writer.artifact(page)
     events = {"status": 404, "pending": 2, "kept": False, "redirects": 1}
-    score = {"scorer": "recovery@2", "score": 0.5, "classification": "progress", "events": events}
+    score = {"scorer": "recovery@3", "score": 0.5, "classification": "progress", "events": events}
     steps = (
         Step(index=0, action="", observation=first),
         Step(index=1, action='scroll("down")', observation=whole, scores=(score,)),

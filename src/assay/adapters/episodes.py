@@ -107,6 +107,7 @@ class Episodes:
             component.name, {**component.options, **(config or {})}, component.value
         )
         self._task_list = None if tasks is None else read_tasks(tasks, {})
+        self.at_once = at_once
         self.action_of = action_of
         self.on_episode = on_episode
         scorer = reward
@@ -255,13 +256,13 @@ class LiveEpisode:
         """As `step`, for an event loop."""
         return await self._episodes.run(self._step(reply))
 
-    def finish(self) -> Episode:
-        """The record, scored; an episode that goes on is given up. Raises `NotReset` before one."""
-        return self._episodes.wait(self._finish())
+    def finish(self, stop_reason: StopReason = "gave_up") -> Episode:
+        """The record, scored; an episode that goes on ends so. Raises `NotReset` before one."""
+        return self._episodes.wait(self._finish(stop_reason))
 
-    async def finish_async(self) -> Episode:
+    async def finish_async(self, stop_reason: StopReason = "gave_up") -> Episode:
         """As `finish`, for an event loop."""
-        return await self._episodes.run(self._finish())
+        return await self._episodes.run(self._finish(stop_reason))
 
     def close(self) -> None:
         """Give the environment back, without a record of what was not finished."""
@@ -369,15 +370,15 @@ class LiveEpisode:
             await self._finish()
         return self._turn
 
-    async def _finish(self) -> Episode:
+    async def _finish(self, stop_reason: StopReason = "gave_up") -> Episode:
         if self._episode is not None:
             return self._episode
         recorder, context = self._recorder, self._context
         if recorder is None or context is None:
             raise NotReset("this episode was not reset to a task; `reset(task)` starts it")
         if recorder.stop_reason is None:
-            recorder.end("gave_up")
-            self._turn = LiveTurn("", done=True, stop_reason="gave_up")
+            recorder.end(stop_reason)
+            self._turn = LiveTurn("", done=True, stop_reason=stop_reason)
         resources = self._episodes.resources
         recorder.scores = await score_episode(
             resources.scorers, recorder.episode(), context, limit_s=resources.limits.score_s

@@ -74,8 +74,8 @@ def _finalize(value: Any) -> Any:
 
 
 def _when(stamp: str) -> str:
-    """`2026-03-29T12:21:35.000Z` as `2026-03-29 12:21`."""
-    return stamp[:16].replace("T", " ")
+    """`2026-03-29T12:21:35.000Z` as `2026-03-29 12:21 UTC`."""
+    return f"{stamp[:16].replace('T', ' ')} UTC" if stamp else ""
 
 
 def several(number: int, noun: str) -> str:
@@ -85,7 +85,7 @@ def several(number: int, noun: str) -> str:
 
 def chance(p: float) -> str:
     """A p-value in as many digits as say something."""
-    return "< 0.0001" if p < 0.0001 else f"= {p:.2g}"
+    return "< 0.0001" if p < 0.0001 else f"= {p:.3g}"
 
 
 def brief(text: str, most: int = 200) -> str:

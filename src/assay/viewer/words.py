@@ -44,7 +44,7 @@ WORDS: dict[str, str] = {
     "ending": "How the attempt ended.",
     "errors": "Attempts that the agent, its model or the environment broke off.",
     "fell, rose": "Tasks whose mean reward moved far, down and up: if nothing had changed, as many "
-    "would rise as fall. The mark task-drop says that too many fell for that.",
+    "would rise as fall. A mark says where too many fell for that.",
     "first divergence": "The first step at which the actions differ, or the same action had "
     "another result.",
     "flaky": "The reward of the task varied although nothing was changed.",
@@ -89,7 +89,7 @@ WORDS: dict[str, str] = {
     "task": "One question or goal, by its id.",
     "time": "From the first step to the last; of a run the sum over its attempts, of which "
     "concurrent ones overlap.",
-    "tokens": "Of the prompts, plus those of the replies.",
+    "tokens": "Of the prompts, which go in, and of the replies, which come out.",
     "verdict": "What the data says of the change: a difference is claimed only where a test "
     "carries it.",
     "version": "Goes up whenever the reward gives another number for the same answer.",

@@ -191,6 +191,26 @@ ROWS: list[tuple[str, StepInput, int, str]] = [
         "repeat",
     ),
     (
+        "back from a page that did not load",
+        StepInput(CLICK, A, MOVED, recent=RecentSteps(revisits=1, pending="page_error")),
+        500,
+        "recovered",
+    ),
+    (
+        "back from it again",
+        StepInput(
+            CLICK, A, MOVED, recent=RecentSteps(revisits=2, pending="page_error", same_call=1)
+        ),
+        -120,
+        "repeat",
+    ),
+    (
+        "back after a refused form",
+        StepInput(CLICK, A, MOVED, recent=RecentSteps(revisits=1, pending="form_rejected")),
+        0,
+        "repeat",
+    ),
+    (
         "back again and again",
         StepInput(CLICK, A, MOVED, recent=RecentSteps(revisits=5)),
         -160,

@@ -76,8 +76,12 @@ class SeenInput(NamedTuple):
     """Whether a message to somebody stands beside it."""
     around: str = ""
     """What is written around the element, if that is little."""
+    near: str = ""
+    """The heading above the element, and the line that it stands in."""
     drawn: bool = False
     """Whether it is a picture rather than a control."""
+    jumps: bool = False
+    """Whether it is a link to a place on the same page."""
     box: tuple[float, float, float, float] | None = None
 
 
@@ -142,6 +146,7 @@ class PageObserver:
             "Network.responseReceived": self._on_response,
             "Network.loadingFinished": requests.on_finished,
             "Network.loadingFailed": self._on_failed,
+            "Network.webSocketFrameSent": requests.on_frame,
             "Page.frameRequestedNavigation": self._on_announced,
             "Page.frameScheduledNavigation": self._on_announced,
             "Page.frameClearedScheduledNavigation": self._on_cleared,
@@ -429,6 +434,23 @@ class PageObserver:
             refusals=refusals,
             missing=missing,
         )
+
+    @property
+    def reached_out(self) -> bool:
+        """Whether the step may have changed something outside the page."""
+        if self.happened or self.loading:
+            return True
+        return any(
+            log.reached_out
+            for log in (self.requests, *(inner.requests for inner in self._inner.values()))
+        )
+
+    def written(self) -> list[tuple[str, str]]:
+        """Method and address of the requests with which the step changed something."""
+        return [
+            *self.requests.written(),
+            *(line for inner in self._inner.values() for line in inner.requests.written()),
+        ]
 
     async def picture(self, snapshot: PageSnapshot) -> WindowPicture | None:
         """A small picture of the window; `None` where none can be taken."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from assay.envs.browser.notices import Notice, is_refusal, read_notice
+from assay.envs.browser.notices import Notice, is_refusal, read_notice, read_wall
 from assay.envs.browser.observing import NativeDialog
 from assay.envs.browser.outcomes import detect_block, detect_wall
 from assay.envs.browser.requests import RequestLog
@@ -24,6 +24,7 @@ SPARSE_CHARS: Final = 500
 HEADED_CHARS: Final = 1_500
 """A page with no more than that may be about what its heading says is wrong."""
 PLAIN_CHARS: Final = 160
+TEXT_CHARS: Final = 300
 _CONTROL: Final = re.compile(r'\[\d+\] [\w-]+ "(?:[^"\\]|\\.)*"(?: -> \S+)?')
 _HEADING: Final = re.compile(r'heading (".*")')
 _TITLE_PARTS: Final = re.compile(r"\s+[|–—·-]\s+")
@@ -99,11 +100,12 @@ def find_notice(
     *,
     fresh: bool,
     own: bool,
+    settled: bool = True,
 ) -> Notice | None:
     """What the page says of itself since the call; `None` when it says nothing.
 
     `fresh` is whether another document came, `own` whether only what stands by the field of the
-    call counts.
+    call counts, `settled` whether nothing is still to come.
     """
     messages = [
         (text, mark)
@@ -114,8 +116,8 @@ def find_notice(
     marked = [*alerts, *(text for text, mark in messages if mark)]
     if own:
         return read_notice((), (), marked) or _by_look(messages)
-    if fresh and not (snapshot.plain.strip() or snapshot.refs or snapshot.drawn):
-        # Nothing came where a page was to come.
+    if _is_empty(snapshot) and (fresh or (settled and before and not _is_empty(before))):
+        # Nothing came where a page was to come, or nothing is left of the page.
         return Notice("missing", frozenset())
     headings, sentences = _news(snapshot, before)
     length = sum(map(len, sentences)) + sum(map(len, headings))
@@ -127,7 +129,11 @@ def find_notice(
         headings if length <= HEADED_CHARS else (),
         sentences if moved and length <= SPARSE_CHARS else (),
         marked,
-    ) or _by_look(messages)
+    ) or (_by_look(messages) or read_wall(text for text, _ in messages if len(text) <= PLAIN_CHARS))
+
+
+def _is_empty(page: PageSnapshot) -> bool:
+    return not (page.plain.strip() or page.refs or page.drawn)
 
 
 def _by_look(messages: Sequence[tuple[str, str]]) -> Notice | None:
@@ -153,6 +159,16 @@ def _news(page: PageSnapshot, before: PageSnapshot | None) -> tuple[list[str], l
         elif line.strip():
             rest.append(line.strip())
     return headings, rest
+
+
+def new_texts(page: PageSnapshot, before: PageSnapshot | None) -> list[str]:
+    """The short texts that came with a step; none where so much came that it is a page to read."""
+    headings, rest = _news(page, before)
+    old = "" if before is None else before.plain
+    messages = [text for text, _, _ in page.messages if text not in old]
+    if sum(map(len, headings)) + sum(map(len, rest)) > HEADED_CHARS:
+        return messages
+    return [*messages, *headings, *(line for line in rest if len(line) <= TEXT_CHARS)][:40]
 
 
 def _lines(page: PageSnapshot) -> list[str]:

@@ -147,7 +147,11 @@ _WALLS: Final[Mapping[str, BlockCode]] = {
 }
 _REFUSED: Final[Mapping[int, BlockCode]] = {
     401: "auth_redirect",
+    402: "gate",
     403: "access_denied",
+    407: "auth_redirect",
+    451: "access_denied",
+    511: "auth_redirect",
     429: "rate_limited",
 }
 

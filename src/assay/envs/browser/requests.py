@@ -15,16 +15,19 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from assay.envs.browser.digest import MUTATING, is_analytics, net_line, request_line
+from assay.envs.browser.risk import names_deed
 from assay.schema.evidence import NetworkFact
 
 OWN_TYPES: Final = frozenset(("XHR", "Fetch", "Document"))
 """Types of requests whose answers a page usually shows; `Document` is that of a frame here."""
+SAFE: Final = frozenset(("GET", "HEAD", "OPTIONS"))
+"""Methods of requests that only ask."""
 ASKS: Final = frozenset(("XHR", "Fetch"))
 KEPT_ANSWERS: Final = 5
 """Answers that are read at one step."""
 ANSWER_CHARS: Final = 100_000
 """A longer answer is data, and not a refusal."""
-REFUSALS: Final = (401, 403, 429)
+REFUSALS: Final = (401, 402, 403, 407, 429, 451, 511)
 """Statuses that say who may not do something, rather than that it cannot be done."""
 KEPT_LINES: Final = 1_000
 """Kinds of request that are counted apart; a page that makes up more is counted as one."""
@@ -51,7 +54,7 @@ class OwnRequests(NamedTuple):
     failed_reads: int = 0
     pending: int = 0
     refused: int | None = None
-    """The status of one that was refused to this visitor: 401, 403, 429."""
+    """The status of one that was refused to this visitor, and not to everybody."""
 
     def plus(self, other: OwnRequests) -> OwnRequests:
         """These and the requests of another frame."""
@@ -104,11 +107,13 @@ class RequestLog:
         """The main document that the current step loaded."""
         self.document_lost = False
         """Whether the main document that the step asked for did not come."""
+        self.frames_sent = 0
+        """Messages over open connections in the current step."""
 
     def begin(self, step: int) -> None:
         """Count what is sent from now on as the step's."""
         self._step = step
-        self.document, self.document_lost = None, False
+        self.document, self.document_lost, self.frames_sent = None, False, 0
         self._requests = {
             key: request for key, request in self._requests.items() if not request.ended
         }
@@ -134,6 +139,10 @@ class RequestLog:
         if len(self._requests) >= KEPT_REQUESTS:
             del self._requests[next(iter(self._requests))]
         self._requests[key] = request
+
+    def on_frame(self, _: Mapping[str, Any]) -> None:
+        """`Network.webSocketFrameSent`."""
+        self.frames_sent += self._step > 0
 
     def on_response(self, event: Mapping[str, Any]) -> None:
         """`Network.responseReceived`."""
@@ -228,6 +237,32 @@ class RequestLog:
             r.method in MUTATING and r.step == self._step and r.ended and not r.failed
             for r in self._counted(main=False)
         )
+
+    @property
+    def reached_out(self) -> bool:
+        """Whether the step may have changed something outside the page.
+
+        Also what the page sends while nobody acts counts here: a click may use the same address.
+        """
+        if self.frames_sent or self.document is not None or self.document_lost:
+            return True
+        return any(
+            request.step == self._step
+            and not is_analytics(request.url)
+            and (request.main or request.method not in SAFE or names_deed(request.url))
+            for request in self._requests.values()
+        )
+
+    def written(self) -> list[tuple[str, str]]:
+        """Method and address of the step's requests that change something, and have not failed."""
+        return [
+            (request.first_method, (*request.redirects, request.url)[0])
+            for request in self._counted(main=True)
+            if request.step == self._step
+            and request.first_method in MUTATING
+            and not request.failed
+            and not is_analytics(request.url)
+        ]
 
     @property
     def polls(self) -> bool:

@@ -42,6 +42,7 @@
   };
   const freeze = (element, entry) => {
     if (entry.frozen) return entry.frozen;
+    if (entry.turned) return (entry.frozen = { text: dom.text(element, 400), refs: [] });
     const before = store.before ?? { pieces: [], refs: [] };
     return (entry.frozen = {
       text: before.pieces.filter(([, trail]) => isIn(trail, element)).map(([text]) => text).join(""),
@@ -120,10 +121,11 @@
       if (dom.modal(at)) return dom.text(at, 300);
     return "";
   };
-  const mention = (element, settled, trail) => {
+  // What changes its own words is still there, and is counted; what is inside something restless is not.
+  const mention = (element, settled, trail, there) => {
     const role = dom.role(element);
     const name = dom.name(element);
-    if (settled) counts[role === "link" ? "links" : role === "button" ? "buttons" : "inputs"]++;
+    if (there) counts[role === "link" ? "links" : role === "button" ? "buttons" : "inputs"]++;
     if (refs.length >= options.refs) {
       short = true;
       return [`${role} ${quote(name, 300)}`, name];
@@ -217,7 +219,7 @@
       const settled = settles(node, around, trail);
       const own = { element: node, up: trail };
       if (isControl(node) || isClickable(node)) {
-        const [text, name] = mention(node, settled, own);
+        const [text, name] = mention(node, settled, own, settled || (around && !watcher(node).popup(node)));
         add(settled, own, ` ${text} `, ` ${name} `);
         continue;
       }
@@ -257,12 +259,12 @@
   const landmark = (element) =>
     (attribute(element, "role") ?? "").trim().slice(0, 40) || LANDMARK[tag(element)];
   // What one element adds; true when what is inside is still to be visited.
-  const enter = (element, depth, settled, trail) => {
+  const enter = (element, depth, settled, trail, there) => {
     const name = tag(element);
     const nested = blocky.has(element) || dom.shadow(element) || (tag(element).includes("-") && dom.first(element));
     if (isControl(element) || isClickable(element)) {
       const own = { element, up: trail };
-      const [text, plain] = mention(element, settled, own);
+      const [text, plain] = mention(element, settled, own, there);
       write(depth, text, plain);
       if (settled) keep(`${text}\n`, own);
       return !isControl(element) && Boolean(nested);
@@ -272,12 +274,12 @@
       return false;
     }
     if (/^H[1-6]$/.test(name)) {
-      if (settled) counts.headings++;
+      if (there) counts.headings++;
       const [text, plain] = inline(element, settled, trail);
       write(depth, `heading ${JSON.stringify(text)}`, plain);
       return false;
     }
-    if (name === "FORM" && settled) counts.forms++;
+    if (name === "FORM" && there) counts.forms++;
     if (name === "IFRAME") return writeFrame(element, depth, settled, trail);
     if (landmark(element)) {
       writeLandmark(element, landmark(element), depth, settled, trail);
@@ -303,7 +305,8 @@
       if (!body && !visible(node)) continue;
       mayHost(node);
       const settled = settles(node, around, trail);
-      if (body || enter(node, depth, settled, trail))
+      const there = settled || (around && !watcher(node).popup(node));
+      if (body || enter(node, depth, settled, trail, there))
         descend(stack, node, depth + (!body && landmark(node) ? 1 : 0), settled, trail);
     }
   };
@@ -482,6 +485,7 @@
     suspects: report.suspects,
     messages: report.messages,
     busy: report.busy,
+    stored: report.stored,
     waited: report.waited,
     hosts: hosts.length,
     scrolls: report.scrolls,

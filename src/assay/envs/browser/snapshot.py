@@ -55,6 +55,8 @@ class PageSnapshot:
     whether it stands by the field of the call."""
     busy: bool
     """Whether the page says that the end is still to come: a bar, a wheel, dots."""
+    stored: bool
+    """Whether what the page keeps in the browser may have changed since the call began."""
     waited: bool
     """Whether it has said so in the meantime."""
     hosts: int
@@ -181,6 +183,7 @@ def with_frame(page: PageSnapshot, frame: PageSnapshot) -> PageSnapshot:
         wall=page.wall or frame.wall,
         messages=page.messages + frame.messages,
         busy=page.busy or frame.busy,
+        stored=page.stored or frame.stored,
         waited=page.waited or frame.waited,
         steady=f"{page.steady}\n{frame.steady}\ntyped-{frame.forms:x}",
         steady_refs=page.steady_refs + frame.steady_refs,

@@ -12,7 +12,7 @@
   const now = () => performance.now();
   const state = {
     acting: true, began: now(), input: -Infinity, event: -Infinity, inputTarget: null, answered: -Infinity, field: null,
-    invalid: new Set(), copies: 0, changes: new Map(), added: new Set(), waited: false, quietSince: now(), stirred: false, begun: false, inTask: false, phase: 0,
+    invalid: new Set(), copies: 0, changes: new Map(), added: new Set(), waited: false, quietSince: now(), stirred: false, begun: false, inTask: false, phase: 0, databases: 0,
   };
   const acting = () => state.acting && (state.begun || now() - state.began < NEW_MS);
   const FETCHED = new Set(["fetch", "xmlhttprequest", "script", "link"]);
@@ -28,10 +28,13 @@
     }
     return element;
   };
+  // A window that covers the page asks a question as well, whether or not it is marked as a dialog.
   const question = (element) => {
     for (let at = element, depth = 0; at && depth < 40; at = dom.parent(at) ?? at.host, depth++)
       if (dom.kind(at) === 1 && dom.modal(at)) return dom.text(at, 300);
-    return "";
+    const top = layer(element);
+    const box = top && dom.box(top);
+    return box && box.width * box.height > 0.04 * innerWidth * innerHeight ? dom.text(top, 300) : "";
   };
   // A message that is addressed to somebody: a field for who is to get it, with an address in it.
   const RECIPIENT = /^(to|recipients?|cc|bcc|an|empf(ä|ae)nger|(à|a)|destinataires?|para|destinatarios?|destinat(á|a)rios?|destinatari[oa]?|aan|ontvangers?|кому|получатель|收件人|收信人|宛先|받는\s?사람|إلى|المستلم)\b/i;
@@ -40,6 +43,33 @@
     for (let i = 0; i < fields.length && i < 40; i++)
       if (/@|\d{6}/.test(fields[i].value) && RECIPIENT.test(dom.name(fields[i])) && dom.visible(fields[i])) return true;
     return false;
+  };
+  // A line such as "To: somebody@example.org" beside a field for a text.
+  const ADDRESSED = /^\s*[\p{L}\s]{1,20}[:：]\s*\S{1,60}@\S{2,60}/u;
+  const addressed = (element) => {
+    let at = element;
+    for (let depth = 0; at && dom.kind(at) === 1 && depth < 5; at = dom.parent(at), depth++)
+      if (Element.prototype.querySelector.call(at, "textarea,[contenteditable=true],[contenteditable='']")) break;
+    if (!at || dom.kind(at) !== 1) return false;
+    let left = 60;
+    for (const part of Element.prototype.querySelectorAll.call(at, "p,div,span,li,td,dd,label,header")) {
+      if (left-- <= 0) return false;
+      const text = dom.visible(part) ? dom.text(part, 121) : "";
+      if (text.length <= 120 && ADDRESSED.test(text) && RECIPIENT.test(text)) return true;
+    }
+    return false;
+  };
+  // The line that a control stands in, and the heading above it.
+  const line = (element) => {
+    const own = dom.text(element, 100).length;
+    let text = "", heading = "";
+    for (let at = dom.parent(element), depth = 0; at && dom.kind(at) === 1 && depth < 8 && !heading; at = dom.parent(at), depth++) {
+      if (!text && dom.text(at, 101).length > own) text = dom.text(at, 101);
+      let left = 20;
+      for (let other = at; other && left-- > 0; other = other.previousElementSibling)
+        if (/^H[1-6]$/.test(dom.tag(other))) { heading = dom.text(other, 80); break; }
+    }
+    return `${heading} ${text.length > 100 ? "" : text}`.trim();
   };
   // What is written around a control, as long as it is little enough to be about it.
   const surroundings = (element) => {
@@ -67,12 +97,18 @@
     return {
       // A long text that was clicked on is a text, not a button.
       role: plain && name.length > 60 ? "" : dom.attribute(target, "aria-pressed") ? "switch" : dom.role(target),
-      name, dialog: question(target), recipient: recipient(), around: surroundings(target),
+      name, dialog: question(target), recipient: recipient() || addressed(target), around: surroundings(target), near: line(target),
       // What is empty and yet seen has an inside that only the eye can read, such as a closed root.
       drawn: ["CANVAS", "VIDEO", "IMG", "SVG"].includes(dom.tag(element)) ||
         (!dom.matches(target, "a,button,input,select,textarea") && !dom.text(element, 1)),
       box: [box.x, box.y, box.width, box.height],
+      jumps: leadsInside(target),
     };
+  };
+  // A link to a place on the same page.
+  const leadsInside = (element) => {
+    const anchor = dom.tag(element) === "A" ? (dom.attribute(element, "href") ?? "").match(/^#(.{1,200})$/)?.[1] : undefined;
+    return Boolean(anchor) && (anchor === "top" || dom.byId(document, anchor) !== null);
   };
   const origin = (event) => {
     const path = event.composedPath();
@@ -86,6 +122,19 @@
   };
   for (const name of ["pointerover", "pointermove", "pointerup", "mouseup", "dragstart", "dragover", "drop", "focusin", "keyup", "popstate", "hashchange", "touchstart"])
     addEventListener(name, (event) => { if (event.isTrusted || name === "popstate" || name === "hashchange") mark(); }, { capture: true, passive: true });
+  const holdsText = (element) => {
+    if (element.isContentEditable === true) return dom.text(element, 1) !== "";
+    return ["INPUT", "TEXTAREA"].includes(dom.tag(element)) && Boolean(element.value);
+  };
+  // What a page keeps in the browser: what is removed from there is lost as well.
+  const store = () => {
+    try {
+      let size = 0, count = 0;
+      for (const place of [localStorage, sessionStorage])
+        for (let i = 0; i < place.length && i < 500; i++, count++) size += (place.getItem(place.key(i)) ?? "").length;
+      return `${count} ${size} ${document.cookie.length}`;
+    } catch { return ""; }
+  };
   // What is in a closed root is told by that root, because outside it everything is its host.
   const told = new WeakSet();
   const listen = (root) => {
@@ -104,9 +153,13 @@
       if (name === "click") tell({ kind: "click", ...describe(target) });
       if (name === "keydown" && ["Enter", " "].includes(event.key) && !["INPUT", "TEXTAREA"].includes(dom.tag(target)))
         tell({ kind: "press", ...describe(target) });
+      // What is typed into a field may be sent off from there, with a form around it or without.
+      if (name === "keydown" && event.key === "Enter" && !event.shiftKey && holdsText(target))
+        tell({ kind: "enter", ...describe(target) });
       if (name === "submit") {
+        state.sent = new WeakRef(target);
         const button = event.submitter;
-        tell({ kind: "press", ...(button ? describe(button) : { role: "form", name: "", dialog: "", recipient: recipient(), around: surroundings(target) }) });
+        tell({ kind: "press", ...(button ? describe(button) : { role: "form", name: "", dialog: "", recipient: recipient() || addressed(target), around: surroundings(target), near: "" }) });
       }
       if (name === "input") tell({ kind: "input", ...describe(target) });
     }, { capture: true, passive: true });
@@ -150,7 +203,15 @@
     const id = dom.attribute(element, "id");
     return id ? knownIds.get(id) : undefined;
   };
-  const onChange = (element) => {
+  // What changes by itself may also be changed by a call: then its words are others, not its figures.
+  const letters = (text) => text.slice(0, IDLE_CHARS).replace(/[^\p{L}]+/gu, " ").trim();
+  const turn = (element, entry, removed) => {
+    const words = letters(element.textContent ?? "");
+    const before = entry.words ?? (removed?.length ? letters([...removed].map((node) => node.textContent ?? "").join(" ")) : words);
+    if (before !== words) { entry.turned = true; entry.frozen = undefined; }
+    entry.words = words;
+  };
+  const onChange = (element, removed) => {
     const t = now();
     const synchronous = t - state.event < SYNC_MS || state.inTask;
     const caused = synchronous || t - state.answered < 200;
@@ -163,7 +224,9 @@
     const key = place(element);
     const seen = restless.get(key) ?? { count: 0, last: -Infinity, phase: 0, known: false, alone: false };
     restless.set(key, seen);
+    if (state.inTask && acting()) turn(element, seen, removed);
     if (synchronous) return;
+    seen.words = letters(element.textContent ?? "");
     if (seen.phase !== state.phase) { seen.phase = state.phase; seen.count = 0; }
     if (t - seen.last > 40) { seen.count++; seen.last = t; }
     if (!acting() && !caused) seen.alone = true;
@@ -193,12 +256,12 @@
         for (const node of record.addedNodes) if (dom.kind(node) === 1 && !dom.SKIP.has(dom.tag(node))) onChange(node);
         continue;
       }
-      onChange(target);
+      onChange(target, record.removedNodes);
     }
   });
   const watch = (root) => observer.observe(root, {
     subtree: true, childList: true, characterData: true, attributes: true,
-    attributeFilter: ["class", "style", "hidden", "open", "src", "aria-hidden", "aria-expanded", "aria-busy", "value"],
+    attributeFilter: ["class", "style", "hidden", "open", "src", "aria-hidden", "aria-expanded", "aria-busy", "aria-invalid", "value"],
   });
   watch(document);
 
@@ -304,9 +367,24 @@
     }
     return mark;
   };
+  // Whether something came by a timer, in a place where such things come while nobody acts.
+  const comesAlone = (element) => {
+    for (let at = element, depth = 0; at && dom.kind(at) === 1 && depth < 5; at = dom.parent(at), depth++) {
+      if (at === document.body) return false;
+      if (entryOf(at) || restless.get(place(at))?.alone) return true;
+    }
+    return false;
+  };
+  const caused = (element) => {
+    for (let at = element, depth = 0; at && dom.kind(at) === 1 && depth < 5; at = dom.parent(at), depth++)
+      if (state.changes.get(at)?.caused) return true;
+    return false;
+  };
   // Only while a call is under way, or right after it; a text that was there before is left out later.
   const messages = () => {
     const out = [], had = new Set();
+    // Where the call has shown its effect, what a timer brings besides is not its answer.
+    const shown = [...state.changes].some(([element, change]) => change.caused && dom.connected(element) && !dom.matches(element, INPUTS));
     for (const element of [...state.added, ...state.changes.keys()]) {
       if (out.length >= 12 || had.size >= 200) break;
       if (had.has(element) || !dom.connected(element) || dom.SKIP.has(dom.tag(element))) continue;
@@ -316,8 +394,9 @@
       // What has several things to press is a part of the page, and not a message.
       if (Element.prototype.querySelectorAll.call(element, INPUTS).length > 1) continue;
       if (text.length < 4 || text.length > 300 || out.some(([other]) => other === text)) continue;
+      if (comesAlone(element)) continue;
       const mark = markOf(element);
-      out.push([text, mark, isOwn(element, fieldOf(state.selector))]);
+      out.push([text, shown && !caused(element) ? "" : mark, isOwn(element, fieldOf(state.selector))]);
     }
     // A whole view may have hints and notes in it; a new document has nothing else.
     const few = out.length <= 3 && state.begun;
@@ -326,7 +405,8 @@
   // What says that the end is still to come: a bar, a wheel, a text that ends in dots.
   const BUSY = /(^|[-_])(spinner|loading|loader|skeleton|busy|throbber)([-_]|$)/i;
   const DOTS = /^[^…]{2,60}(…|\.\.\.)$/;
-  const WAIT = /^(loading|please wait|wait a|working on|processing|saving|sending|searching|uploading|preparing|calculating|connecting|fetching|generating|one moment|just a moment|bitte warten|einen moment|wird |l(ä|ae)dt|chargement|veuillez patienter|patientez|cargando|espere|carregando|aguarde|caricamento|attendere|attendi|laden|even geduld|загрузка|подождите|加载中|正在|请稍候|請稍候|読み込み中|お待ちください|処理中|로딩|처리 중|불러오는 중|جار|يرجى الانتظار|ładowanie|proszę czekać|laddar|vänta|yükleniyor|lütfen bekleyin)/i;
+  const WAIT = /^(loading|please wait|wait a|checking|verifying|looking for|hang on|hold on|still |working on|processing|saving|sending|searching|uploading|preparing|calculating|connecting|fetching|generating|one moment|just a moment|bitte warten|einen moment|wird |l(ä|ae)dt|chargement|veuillez patienter|patientez|cargando|espere|carregando|aguarde|caricamento|attendere|attendi|laden|even geduld|загрузка|подождите|加载中|正在|请稍候|請稍候|読み込み中|お待ちください|処理中|로딩|처리 중|불러오는 중|جار|يرجى الانتظار|ładowanie|proszę czekać|laddar|vänta|yükleniyor|lütfen bekleyin)/i;
+  const LASTS = /\b(this|it|that) (can|may|could|might|will) take (a|an|some|several|up|about|one|two|few|[0-9])|\bwe('re| are) (still )?(checking|processing|preparing|verifying|reviewing|working on|looking into)|\b(das|dies|es) (kann|wird) (einige|ein paar|bis zu|etwas|mehrere|[0-9])[^.]{0,30}(dauern|zeit)|\b(cela|ceci|ça) (peut|pourrait) prendre|\besto (puede|podría) (tardar|llevar|tomar)|\b(isso|isto) pode (demorar|levar)|\bpotrebbe(ro)? (volerci|richiedere)|\bpuò richiedere|\bdit kan [^.]{0,20}duren|это может занять|может занять|可能需要|需要几分钟|かかる場合|お時間がかか|걸릴 수 있|قد يستغرق|\bto może (potrwać|zająć)|\bdet kan ta |sürebilir/i;
   const isBusy = (element) =>
     dom.attribute(element, "aria-busy") === "true" || dom.attribute(element, "role") === "progressbar" ||
     (dom.tag(element) === "PROGRESS" && dom.attribute(element, "value") === null) || tokens(element).some((token) => BUSY.test(token));
@@ -341,6 +421,8 @@
       if (dom.matches(element, "a,[role=link]")) continue;
       const text = dom.text(element, 62);
       if (DOTS.test(text) || (text.length <= 40 && WAIT.test(text))) return true;
+      const long = dom.text(element, 201);
+      if (long.length <= 200 && LASTS.test(long)) return true;
     }
     return false;
   };
@@ -374,8 +456,25 @@
     const by = `${dom.attribute(field, "aria-describedby") ?? ""} ${dom.attribute(field, "aria-errormessage") ?? ""}`;
     const id = dom.attribute(refused, "id");
     if (id && by.split(/\s+/).includes(id)) return true;
-    const around = dom.parent(field);
-    return Boolean(around) && dom.kind(around) === 1 && dom.tag(around) !== "FORM" && dom.contains(around, refused);
+    const around = partOf(field);
+    return around !== null && dom.contains(around, refused);
+  };
+  // The part of the page that is about one field alone.
+  const partOf = (field) => {
+    let part = null;
+    for (let at = dom.parent(field), depth = 0; at && dom.kind(at) === 1 && depth < 3; at = dom.parent(at), depth++) {
+      if (dom.tag(at) === "FORM" || at === document.body) break;
+      if (Element.prototype.querySelectorAll.call(at, "input:not([type=hidden]),select,textarea").length > 1) break;
+      part = at;
+    }
+    return part;
+  };
+  // A mark that was there before: a field keeps it until somebody looks at what was entered, which a
+  // page does at once or when the form is sent.
+  const refusedAgain = (element, field) => {
+    if (element === field) return dom.matches(element, ":user-invalid") || state.changes.has(element) || state.changes.has(partOf(field));
+    const form = state.sent?.deref();
+    return Boolean(form) && dom.contains(form, element);
   };
   const notePopups = () => {
     const found = popups();
@@ -393,12 +492,14 @@
       state.acting = state.begun = true;
       state.phase++;
       state.stirred = state.waited = false;
-      state.field = null;
+      state.field = state.sent = null;
       state.changes.clear();
       state.added.clear();
       state.invalid.clear();
       state.copies = 0;
       state.input = now();
+      state.stored = store();
+      try { indexedDB.databases().then((all) => { state.databases = all.length; }, () => {}); } catch { /* not here */ }
       state.quietSince = now();
       markedBefore = marked();
       openBefore = layersOpen();
@@ -461,7 +562,7 @@
       // A document that came as an answer to no form may well speak of errors.
       if (state.begun || submitted)
         for (const [element, text] of marked())
-          if (!markedBefore.has(element) || element === field || (text && markedBefore.get(element) !== text)) refused.add(element);
+          if (!markedBefore.has(element) || (text && markedBefore.get(element) !== text) || refusedAgain(element, field)) refused.add(element);
       const own = [...refused].filter((one) => isOwn(one, field)).length;
       const text = value === undefined || value === null || !field ? null : valueOf(field);
       return {
@@ -471,6 +572,7 @@
         scrolls: [...scrolls].map(([key, ref]) => `${key}:${Math.round((ref.deref()?.scrollTop ?? 0) / 50)}`).sort().join(" "),
         fresh: !state.begun,
         messages: begins || !(state.begun || submitted) ? [] : messages(),
+        stored: state.databases > 0 || (state.stored !== undefined && state.stored !== store()),
         busy: !begins && state.begun && busy(),
         waited: state.waited,
         touched: [...state.changes].filter(([element, change]) => change.caused && dom.connected(element)).slice(0, 30).map(([element]) => element),

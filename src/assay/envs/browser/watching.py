@@ -29,10 +29,11 @@ from assay.envs.browser.obstacles import (
     came_back,
     find_block,
     find_notice,
+    new_texts,
     submitted,
 )
 from assay.envs.browser.outcomes import classify_error
-from assay.envs.browser.risk import effect_of
+from assay.envs.browser.risk import effect_of, effect_seen, promises_look
 from assay.envs.browser.snapshot import PageSnapshot
 from assay.envs.browser.tiles import Box, WindowPicture, changed_tiles, tiles_of
 from assay.envs.browser.transport import Transport
@@ -173,7 +174,7 @@ class PageWatch:
         if code is None and observer.requests.document_lost:
             code = "nav_error"
         moved = self._scroll != scroll
-        outcome = self._outcome(code, gate, moved=moved)
+        outcome = self._outcome(code, gate, snapshot, moved=moved)
         events = None
         if snapshot is not None:
             reads = outcome.effect == Effect.READ
@@ -213,6 +214,7 @@ class PageWatch:
             self.observer.dialogs,
             fresh=self.observer.requests.document is not None,
             own=self._known_tool in FIELD_TOOLS,
+            settled=not (snapshot.busy or self.observer.requests.waiting),
         )
 
     def _block(self, snapshot: PageSnapshot, notice: Notice | None) -> BlockCode | None:
@@ -356,9 +358,20 @@ class PageWatch:
         with suppress(*self._failures, DocumentLost):
             await work
 
-    def _outcome(self, code: ErrorCode | None, gate: Gate, *, moved: bool) -> ToolOutcome:
+    def _outcome(
+        self,
+        code: ErrorCode | None,
+        gate: Gate,
+        snapshot: PageSnapshot | None,
+        *,
+        moved: bool,
+    ) -> ToolOutcome:
         target = self._input()
         effect = self._effect(moved=moved)
+        if snapshot is not None and code is None:
+            effect = self._effect_by_traffic(effect, snapshot)
+            if effect == Effect.BROWSER and self._only_shows(snapshot, moved=moved):
+                effect = Effect.READ
         arguments: dict[str, Any] = dict(self._arguments)
         on = None if target is None else [target.role, target.name]
         if not arguments and on is not None:
@@ -398,12 +411,55 @@ class PageWatch:
             effect = max(effect, _effect_of_input(seen))
         return _after_dialogs(effect, self.observer.dialogs)
 
+    def _effect_by_traffic(self, effect: Effect, snapshot: PageSnapshot) -> Effect:
+        """The effect, in the light of what the step has sent and what the page says of it."""
+        if effect >= Effect.DESTRUCTIVE:
+            return Effect.BROWSER if self._stays_here(snapshot) else effect
+        if effect == Effect.READ or not self.observer.inputs:
+            return effect
+        target = self._input()
+        typed = next((seen for seen in self.observer.inputs if seen.kind == "enter"), None)
+        aimed = typed or target
+        return effect_seen(
+            effect,
+            name="" if aimed is None else aimed.name,
+            texts=new_texts(snapshot, self._before),
+            written=self.observer.written(),
+            answers=typed is not None,
+        )
+
+    def _only_shows(self, snapshot: PageSnapshot, *, moved: bool) -> bool:
+        """Whether a click did no more than to bring another part of the same page into view."""
+        target, before = self._input(), self._before
+        if self._known_tool != "click" or target is None or before is None:
+            return False
+        if self.observer.reached_out or snapshot.stored or snapshot.place != before.place:
+            return False
+        if target.jumps:
+            return moved and snapshot.steady == before.steady
+        return promises_look(target.name) and snapshot.steady != before.steady
+
+    def _stays_here(self, snapshot: PageSnapshot) -> bool:
+        """Whether the step only changed the page, so that nothing outside can be gone or paid.
+
+        Of a button that shows no effect at all nobody knows what it has done.
+        """
+        observer, before = self.observer, self._before
+        if before is None or observer.reached_out or observer.dialogs:
+            return False
+        if snapshot.stored or snapshot.busy or snapshot.waited:
+            return False
+        pressed = any(seen.kind in PRESSES for seen in observer.inputs)
+        return pressed and snapshot.steady != before.steady
+
     def _info(self, *, moved: bool) -> str | None:
         """A digest of what there is to read, if the call has changed that."""
         info = None if self._latest is None else self._latest.text
         if info == self._text and not moved:
             return None
-        if info is not None and self._known_tool in ("scroll", "press"):
+        target = self._input()
+        jumps = target is not None and target.jumps and self._known_tool == "click"
+        if info is not None and (jumps or self._known_tool in ("scroll", "press")):
             # Another place on the same page is something new to see.
             position, inner = self._scroll
             info = info_digest(f"{info} at place {position // 50}x {inner}")
@@ -449,6 +505,7 @@ def _effect_of_input(seen: SeenInput) -> Effect:
         dialog=seen.dialog,
         recipient=seen.recipient,
         around=seen.around,
+        near=seen.near,
     )
 
 

@@ -9,7 +9,8 @@ The rules are tried in order and the first six decide alone; the numbers are tho
                                                -450 - 50 for each earlier failure of the same call
     5  contract failed             -300 (critical -400) + 150 x subgoal gain, or rule 7 if lower
     6  a pending failure was repaired; or the step leads somewhere new after a block, a page that
-       did not load, or three steps that led nowhere              +500 + max(0, rule 7) / 4
+       did not load, or three steps that led nowhere; or, once, back from a page that did not load
+                                                                  +500 + max(0, rule 7) / 4
     7  gains, at most 700:
          address 250, structure 150, text 100, network 150, elements 50, picture 50
          (a read cannot cause these: for it, anything new is worth 50 in all)
@@ -133,7 +134,7 @@ class RecoveryRewardScorer:
 
     __slots__ = ()
 
-    id: Final = "recovery@2"
+    id: Final = "recovery@3"
     """Recorded beside every score; the number rises whenever a score can change."""
 
     def score(self, step: StepInput) -> StepScore:
@@ -280,7 +281,7 @@ def _score_evidence(step: StepInput, recent: RecentSteps | None) -> StepScore:
     repaired = earlier.pending is not None and _is_recovery(
         step.outcome, earlier, subgoal_gain, gains.total, delta
     )
-    if repaired or (milli > 0 and _finds_way(step, earlier, delta)):
+    if repaired or _finds_way(step, earlier, delta, milli):
         milli = 500 + max(0, milli) // 4
         reasons.insert(0, _REASONS["recovered" if repaired else "way_found"])
         classification, rule = "recovered", 6
@@ -425,15 +426,21 @@ def _is_recovery(
     return subgoal_gain > 0 or (recent.same_target and (gains > 0 or delta.compared == 0))
 
 
-def _finds_way(step: StepInput, recent: RecentSteps, delta: _Delta) -> bool:
-    """Whether a step leads somewhere new after a block, a lost page, or steps that led nowhere."""
+def _finds_way(step: StepInput, recent: RecentSteps, delta: _Delta, milli: int) -> bool:
+    """Whether a step leads somewhere new after a block, a lost page, or steps that led nowhere.
+
+    From a page that did not load, the first way back to where the agent came from counts as well.
+    """
     if step.outcome.ok is not True or step.outcome.effect == Effect.READ:
         return False
-    if not delta.fresh or _waits(step.events):
+    if _waits(step.events):
         return False
-    if recent.blocked or recent.barren >= _BARREN:
+    lost = recent.pending in _LOST and delta.changed & _ADDRESS > 0
+    if lost and recent.revisits == 1 and recent.same_call <= 0 and milli >= 0:
         return True
-    return recent.pending in _LOST and delta.changed & _ADDRESS > 0
+    if milli <= 0 or not delta.fresh:
+        return False
+    return lost or recent.blocked or recent.barren >= _BARREN
 
 
 def _is_evidenced(

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from assay.envs.browser.notices.phrases import NOTICES, NoticePhrases
-from assay.envs.browser.risk.words import phrases, plain
+from assay.envs.browser.risk.words import phrase_pattern, phrases, plain
 from assay.schema.blocking import BlockCode
 
 NoticeKind: TypeAlias = Literal[
@@ -49,6 +49,8 @@ BLOCKS: Final[dict[NoticeKind, BlockCode]] = {
     "gate": "gate",
 }
 
+WALLS: Final = frozenset(("robot", "limited", "denied"))
+"""What a text says in full sentences, wherever it comes up."""
 QUESTIONS: Final[tuple[NoticeKind, ...]] = ("robot", "gate")
 """What a question can ask for; "Page not notice?" is no notice."""
 _SENTENCE: Final = re.compile(
@@ -60,7 +62,6 @@ _QUOTED: Final = re.compile(
 """What a page quotes, such as the words that were searched for."""
 _NEVER: Final = re.compile(r"(?!)")
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-_GAP: Final = r"(?: [^ ]+){0,3}"
 
 
 class Notice(NamedTuple):
@@ -94,6 +95,15 @@ def read_notice(
     return None
 
 
+def read_wall(texts: Iterable[str]) -> Notice | None:
+    """What stands in the way, by short texts that nothing marks as messages; else `None`."""
+    for text in texts:
+        notice = _page_notice(text[:TEXT_LIMIT], heading=False)
+        if notice is not None and notice.kind in WALLS:
+            return notice
+    return None
+
+
 def is_refusal(text: str) -> bool:
     """Whether a short text that nothing marks as a message begins as one of a failure does."""
     text = text[:TEXT_LIMIT]
@@ -116,7 +126,11 @@ def is_refusal(text: str) -> bool:
 def _page_notice(text: str, *, heading: bool) -> Notice | None:
     words = 1 if heading else SENTENCE_WORDS
     text = _QUOTED.sub(" ", text)
-    for raw, asks in _sentences(text):
+    sentences = _sentences(text)
+    if heading and len(sentences) > 1:
+        # A dash may stand within a heading: "Read on – with ads or a subscription".
+        sentences.append((_folded(text), "?" in text))
+    for raw, asks in sentences:
         for language in NOTICES:
             sentence = _without_fillers(language, raw) or raw
             if heading and len(sentence.split()) > HEADING_WORDS:
@@ -189,7 +203,7 @@ def _beginning(language: NoticePhrases, kind: NoticeKind, words: int) -> re.Patt
     if not language.spaced:
         return re.compile("|".join(re.escape(_folded(phrase)) for phrase in listed))
     return re.compile(
-        "|".join(_words_pattern(p) + ("(?= )" if p.endswith("*") else " $") for p in listed)
+        "|".join(phrase_pattern(p) + ("(?= )" if p.endswith("*") else " $") for p in listed)
     )
 
 
@@ -197,7 +211,7 @@ def _beginning(language: NoticePhrases, kind: NoticeKind, words: int) -> re.Patt
 def _anywhere(language: NoticePhrases) -> re.Pattern[str]:
     if not language.spaced:
         return re.compile("|".join(re.escape(_folded(phrase)) for phrase in language.failed))
-    return re.compile("|".join(f"{_words_pattern(phrase)}(?= )" for phrase in language.failed))
+    return re.compile("|".join(f"{phrase_pattern(phrase)}(?= )" for phrase in language.failed))
 
 
 @cache
@@ -211,11 +225,3 @@ def _length(language: NoticePhrases, phrase: str) -> int:
     if not language.spaced:
         return SENTENCE_WORDS if len(phrase) >= SENTENCE_LETTERS else 1
     return sum(word != "*" for word in phrase.split())
-
-
-def _words_pattern(phrase: str) -> str:
-    parts = []
-    for word in phrase.split():
-        choices = "|".join(re.escape(choice) for choice in word.split("|"))
-        parts.append(_GAP if word == "*" else f" (?:{choices})")
-    return "".join(parts)

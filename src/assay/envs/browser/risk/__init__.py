@@ -1,5 +1,12 @@
 """The worst effect that a browser action can have, by the words on its element and around it."""
 
-from assay.envs.browser.risk.effects import READS, asks_for_login, effect_of
+from assay.envs.browser.risk.effects import (
+    READS,
+    asks_for_login,
+    effect_of,
+    effect_seen,
+    names_deed,
+    promises_look,
+)
 
-__all__ = ["READS", "asks_for_login", "effect_of"]
+__all__ = ["READS", "asks_for_login", "effect_of", "effect_seen", "names_deed", "promises_look"]

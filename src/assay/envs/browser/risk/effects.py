@@ -9,14 +9,27 @@ A button that says no more than "Yes" does what its dialog asks about.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
+from assay.envs.browser.risk.deeds import (
+    asks_for_consent,
+    is_for_answer,
+    moves_money,
+    was_done,
+    was_sent,
+    will_bind,
+)
 from assay.envs.browser.risk.words import (
     COMPOUNDS,
+    GOING_ON,
     LANGUAGES,
+    LISTS,
     LOGINS,
+    LOOKS,
     NOUN_TOO,
+    REMOVES,
     RiskyWords,
     plain,
 )
@@ -50,6 +63,15 @@ SIGNS: Final = {"🗑": "trash", "\N{CREDIT CARD}": "pay", "\N{BANKNOTE WITH DOL
 """Pictures among letters that stand for a risky word."""
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_CAMEL: Final = re.compile(r"([a-z])([A-Z])")
+_PATH_VERBS: Final = frozenset(
+    phrase
+    for language in LANGUAGES
+    if language.spaced
+    for phrase in language.destroys
+    if " " not in phrase and phrase.isascii()
+) - frozenset(("trash", "void", "drop", "ban", "kick", "forever", "permanent", "sil", "raus"))
+"""Words of addresses; those that are also names of things are left out."""
 _WORDS_READ: Final = 24
 _TITLE_WORDS: Final = 4
 """A longer link is a title: an article about how firms delete data deletes nothing."""
@@ -65,13 +87,16 @@ def effect_of(
     dialog: str = "",
     recipient: bool = False,
     around: str = "",
+    near: str = "",
 ) -> Effect:
     """The worst that the action can do to the element with this role and name.
 
     `press` counts only for keys that activate (`key`); its element is what would be activated.
     `dialog` is the text of the dialog that the element is in; `recipient` says that a message to
     somebody stands beside it, which cannot be called back once it is sent. `around` is what is
-    written around it: where that says that there is no way back, what is sent binds.
+    written around it: where that says that there is no way back, what is sent binds. `near` is the
+    heading above it and the line that it stands in: "Remove" under "Your basket" removes nothing
+    that could not be put back.
     """
     if action in READS:
         return Effect.READ
@@ -80,13 +105,104 @@ def effect_of(
     if action not in ("click", "press") or role not in PRESSED or role in CHOSEN:
         return Effect.BROWSER
     effect = _effect_of_name(role, name[:400])
+    if effect == Effect.DESTRUCTIVE and _takes_off_a_list(name[:400], near[:200]):
+        return Effect.BROWSER
     if recipient and effect == Effect.EXTERNAL and not _names_a_draft(name):
         effect = Effect.IRREVERSIBLE
-    if effect < Effect.DESTRUCTIVE and _commits(name) and _names_no_way_back(around[:400]):
+    if effect >= Effect.DESTRUCTIVE or asks_for_consent(dialog[:400] or around[:400]):
+        return effect
+    if _commits(name) and _names_no_way_back(around[:400]):
         return Effect.IRREVERSIBLE
-    if dialog and effect < Effect.DESTRUCTIVE and _confirms(name):
+    if _answers_yes(name) and (will_bind(around[:400]) or moves_money(around[:400])):
+        return Effect.IRREVERSIBLE
+    if dialog and _confirms(name):
         return max(effect, _effect_of_question(dialog[:400]))
     return effect
+
+
+def effect_seen(
+    effect: Effect,
+    *,
+    name: str,
+    texts: Iterable[str],
+    written: Iterable[tuple[str, str]],
+    answers: bool = False,
+) -> Effect:
+    """The effect, or a worse one where what happened shows that the name says too little.
+
+    `texts` are the messages and headings that came with the step, `written` the method and address
+    of each request with which it changed something, and `answers` says that what was typed into a
+    field was sent off from it. What sent nothing that changes something has done nothing.
+    """
+    written = list(written)
+    if not written or effect >= Effect.DESTRUCTIVE or _is_taken_back(name[:400]):
+        return effect
+    if answers and is_for_answer(name):
+        return Effect.IRREVERSIBLE
+    says_little = _confirms(name) or not _words(name)
+    if says_little and any(_address_destroys(method, url) for method, url in written):
+        return Effect.DESTRUCTIVE
+    sends = effect == Effect.EXTERNAL and not _names_a_draft(name)
+    for text in texts:
+        about = f" {' '.join(_words(text[:300]))} "
+        if any(_names_a_view(language, about) for language in LANGUAGES) or _names_a_list(about):
+            continue
+        if was_done(text[:300]) or (sends and was_sent(text[:300])):
+            return Effect.IRREVERSIBLE
+    return effect
+
+
+def names_deed(url: str) -> bool:
+    """Whether an address says that what asks for it destroys something."""
+    return _address_destroys("GET", url)
+
+
+def promises_look(name: str) -> bool:
+    """Whether an element of this name only promises more of the same to read, or a preview."""
+    text = f" {' '.join(_words(name[:400]))} "
+    return any(text.startswith(f" {p} " if p.isascii() else f" {p}") for p in LOOKS)
+
+
+def _address_destroys(method: str, url: str) -> bool:
+    path = url[:2_000].partition("?")[0].split("//", 1)[-1].partition("/")[2]
+    words = _WORD.findall(plain(_CAMEL.sub(r"\1 \2", path)))
+    text = f" {' '.join(words)} "
+    if _names_a_list(text) or any(_names_a_view(language, text) for language in LANGUAGES):
+        return False
+    return method == "DELETE" or not _PATH_VERBS.isdisjoint(words)
+
+
+def _takes_off_a_list(name: str, near: str) -> bool:
+    """Whether something is only taken off a list to which it can be added again."""
+    words = _words(name)
+    text = f" {' '.join(words)} "
+    if not any(f" {verb} " in text if verb.isascii() else verb in text for verb in REMOVES):
+        return False
+    if text.strip() not in REMOVES:
+        return _names_a_list(text)
+    # Only a name without an object of its own is about what it stands beside.
+    about = f" {' '.join(_words(near))} "
+    return _names_a_list(about) or any(_names_a_view(language, about) for language in LANGUAGES)
+
+
+def _names_a_list(text: str) -> bool:
+    return any(f" {thing} " in text if thing.isascii() else thing in text for thing in LISTS)
+
+
+def _is_taken_back(name: str) -> bool:
+    """Whether the name says that something is left undone or put back."""
+    text = f" {' '.join(_words(name))} "
+    return any(_begins(language, text, language.harmless_first) for language in LANGUAGES)
+
+
+def _answers_yes(name: str) -> bool:
+    """Whether the name is a yes, and not a way on to the next page."""
+    if not _confirms(name):
+        return False
+    text = f" {' '.join(_words(name))} "
+    return not any(
+        text.startswith(f" {phrase} " if phrase.isascii() else f" {phrase}") for phrase in GOING_ON
+    )
 
 
 def asks_for_login(name: str) -> bool:
@@ -102,7 +218,7 @@ def _effect_of_name(role: str, name: str) -> Effect:
     if not words:
         # Sending a form by Enter sends it whatever its button is called, or if it has none.
         return Effect.EXTERNAL if role == "form" else Effect.BROWSER
-    if role == "link" and len(words) > _TITLE_WORDS:
+    if (role == "link" and len(words) > _TITLE_WORDS) or promises_look(name):
         return Effect.BROWSER
     text = f" {' '.join(words)} "
     for phrase in COMPOUNDS:
@@ -120,6 +236,7 @@ def _effect_in(language: RiskyWords, text: str, role: str) -> Effect:
     for effect, phrases in (
         (Effect.IRREVERSIBLE, language.buys),
         (Effect.DESTRUCTIVE, language.destroys),
+        (Effect.IRREVERSIBLE, () if role == "link" else language.publishes),
         (Effect.EXTERNAL, language.sends),
     ):
         matches = {phrase for phrase in phrases if _has(language, text, phrase)}

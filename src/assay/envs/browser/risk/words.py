@@ -6,6 +6,7 @@ is written without spaces, or glues endings to its words, a phrase counts wherev
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Final, NamedTuple
 
@@ -19,6 +20,8 @@ class RiskyWords(NamedTuple):
     destroys: tuple[str, ...]
     sends: tuple[str, ...] = ()
     """Gives something to others or to the site."""
+    publishes: tuple[str, ...] = ()
+    """Shows something to everybody, or sends it to many at once."""
     spaced: bool = True
     """Whether phrases are compared as whole words."""
     harmless_first: tuple[str, ...] = ()
@@ -49,6 +52,19 @@ def phrases(text: str) -> tuple[str, ...]:
     return tuple(" ".join(plain(phrase).split()) for phrase in text.split(","))
 
 
+def phrase_pattern(phrase: str) -> str:
+    """A pattern for the phrase in a text with spaces around its words.
+
+    `*` stands for up to three words, `|` between two words for either of them.
+    """
+    parts = []
+    for word in phrase.split():
+        choices = "|".join(re.escape(choice) for choice in word.split("|"))
+        parts.append(_GAP if word == "*" else f" (?:{choices})")
+    return "".join(parts)
+
+
+_GAP: Final = r"(?: [^ ]+){0,3}"
 _KANA_MARKS: Final = "\u3099\u309a"
 NOUN_TOO: Final = frozenset(
     phrases("""
@@ -76,6 +92,46 @@ LOGINS: Final = phrases("""
     註冊, ログイン, サインイン, 会員登録, 로그인, 회원가입, تسجيل الدخول, دخول, تسجيل
 """)
 """Words on what leads to a login, for one who wants to get there."""
+
+REMOVES: Final = phrases("""
+    remove, take out, take off, clear, entfernen, herausnehmen, retirer, enlever, quitar, sacar,
+    remover, tirar, rimuovi, togli, weghalen, verwijderen, убрать, 移除, 移出, 外す, 取り除く,
+    제거, 빼기, ازالة, usuń, ta bort, kaldır, çıkar
+""")
+"""Words that say that something leaves a place, and not that it ceases to be."""
+LISTS: Final = phrases("""
+    cart, basket, bag, trolley, comparison, compare, wishlist, wish list, favorites, favourites,
+    watchlist, playlist, queue, shortlist, reading list, my list, bookmarks, saved items,
+    selection, warenkorb, einkaufswagen, vergleich, vergleichsliste, merkliste, wunschliste,
+    warteschlange, panier, comparateur, comparaison, favoris, file d'attente, carrito, cesta,
+    comparador, favoritos, lista de deseos, cola, carrinho, sacola, cesto, fila, carrello,
+    confronto, preferiti, coda, winkelwagen, winkelmand, mandje, vergelijking, favorieten, корзина,
+    корзины, корзине, сравнение, сравнения, избранное, избранного, 购物车, 購物車, 对比, 收藏,
+    播放列表, カート, 比較, お気に入り, プレイリスト, 장바구니, 비교, 즐겨찾기, 재생목록, السلة,
+    عربة التسوق, المقارنة, المفضلة, koszyk, koszyka, porównanie, porównania, ulubione, ulubionych,
+    varukorg, varukorgen, jämförelse, favoriter, sepet, sepetten, karşılaştırma, favoriler
+""")
+"""Lists of things that are not lost when they leave it."""
+GOING_ON: Final = phrases("""
+    continue, proceed, next, apply, accept, agree, i agree, submit, finish, done, weiter,
+    fortfahren, continuer, continuar, aceptar, aceitar, continua, accetta, doorgaan, akkoord,
+    продолжить, согласен, 继续, 同意, 続行, 続ける, 계속, 동의, 진행, متابعة, kontynuuj,
+    zgadzam się, fortsätt, devam
+""")
+"""Answers that lead on to the next page, and often mean no more than that."""
+
+LOOKS: Final = phrases("""
+    preview, read more, show more, see more, view more, read on, show less, mehr lesen,
+    mehr anzeigen, weiterlesen, vorschau, lire la suite, voir plus, afficher plus, en savoir plus,
+    apercu, leer más, ver más, mostrar más, seguir leyendo, vista previa, ler mais, mostrar mais,
+    ver mais, pré visualizar, prévia, leggi tutto, leggi di più, mostra di più, anteprima,
+    lees meer, meer tonen, lees verder, toon meer, voorbeeld, читать далее, показать больше,
+    показать ещё, подробнее, предпросмотр, 阅读更多, 查看更多, 展开, 显示更多, 预览, 続きを読む,
+    もっと見る, プレビュー, 더 보기, 더보기, 미리보기, اقرا المزيد, عرض المزيد, معاينة,
+    czytaj więcej, pokaż więcej, czytaj dalej, podgląd, läs mer, visa mer, förhandsgranska,
+    devamını oku, daha fazla göster, önizle, önizleme
+""")
+"""Beginnings of names that promise no more than something to read."""
 
 LANGUAGES: Final = (
     RiskyWords(
@@ -127,6 +183,10 @@ LANGUAGES: Final = (
             log out all, rotate key, regenerate key, reject application, decline offer,
             quit job, withdraw application
         """),
+        publishes=phrases("""
+            publish, go live, broadcast, send newsletter, send campaign, send to all,
+            send to everyone, make it public, make public
+        """),
         sends=phrases("""
             submit, send, publish, post, book, book now, reserve, apply, register, sign up,
             create account, confirm, agree, accept, share, reply, comment, invite, upload,
@@ -169,7 +229,7 @@ LANGUAGES: Final = (
         binds=phrases("""
             non refundable, nonrefundable, not refundable, no refund, no refunds, card on file,
             saved card, will be charged, is charged, charged at once, charged immediately,
-            be debited, will be debited, amount due, total due, to pay, cannot be undone,
+            be debited, will be debited, amount due, total due, amount to pay, cannot be undone,
             can not be undone, cannot be reversed, cannot be cancelled, cannot be canceled,
             cannot be changed afterwards, cannot be called back, no way back, is final, are final,
             irreversible, irrevocable, binding, legally binding, lost for good, will be lost,
@@ -202,9 +262,19 @@ LANGUAGES: Final = (
             abbestellen, abmelden von allen, passwort andern, deinstallieren, leeren,
             beenden und loschen, sperren, uberschreiben
         """),
+        sends=phrases("""
+            absenden, senden, abschicken, verschicken, einreichen, buchen, reservieren,
+            registrieren, bestätigen, teilen, antworten, kommentieren, einladen,
+            hochladen, speichern, abonnieren, aktualisieren, abstimmen, anfragen,
+            melden, bewerben
+        """),
+        publishes=phrases("""
+            veröffentlichen, publizieren, live schalten, freischalten und
+            veröffentlichen, newsletter senden, an alle senden, öffentlich machen
+        """),
         harmless_first=phrases("""
             nicht, abbrechen, zuruck, wie, warum, was, wo, mehr, hilfe, uber, behalten,
-            anzeigen, ansehen, suchen, vorschau
+            anzeigen, ansehen, suchen, vorschau, entwurf
         """),
         things=phrases("""
             filter, suche, auswahl, vergleich, vergleichsliste, merkliste, wunschliste,
@@ -241,9 +311,19 @@ LANGUAGES: Final = (
             annuler l'abonnement, annuler mon abonnement, se desabonner, revoquer,
             reinitialiser, vider, desinstaller, bannir, ecraser, changer le mot de passe
         """),
+        sends=phrases("""
+            envoyer, soumettre, transmettre, publier un commentaire, réserver,
+            s'inscrire, confirmer, partager, répondre, commenter, inviter, téléverser,
+            enregistrer, s'abonner, mettre à jour, voter, demander, signaler, postuler,
+            valider
+        """),
+        publishes=phrases("""
+            publier, mettre en ligne, diffuser, envoyer à tous, rendre public
+        """),
         harmless_first=phrases("""
-            ne pas, annuler, retour, comment, pourquoi, ou, en savoir, aide, voir, afficher,
-            garder, conserver, rechercher, a propos
+            ne pas, annuler, retour, comment, pourquoi, ou, en savoir, aide, voir,
+            afficher, garder, conserver, rechercher, a propos, apercu, previsualiser,
+            brouillon
         """),
         things=phrases("""
             filtre, filtres, recherche, selection, comparaison, comparateur, favoris, liste,
@@ -280,9 +360,17 @@ LANGUAGES: Final = (
             cancelar mi suscripcion, anular, revocar, restablecer, vaciar, desinstalar,
             bloquear usuario, cambiar contrasena, sobrescribir, suprimir
         """),
+        sends=phrases("""
+            enviar, mandar, presentar, reservar, registrarse, confirmar, compartir,
+            responder, comentar, invitar, subir, guardar, suscribirse, actualizar,
+            votar, solicitar, denunciar
+        """),
+        publishes=phrases("""
+            publicar, enviar a todos, hacer público, difundir
+        """),
         harmless_first=phrases("""
-            no, cancelar, volver, como, por que, donde, mas, ayuda, ver, mostrar, conservar,
-            buscar, acerca
+            no, cancelar, volver, como, por que, donde, mas, ayuda, ver, mostrar,
+            conservar, buscar, acerca, vista previa, previsualizar, borrador
         """),
         things=phrases("""
             filtro, filtros, busqueda, seleccion, comparacion, comparador, favoritos,
@@ -318,9 +406,18 @@ LANGUAGES: Final = (
             cancelar assinatura, cancelar plano, revogar, redefinir, esvaziar, desinstalar,
             bloquear usuario, alterar senha, sobrescrever
         """),
+        sends=phrases("""
+            enviar, mandar, submeter, reservar, cadastrar, confirmar, compartilhar,
+            partilhar, responder, comentar, convidar, carregar, salvar, guardar,
+            assinar, atualizar, votar, solicitar, denunciar
+        """),
+        publishes=phrases("""
+            publicar, enviar a todos, enviar para todos, tornar público, divulgar
+        """),
         harmless_first=phrases("""
-            nao, cancelar, voltar, como, por que, onde, mais, ajuda, ver, mostrar, manter,
-            buscar, pesquisar, sobre
+            nao, cancelar, voltar, como, por que, onde, mais, ajuda, ver, mostrar,
+            manter, buscar, pesquisar, sobre, visualizar, pre visualizar, previa,
+            rascunho
         """),
         things=phrases("""
             filtro, filtros, busca, pesquisa, selecao, comparacao, favoritos,
@@ -356,9 +453,17 @@ LANGUAGES: Final = (
             annulla abbonamento, disdici, revoca, ripristina, svuota, disinstalla,
             cambia password, sovrascrivi
         """),
+        sends=phrases("""
+            invia, inviare, spedisci, manda, prenota, registrati, conferma, condividi,
+            rispondi, commenta, invita, carica, salva, iscriviti, aggiorna, vota,
+            richiedi, segnala
+        """),
+        publishes=phrases("""
+            pubblica, pubblicare, invia a tutti, rendi pubblico, manda online
+        """),
         harmless_first=phrases("""
             non, annulla, indietro, come, perche, dove, altro, aiuto, vedi, mostra,
-            mantieni, cerca, informazioni
+            mantieni, cerca, informazioni, anteprima, bozza
         """),
         things=phrases("""
             filtro, filtri, ricerca, selezione, confronto, preferiti, lista dei desideri,
@@ -393,7 +498,18 @@ LANGUAGES: Final = (
             account sluiten, deactiveren, annuleer bestelling, bestelling annuleren,
             abonnement stopzetten, intrekken, resetten, leegmaken, wachtwoord wijzigen
         """),
-        harmless_first=phrases("niet, annuleren, terug, hoe, waarom, waar, meer, hulp"),
+        sends=phrases("""
+            verzenden, versturen, verstuur, indienen, boeken, reserveren, registreren,
+            bevestigen, delen, beantwoorden, reageren, uitnodigen, uploaden, opslaan,
+            abonneren, bijwerken, stemmen, aanvragen, melden, solliciteren
+        """),
+        publishes=phrases("""
+            publiceren, publiceer, naar iedereen sturen, openbaar maken, live zetten
+        """),
+        harmless_first=phrases("""
+            niet, annuleren, terug, hoe, waarom, waar, meer, hulp, voorbeeld,
+            voorbeeldweergave, concept
+        """),
         things=phrases("filter, filters, zoekopdracht, selectie, vergelijking, favorieten"),
         nouns=phrases("gids, geschiedenis, opties, rekenmachine, pagina"),
         confirms=phrases("ja, bevestigen, doorgaan, ik weet het zeker, akkoord, ok"),
@@ -422,9 +538,18 @@ LANGUAGES: Final = (
             отменить подписку, отменить бронирование, отписаться, отозвать, сбросить,
             сменить пароль, заблокировать пользователя
         """),
+        sends=phrases("""
+            отправить, послать, подать, забронировать, зарегистрироваться, подтвердить,
+            поделиться, ответить, комментировать, пригласить, загрузить, сохранить,
+            подписаться, обновить, проголосовать, запросить, пожаловаться
+        """),
+        publishes=phrases("""
+            опубликовать, публиковать, разослать, отправить всем, сделать публичным
+        """),
         harmless_first=phrases("""
             не, отмена, отменить действие, назад, как, почему, где, подробнее, помощь,
-            показать, посмотреть, оставить
+            показать, посмотреть, оставить, предпросмотр, предварительный просмотр,
+            черновик
         """),
         things=phrases("""
             фильтр, фильтры, поиск, выбор, сравнение, сравнения, избранное, избранного,
@@ -455,8 +580,15 @@ LANGUAGES: Final = (
             取消订阅, 取消预订, 撤销授权, 重置, 解散, 卸载, 退订, 拉黑, 修改密码, 退出群,
             抹掉
         """),
+        sends=phrases("""
+            发送, 提交, 发帖, 预订, 注册, 确认, 分享, 回复, 评论, 邀请, 上传, 保存, 订阅, 更新,
+            投票, 申请, 举报, 送出
+        """),
+        publishes=phrases("""
+            发布, 發佈, 公开发表, 群发
+        """),
         harmless_first=phrases("""
-            不, 取消操作, 返回, 如何, 怎么, 为什么, 查看, 了解, 帮助, 保留, 恢复
+            不, 取消操作, 返回, 如何, 怎么, 为什么, 查看, 了解, 帮助, 保留, 恢复, 预览, 草稿
         """),
         things=phrases("筛选, 篩選, 搜索, 搜尋, 选择, 选中, 对比, 比较, 收藏, 输入, 排序"),
         nouns=phrases("记录, 历史, 指南, 方式, 说明, 计算器, 帮助"),
@@ -482,7 +614,16 @@ LANGUAGES: Final = (
             予約をキャンセル, 取り消す, リセット, 初期化, アンインストール, ブロックする,
             パスワードを変更, 空にする, 除名, 上書き, 失効
         """),
-        harmless_first=phrases("キャンセル, 戻る, やめる, しない"),
+        sends=phrases("""
+            送信, 提出, 投稿, 予約する, 登録, 確定, 共有, 返信, コメントする, 招待, アップロード,
+            保存, 購読, 更新, 投票, 申請, 報告
+        """),
+        publishes=phrases("""
+            公開する, 公開, 一斉送信, 配信する, 掲載する
+        """),
+        harmless_first=phrases("""
+            キャンセル, 戻る, やめる, しない, プレビュー, 下書き
+        """),
         things=phrases("""
             フィルタ, 絞り込み, 検索, 選択, 比較, お気に入り, 並べ替え, 入力, 条件
         """),
@@ -511,7 +652,16 @@ LANGUAGES: Final = (
             삭제, 제거, 지우기, 폐기, 휴지통, 탈퇴, 해지, 비활성화, 주문 취소, 예약 취소,
             구독 취소, 초기화, 차단하기, 비밀번호 변경, 비우기, 철회, 강제 종료
         """),
-        harmless_first=phrases("취소, 뒤로, 돌아가기, 보기, 방법, 왜, 어떻게, 유지, 복원"),
+        sends=phrases("""
+            보내기, 전송, 제출, 예약하기, 가입하기, 등록, 공유, 답장, 댓글 달기, 초대, 업로드,
+            저장, 구독하기, 업데이트, 투표, 신청, 신고
+        """),
+        publishes=phrases("""
+            게시하기, 발행, 공개하기, 모두에게 보내기, 배포하기
+        """),
+        harmless_first=phrases("""
+            취소, 뒤로, 돌아가기, 보기, 방법, 왜, 어떻게, 유지, 복원, 미리보기, 임시
+        """),
         things=phrases("필터, 검색, 선택, 비교, 즐겨찾기, 정렬, 찜, 입력"),
         nouns=phrases("내역, 방법, 안내, 가이드, 도움말, 계산기, 목록, 조회"),
         confirms=phrases("예, 네, 확인, 계속, 동의, 진행"),
@@ -535,8 +685,15 @@ LANGUAGES: Final = (
             الغاء الطلب, الغاء الاشتراك, الغاء الحجز, اعادة تعيين, افراغ, حظر,
             تغيير كلمة المرور
         """),
+        sends=phrases("""
+            ارسال, ارسل, تقديم, احجز, تسجيل, تاكيد, مشاركة, رد, تعليق, دعوة, رفع, حفظ,
+            اشتراك, تحديث, تصويت, طلب, ابلاغ
+        """),
+        publishes=phrases("""
+            نشر, انشر, ارسال للجميع
+        """),
         harmless_first=phrases("""
-            لا, الغاء الامر, رجوع, كيف, لماذا, عرض, المزيد, مساعدة, تراجع
+            لا, الغاء الامر, رجوع, كيف, لماذا, عرض, المزيد, مساعدة, تراجع, معاينة, مسودة
         """),
         things=phrases("فلتر, الفلتر, التصفية, البحث, التحديد, المقارنة, المفضلة, الترتيب"),
         nouns=phrases("سجل, دليل, خيارات, طرق, حاسبة"),
@@ -561,12 +718,30 @@ LANGUAGES: Final = (
             rozwiąż umowę, anuluj zamówienie, anuluj rezerwację, anuluj subskrypcję, wypisz się,
             zresetuj, trwale, na zawsze, bezpowrotnie, cofnij zgodę, zablokuj użytkownika
         """),
-        harmless_first=phrases("nie, anuluj, wróć, jak, dlaczego, gdzie, więcej, pomoc, pokaż"),
+        sends=phrases("""
+            wyślij, prześlij, złóż, zarezerwuj, zarejestruj się, potwierdź, udostępnij,
+            odpowiedz, skomentuj, zaproś, zapisz, subskrybuj, zaktualizuj, zagłosuj,
+            zgłoś, aplikuj
+        """),
+        publishes=phrases("""
+            opublikuj, publikuj, wyślij do wszystkich, upublicznij
+        """),
+        harmless_first=phrases("""
+            nie, anuluj, wróć, jak, dlaczego, gdzie, więcej, pomoc, pokaż, podgląd,
+            szkic
+        """),
         things=phrases(
             "filtr, filtry, wyszukiwanie, zaznaczenie, porównanie, ulubione, ulubionych"
         ),
         nouns=phrases("poradnik, historia, opcje, metody, kalkulator, pomoc"),
         confirms=phrases("tak, potwierdź, kontynuuj, na pewno, zgadzam się, ok"),
+        commits=phrases("""
+            zarezerwuj, potwierdź, wyślij, zakończ, podpisz, aktywuj, opublikuj, złóż
+        """),
+        binds=phrases("""
+            bezzwrotna, bez zwrotu, zapisana karta, nie można cofnąć, nieodwracalne,
+            wiążące, ostateczne, zostanie pobrana, zostanie obciążona
+        """),
     ),
     RiskyWords(
         "sv",
@@ -578,10 +753,28 @@ LANGUAGES: Final = (
             radera, ta bort, ta bort konto, avsluta konto, avsluta konto, säg upp, säg upp avtalet,
             avboka, avbeställ, töm, töm papperskorgen, återställ, för alltid, permanent, spärra
         """),
-        harmless_first=phrases("inte, avbryt, tillbaka, hur, varför, var, mer, hjälp, visa"),
+        sends=phrases("""
+            skicka, skicka in, lämna in, boka, reservera, registrera, bekräfta, dela,
+            svara, kommentera, bjud in, ladda upp, spara, prenumerera, uppdatera, rösta,
+            ansök, anmäl
+        """),
+        publishes=phrases("""
+            publicera, skicka till alla, gör offentlig
+        """),
+        harmless_first=phrases("""
+            inte, avbryt, tillbaka, hur, varför, var, mer, hjälp, visa, förhandsgranska,
+            utkast
+        """),
         things=phrases("filter, sökning, urval, jämförelse, favoriter"),
         nouns=phrases("guide, historik, alternativ, kalkylator, hjälp"),
         confirms=phrases("ja, bekräfta, fortsätt, jag är säker, godkänn, ok"),
+        commits=phrases("""
+            boka, reservera, bekräfta, skicka, slutför, signera, aktivera, publicera
+        """),
+        binds=phrases("""
+            ej återbetalningsbar, ingen återbetalning, sparat kort, kommer att
+            debiteras, kan inte ångras, oåterkallelig, bindande, slutgiltig
+        """),
     ),
     RiskyWords(
         "tr",
@@ -595,11 +788,27 @@ LANGUAGES: Final = (
             sıfırla,
             feshet, sözleşmeyi feshet, engelle
         """),
-        harmless_first=phrases("vazgeç, geri, nasıl, neden, nerede, daha fazla, yardım, göster"),
+        sends=phrases("""
+            gönder, ilet, sun, rezervasyon yap, kaydol, onayla, paylaş, yanıtla, yorum
+            yap, davet et, yükle, kaydet, abone ol, güncelle, oy ver, başvur, bildir
+        """),
+        publishes=phrases("""
+            yayınla, yayımla, herkese gönder, herkese açık yap
+        """),
+        harmless_first=phrases("""
+            vazgeç, geri, nasıl, neden, nerede, daha fazla, yardım, göster, önizle,
+            önizleme, taslak
+        """),
         things=phrases(
             "filtre, filtreyi, filtreleri, arama, seçim, karşılaştırma, favori, favoriler"
         ),
         nouns=phrases("rehberi, geçmişi, seçenekleri, yöntemleri, hesaplayıcı, yardım"),
         confirms=phrases("evet, onayla, devam, devam et, eminim, kabul et, tamam"),
+        commits=phrases("""
+            rezervasyon yap, onayla, gönder, tamamla, imzala, etkinleştir, yayınla
+        """),
+        binds=phrases("""
+            iade edilmez, kayıtlı kart, tahsil edilecek, geri alınamaz, bağlayıcı, kesin
+        """),
     ),
 )
