@@ -60,7 +60,7 @@ class Step:
 
 
 def steps(data: Path, graders: Sequence[str], rounds: int, seed: int) -> Iterator[Step]:
-    """Every grader on every kind of batch in every round, in an order that changes.
+    """Every grader on every kind of batch in every round, in an order that changes by turns.
 
     Within a round all of them get the same rows; the pathological one takes a place of its own.
     Round 0 warms up, and is not to be counted.
@@ -77,11 +77,13 @@ def steps(data: Path, graders: Sequence[str], rounds: int, seed: int) -> Iterato
             "hostile": _with(rows, {rng.randrange(BATCH): _boxed("1", HOSTILE[name])}),
             "mixed": _mixed(rows, rng),
         }
-        kinds = [(grader, batch) for grader in graders for batch in batches]
-        rng.shuffle(kinds)
-        for grader, batch in kinds:
-            hostile = name if batch == "hostile" else ""
-            yield Step(grader, batch, number, tuple(batches[batch]), hostile)
+        # Who comes first finds the caches cold: plain and hostile take turns at it.
+        pair = ("plain", "hostile") if number % 2 else ("hostile", "plain")
+        turn = number % len(graders)
+        for batch in (*pair, "mixed"):
+            for grader in (*graders[turn:], *graders[:turn]):
+                hostile = name if batch == "hostile" else ""
+                yield Step(grader, batch, number, tuple(batches[batch]), hostile)
 
 
 def _pairs(data: Path) -> Iterator[tuple[str, str]]:
