@@ -311,7 +311,7 @@ def test_a_run_reads_one_attempt_without_its_steps(tmp_path: Path) -> None:
 
 def test_spaces_at_the_ends_of_a_form_are_seen() -> None:
     assert spaces(" 42  ") == "␣42␣␣"
-    assert spaces("a b\n\t42\xa0") == "a b␤\n␉42⍽"
+    assert spaces("a b\n\t42\xa0") == "a b↵\n⇥42⟨U+00A0⟩"
     assert spaces("  ") == "␣␣"
 
 

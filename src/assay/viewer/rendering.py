@@ -84,11 +84,11 @@ def several(number: int, noun: str) -> str:
 
 
 def spaces(text: str) -> str:
-    """The text with a symbol for every space at its ends, and for tabs and line breaks."""
+    """The text with a mark for every space at its ends, and for tabs and line breaks."""
     inner = text.strip(" ")
     left = len(text) - len(text.lstrip(" "))
     shown = "␣" * left + inner + ("␣" * (len(text) - left - len(inner)) if inner else "")
-    return shown.replace("\t", "␉").replace("\xa0", "⍽").replace("\n", "␤\n")
+    return shown.replace("\t", "⇥").replace("\xa0", "⟨U+00A0⟩").replace("\n", "↵\n")
 
 
 def chance(p: float) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from assay.errors import AssayError, BadRecord
+from assay.ledger.index import RunRow
 from assay.ledger.records import StoredEpisode
 from assay.ledger.windows import StepSummary
 from assay.report.alignment import AlignedItem, align
@@ -20,7 +21,7 @@ from assay.schema.usage import Usage
 from assay.viewer.links import WINDOW
 from assay.viewer.pages.conversation import MessageView, message_views
 from assay.viewer.pages.records import CutText, Index, LabelView, copy_fields, cut_text, label_views
-from assay.viewer.pages.run import run_before
+from assay.viewer.pages.run import config_changes, run_before, settings_of_causes
 from assay.viewer.pages.step import TEXT_CHARS, StepView, step_view
 from assay.viewer.pages.world import WorldScores, world_scores
 from assay.viewer.runs_reader import RunsReader
@@ -113,6 +114,8 @@ class Neighbours:
     """The run before this one, where it has the task."""
     before_reward: float | None
     before_shade: Shade
+    settings: dict[str, str]
+    """By cause: a setting that was changed since the run before, and may have brought it about."""
     next_lost: str | None
     """The next attempt of the run below full reward; of a large run it is not looked for."""
     next_task: str
@@ -208,6 +211,9 @@ def _neighbours(reader: RunsReader, page: EpisodePage) -> Neighbours | None:
         before=before if has_repeat else None,
         before_reward=reward if has_repeat else None,
         before_shade=reward_shade(reward),
+        settings=_settings(
+            reader, page.run_id, next((r for r in rows if r.run_id == before), None)
+        ),
         next_lost=None if lost is None else lost.attempt,
         next_task="" if lost is None else lost.task_id,
     )
@@ -217,6 +223,12 @@ def window_page(reader: RunsReader, run_id: str, attempt: str, first: int) -> Ep
     """A whole window with every one of its steps in full, for a file."""
     page = _ribbon(reader, run_id, attempt, first, exported=True)
     return _with_steps(reader, page, range(page.first, page.last + 1), most=NOTE_CHARS)
+
+
+def _settings(reader: RunsReader, run_id: str, before: RunRow | None) -> dict[str, str]:
+    if before is None:
+        return {}
+    return settings_of_causes(config_changes(reader, before, reader.manifest(run_id)))
 
 
 def _ribbon(
