@@ -1,6 +1,6 @@
 """The curves of the proofs as SVG pictures, light and dark, made from the logs alone.
 
-python -m examples.training.plot examples/training/logs docs/images
+python -m examples.training.plot examples/training/recorded docs/images
 """
 
 # ruff: noqa: T201 - a script prints
@@ -32,6 +32,7 @@ class Theme:
     """Of the reward, and of the truth."""
 
 
+LEGEND_WIDTH = 800
 THEMES = (
     Theme("light", "#ffffff", "#1f2933", "#d3d9df", ("#c2571a", "#2563a8")),
     Theme("dark", "#0d1117", "#e6edf3", "#343c46", ("#f0883e", "#6cb0f5")),
@@ -42,7 +43,8 @@ CURVES = {"proxy": "what the reward pays", "truth": "truth, by the checker"}
 def draw(runs: Sequence[Run], task: str, theme: Theme) -> str:
     """A panel for each reward of the task, with two curves for each seed, as an SVG document."""
     arms = PROOFS[task]
-    width = LEFT + len(arms) * PANEL_WIDTH + (len(arms) - 1) * GAP + 16
+    panels = LEFT + len(arms) * PANEL_WIDTH + (len(arms) - 1) * GAP + 16
+    width = max(panels, LEGEND_WIDTH)
     height = TOP + PANEL_HEIGHT + BOTTOM
     marks = [_legend(theme)]
     for number, arm in enumerate(arms):
@@ -68,7 +70,7 @@ def _legend(theme: Theme) -> str:
         )
         marks.append(_text(x + 28, 20, words, theme.ink))
         x += 60 + 7 * len(words)
-    marks.append(_text(x, 20, "one curve for each seed", theme.ink))
+    marks.append(_text(x, 20, "one curve for each seed; equal ones lie on each other", theme.ink))
     return "\n".join(marks)
 
 

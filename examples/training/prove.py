@@ -32,7 +32,7 @@ PACK_S = 60.0
 GRACE_S = 25.0
 """What a process has after the deadline for its last step and the last measurement."""
 OPTIONS: dict[str, tuple[str, ...]] = {
-    "arithmetic": ("--steps", "400", "--rate", "1e-5"),
+    "arithmetic": ("--steps", "800", "--rate", "1.5e-5"),
     "digits": ("--steps", "250", "--rate", "2e-5"),
 }
 TINY = (
