@@ -60,6 +60,8 @@ def test_losing_and_gaining_forms_are_named() -> None:
     assert "sentence" in {row.name for row in found.losing}
     assert "5 % more" in {row.name for row in found.gaining}
     assert "right forms lose points" in found.sentence
+    listed = found.sentence.partition("(")[2].partition(")")[0]
+    assert sum(int(part.rpartition(" ")[2]) for part in listed.split(", ")) == len(found.losing)
 
 
 def test_parameters_reach_the_reward() -> None:

@@ -54,9 +54,10 @@ class Sensitivity:
         right = sum(row.right for row in self.rows)
         wrong = len(self.rows) - right
         worst = Counter(row.family for row in self.losing)
-        where = (
-            f" ({', '.join(f'{name} {n}' for name, n in worst.most_common(4))})" if worst else ""
-        )
+        most = worst.most_common(4)
+        rest = len(self.losing) - sum(n for _, n in most)
+        named = [f"{name} {n}" for name, n in (*most, *([("others", rest)] if rest else []))]
+        where = f" ({', '.join(named)})" if named else ""
         return (
             f"{len(self.losing)} of {right} right forms lose points{where}; "
             f"{len(self.gaining)} of {wrong} wrong answers gain some"

@@ -51,7 +51,7 @@ class Templates:
         self._environment.filters.update(
             signed=signed, plain=plain, money=money, duration=duration, words=words, shade=shade,
             bars=bars, brief=brief, when=_when, coded=coded, count="{:,}".format, record=asdict,
-            code_sentence=code_sentence, several=several, chance=chance,
+            code_sentence=code_sentence, several=several, chance=chance, spaces=spaces,
         )  # fmt: skip
         self._environment.globals.update(
             version=__version__,
@@ -81,6 +81,14 @@ def _when(stamp: str) -> str:
 def several(number: int, noun: str) -> str:
     """`1 line`, `2 lines`."""
     return f"{number:,} {noun}" + "s" * (number != 1)
+
+
+def spaces(text: str) -> str:
+    """The text with a mark for every space at its ends, and for tabs and line breaks."""
+    inner = text.strip(" ")
+    left = len(text) - len(text.lstrip(" "))
+    shown = "␣" * left + inner + ("␣" * (len(text) - left - len(inner)) if inner else "")
+    return shown.replace("\t", "⇥").replace("\xa0", "⟨U+00A0⟩").replace("\n", "↵\n")
 
 
 def chance(p: float) -> str:

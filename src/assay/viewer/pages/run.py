@@ -303,7 +303,7 @@ def run_page(reader: RunsReader, run_id: str, query: RunQuery, *, wait: bool = F
     matching = [] if pending else _sort(_matching(attempts, query, facts), query, facts)
     listed, number, pages = page_of(matching, query.page, PAGE)
     errors = _errors(attempts)
-    changed = () if earlier is None else _config_changes(reader, earlier, manifest)
+    changed = () if earlier is None else config_changes(reader, earlier, manifest)
     live = reader.is_live(run_id)
     return copy_fields(
         RunPage,
@@ -350,7 +350,7 @@ def diagnosis_page(reader: RunsReader, run_id: str) -> DiagnosisPage:
     row = next((row for row in rows if row.run_id == run_id), None)
     before = None if row is None else run_before(rows, row)
     earlier = next((each for each in rows if each.run_id == before), None)
-    changed = _config_changes(reader, earlier, reader.manifest(run_id)) if earlier else ()
+    changed = config_changes(reader, earlier, reader.manifest(run_id)) if earlier else ()
     view = _diagnosis_view(diagnosis, ())
     return DiagnosisPage(run_id, view, settings_of_causes(changed), causes)
 
@@ -398,7 +398,8 @@ def _shifts(
     return {task: means for task, means in shifts.items() if task not in others}
 
 
-def _config_changes(reader: RunsReader, before: RunRow, manifest: RunManifest) -> tuple[str, ...]:
+def config_changes(reader: RunsReader, before: RunRow, manifest: RunManifest) -> tuple[str, ...]:
+    """What is configured otherwise than in the run before; nothing where that cannot be read."""
     try:
         return changes(reader.manifest(before.run_id), manifest)
     except AssayError:
