@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.envs.browser.obstacles import OfferedRetries
 from assay.envs.browser.outcomes import (
     BLOCK_SELECTORS,
     PASSWORD_SELECTOR,
@@ -16,8 +18,8 @@ from assay.envs.browser.outcomes import (
     detect_block,
 )
 from assay.schema.blocking import BlockCode
-from assay.schema.evidence import PageFacts
-from assay.schema.outcome import ErrorCode
+from assay.schema.evidence import PageFacts, StepEvents
+from assay.schema.outcome import ErrorCode, ToolOutcome
 
 MESSAGES: list[tuple[str, str]] = [
     ("Locator.click: Timeout 30000ms exceeded.\nCall log:\n  - waiting for #x", "timeout"),
@@ -182,3 +184,21 @@ def test_every_page_is_blocked_by_a_known_code_or_not_at_all(
 ) -> None:
     code = detect_block(PageFacts(counts=counts, status=status), requested="https://x.test")
     assert code is None or code in get_args(BlockCode)
+
+
+@pytest.mark.parametrize(
+    ("before", "goal"),
+    [((("button", "Load"),), "load"), (None, None), ((("button", "Retry"),), None)],
+)
+def test_only_what_came_with_a_failure_is_a_second_try(
+    before: tuple[tuple[str, str], ...] | None, goal: str | None
+) -> None:
+    def page(refs: tuple[tuple[str, str], ...]) -> Any:
+        return SimpleNamespace(steady_refs=refs)
+
+    retries = OfferedRetries()
+    failed = StepEvents(failed_writes=1)
+    outcome = ToolOutcome("click", "c", "load", ok=True)
+    after = page((("button", "Load"), ("button", "Retry")))
+    retries.note(outcome, failed, None if before is None else page(before), after)
+    assert retries.goal("button", "Retry") == goal

@@ -220,5 +220,6 @@ class OfferedRetries:
                 self._goal, self._offers = None, frozenset()
             return
         self._goal = outcome.target or outcome.call
-        old = frozenset() if before is None else frozenset(before.steady_refs)
-        self._offers = frozenset(after.steady_refs) - old
+        # Where the page before is not known, nobody knows what came with the failure.
+        known = after if before is None else before
+        self._offers = frozenset(after.steady_refs) - frozenset(known.steady_refs)
