@@ -28,7 +28,7 @@ NODES: Final = 40_000
 """Nodes visited for one snapshot; a page with more is cut, and the text says so."""
 SNAPSHOT_CHARS: Final = 200_000
 """Characters of a page that are read; how many an agent sees is the environment's option."""
-PROVISIONAL_MS: Final = 3_000
+PROVISIONAL_MS: Final = 1_500
 """How long a page is waited for that says that the end is still to come."""
 POLLS_S: Final = 0.9
 """How long it is watched whether a page that has waited asks again."""
