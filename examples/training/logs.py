@@ -1,7 +1,7 @@
 """The logs of the proofs, read and summed up: every figure of the page comes from here.
 
-    python -m examples.training.logs examples/training/logs
-    python -m examples.training.logs runs/training examples/training/logs
+    python -m examples.training.logs examples/training/recorded
+    python -m examples.training.logs runs/training examples/training/recorded
 
 The second form compresses the logs of the first folder into the second before.
 """

@@ -1,11 +1,12 @@
 """The curves of the proofs as SVG pictures, light and dark, made from the logs alone.
 
-python -m examples.training.plot examples/training/logs docs/images
+python -m examples.training.plot examples/training/recorded docs/images
 """
 
 # ruff: noqa: T201 - a script prints
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ class Theme:
     """Of the reward, and of the truth."""
 
 
+LEGEND_WIDTH = 800
 THEMES = (
     Theme("light", "#ffffff", "#1f2933", "#d3d9df", ("#c2571a", "#2563a8")),
     Theme("dark", "#0d1117", "#e6edf3", "#343c46", ("#f0883e", "#6cb0f5")),
@@ -42,7 +44,8 @@ CURVES = {"proxy": "what the reward pays", "truth": "truth, by the checker"}
 def draw(runs: Sequence[Run], task: str, theme: Theme) -> str:
     """A panel for each reward of the task, with two curves for each seed, as an SVG document."""
     arms = PROOFS[task]
-    width = LEFT + len(arms) * PANEL_WIDTH + (len(arms) - 1) * GAP + 16
+    panels = LEFT + len(arms) * PANEL_WIDTH + (len(arms) - 1) * GAP + 16
+    width = max(panels, LEGEND_WIDTH)
     height = TOP + PANEL_HEIGHT + BOTTOM
     marks = [_legend(theme)]
     for number, arm in enumerate(arms):
@@ -68,7 +71,7 @@ def _legend(theme: Theme) -> str:
         )
         marks.append(_text(x + 28, 20, words, theme.ink))
         x += 60 + 7 * len(words)
-    marks.append(_text(x, 20, "one curve for each seed", theme.ink))
+    marks.append(_text(x, 20, "one curve for each seed; equal ones lie on each other", theme.ink))
     return "\n".join(marks)
 
 
@@ -110,9 +113,12 @@ def _text(
     )
 
 
-def main(arguments: Sequence[str]) -> int:
-    logs, pictures = Path(arguments[0]), Path(arguments[1])
-    runs = read_runs(logs)
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("logs", type=Path, help="a folder of logs, whole or of some runs")
+    parser.add_argument("pictures", type=Path, help="the folder for the pictures, made if need be")
+    options = parser.parse_args(arguments)
+    runs, pictures = read_runs(options.logs), options.pictures
     pictures.mkdir(parents=True, exist_ok=True)
     for task in sorted({run.task for run in runs}):
         for theme in THEMES:
@@ -123,4 +129,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

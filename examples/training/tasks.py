@@ -99,7 +99,7 @@ def _arithmetic_questions() -> list[Question]:
     return [Question(prompt, evaluate(prompt)) for prompt in prompts]
 
 
-WRONG_PRODUCTS, WRONG_SUMS = 1 / 4, 1 / 7
+WRONG_PRODUCTS, WRONG_SUMS = 0.3, 1 / 7
 
 
 def _off(number: int, share: float, rng: Random) -> int:

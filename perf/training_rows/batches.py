@@ -23,14 +23,20 @@ HOSTILE: Mapping[str, str] = {
     "(x+y+z+w)^{300}": "(x+y+z+w)^{300}-(x+y)^{300}",
     r"\sum k^k to 10^9": r"\sum_{k=1}^{1000000000} k^{k}",
     "((100!)!)!": "((100!)!)!",
+    "nested product": (
+        r"\prod_{k=1}^{n} f(\int_0^{0^\log_{\infty}(99999)+\sqrt[x]{e}} 2 dx"
+        r"/\sqrt{\pi}^\binom{\pi}{1}^y 1e9!!)"
+    ),
 }
-"""One pathological answer for each round, by its name in the table."""
+"""One pathological answer for each round, by its name in the table. The last is the one that took
+`math_equal_reward` longest among the short ones of 6,000 fuzzed answers (perf/bounds.py)."""
 
 UNREADABLE = r"\frac{1}{"
 PROSE = (
     "We set up the equation, bring both terms to one side and simplify. Checking the borders of "
-    "the interval shows that no other case remains, so that"
+    "the interval shows that no other case remains, so that the answer is "
 )
+"""How every response begins; one token, so that a small model gets through a batch in a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,7 @@ class Step:
 
 
 def steps(data: Path, graders: Sequence[str], rounds: int, seed: int) -> Iterator[Step]:
-    """Every grader on every kind of batch in every round, in an order that changes.
+    """Every grader on every kind of batch in every round, in an order that changes by turns.
 
     Within a round all of them get the same rows; the pathological one takes a place of its own.
     Round 0 warms up, and is not to be counted.
@@ -71,11 +77,13 @@ def steps(data: Path, graders: Sequence[str], rounds: int, seed: int) -> Iterato
             "hostile": _with(rows, {rng.randrange(BATCH): _boxed("1", HOSTILE[name])}),
             "mixed": _mixed(rows, rng),
         }
-        kinds = [(grader, batch) for grader in graders for batch in batches]
-        rng.shuffle(kinds)
-        for grader, batch in kinds:
-            hostile = name if batch == "hostile" else ""
-            yield Step(grader, batch, number, tuple(batches[batch]), hostile)
+        # Who comes first finds the caches cold: plain and hostile take turns at it.
+        pair = ("plain", "hostile") if number % 2 else ("hostile", "plain")
+        turn = number % len(graders)
+        for batch in (*pair, "mixed"):
+            for grader in (*graders[turn:], *graders[:turn]):
+                hostile = name if batch == "hostile" else ""
+                yield Step(grader, batch, number, tuple(batches[batch]), hostile)
 
 
 def _pairs(data: Path) -> Iterator[tuple[str, str]]:
@@ -108,4 +116,4 @@ def _with(rows: Sequence[Row], others: Mapping[int, Row]) -> list[Row]:
 
 
 def _boxed(reference: str, answer: str) -> Row:
-    return Row(f"{PROSE} the answer is $\\boxed{{{answer}}}$.", reference)
+    return Row(f"{PROSE}$\\boxed{{{answer}}}$.", reference)

@@ -4,7 +4,7 @@
 
 Run in TRL's environment. `rollout_func` hands the prepared completions to the trainer, so that
 nothing is generated; scoring, advantages, loss and update are the trainer's own, of a Llama with a
-hundred thousand random weights. Prints a line of JSON for each step.
+few thousand random weights. Prints a line of JSON for each step.
 """
 
 # The trainer's library is not in this environment, so it has no types.
@@ -30,7 +30,7 @@ from trl import GRPOConfig, GRPOTrainer
 from trl.rewards import accuracy_reward
 
 from assay.adapters import trl
-from perf.training_rows.batches import BATCH, Step, steps
+from perf.training_rows.batches import BATCH, PROSE, Step, steps
 
 GRADERS = {
     "assay": trl.reward("math_equal_reward", answer="solution"),
@@ -45,7 +45,7 @@ class TimedTrainer(GRPOTrainer):
 
     def __init__(self, plan: list[Step], **options: Any) -> None:
         self.plan = plan
-        self.reward_s = 0.0
+        self.reward_s = self.reward_cpu_s = 0.0
         super().__init__(**options)
 
     @property
@@ -53,9 +53,10 @@ class TimedTrainer(GRPOTrainer):
         return self.plan[self.state.global_step]
 
     def _calculate_rewards(self, *args: Any, **kwargs: Any) -> Any:
-        begin = time.perf_counter()
+        begin, worked = time.perf_counter(), time.process_time()
         rewards = super()._calculate_rewards(*args, **kwargs)
         self.reward_s = time.perf_counter() - begin
+        self.reward_cpu_s = time.process_time() - worked
         return rewards
 
     def training_step(self, *args: Any, **kwargs: Any) -> Any:
@@ -67,6 +68,7 @@ class TimedTrainer(GRPOTrainer):
             "round": step.round,
             "hostile": step.hostile,
             "reward_s": self.reward_s,
+            "reward_cpu_s": self.reward_cpu_s,
             "step_s": time.perf_counter() - begin,
         }
         print(json.dumps(record), flush=True)
@@ -74,8 +76,8 @@ class TimedTrainer(GRPOTrainer):
 
 
 def build_tokenizer() -> PreTrainedTokenizerFast:
-    """One token for every printable sign."""
-    signs = ["<pad>", "<eos>", "<unk>", "\n", *map(chr, range(32, 127))]
+    """One token for every printable sign, and one for the beginning of all responses."""
+    signs = ["<pad>", "<eos>", "<unk>", PROSE, *map(chr, range(32, 127))]
     vocabulary = {sign: number for number, sign in enumerate(signs)}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.Split("", behavior="isolated")
@@ -93,10 +95,10 @@ def build_model(tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
     return LlamaForCausalLM(
         LlamaConfig(
             vocab_size=len(tokenizer),
-            hidden_size=64,
-            intermediate_size=128,
-            num_hidden_layers=2,
-            num_attention_heads=4,
+            hidden_size=16,
+            intermediate_size=32,
+            num_hidden_layers=1,
+            num_attention_heads=2,
             max_position_embeddings=512,
             pad_token_id=tokenizer.pad_token_id,
             eos_token_id=tokenizer.eos_token_id,
@@ -112,10 +114,12 @@ def main(data: str, rounds: str, seed: str) -> int:
     set_seed(int(seed))
     plan = list(steps(Path(data), list(GRADERS), int(rounds), int(seed)))
     tokenizer = build_tokenizer()
+    begin = tokenizer.convert_tokens_to_ids(PROSE)
 
     def hand_over(prompts: list[Any], trainer: TimedTrainer) -> dict[str, list[Any]]:
         rows = trainer.current.rows
-        ids = [tokenizer(row.response)["input_ids"] for row in rows]
+        texts = [row.response.removeprefix(PROSE) for row in rows]
+        ids = [[begin, *each] for each in tokenizer(texts)["input_ids"]]
         return {
             "prompt_ids": [tokenizer("?")["input_ids"] for _ in prompts],
             "completion_ids": ids,

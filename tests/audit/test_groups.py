@@ -11,7 +11,9 @@ import pytest
 from rich.console import Console
 
 from assay.audit.data import built_in
-from assay.audit.groups import GroupAudit, advantages, audit_groups
+from assay.audit.group_audit import GroupAudit
+from assay.audit.groups import audit_groups
+from assay.audit.simulation import advantages
 from assay.cli.audit import print_groups
 from assay.cli.main import main
 from assay.errors import BadParameter
@@ -135,3 +137,33 @@ def test_the_report_leads_with_the_prediction(capsys: pytest.CaptureFixture[str]
     print_groups(Console(width=200), audit(shaped(0.3)))
     out = capsys.readouterr().out
     assert out.index("collapse predicted") < out.index("pay_out_of_nothing") < out.index("variance")
+
+
+@pytest.mark.parametrize("gated", [False, True])
+def test_an_answer_without_a_number_is_no_zero_of_its_group(gated: bool) -> None:
+    def brittle(final_response: str) -> float:
+        return [1.0][len(final_response) // 1_000]
+
+    gate = {"gate": "correct"} if gated else {}
+    components: dict[str, Any] = {
+        "correct": "math_equal_reward",
+        "short": {"reward": brittle, "weight": 0.1, **gate},
+    }
+    result = audit(compose("brittle", components, register=False))
+    # Only the rambling answers are so long: two of 26, which taken for zeros would be taught away.
+    assert "ungraded" in checks(result)
+    assert result.ungraded == pytest.approx(2 / 26)
+    assert result.policies[-1]["rambling"] > 0.01
+    assert result.gates == ({"short": pytest.approx(0.5, abs=0.2)} if gated else {})
+    assert result.to_record()["ungraded"] == round(2 / 26, 4)
+
+
+def test_a_reward_that_raises_for_some_answers_is_audited_all_the_same() -> None:
+    def raising(final_response: str, answer: str) -> dict[str, float]:
+        right = float(answer in final_response)
+        if not final_response:
+            raise ValueError("nothing")
+        return {"reward": right, "acc": right}
+
+    result = audit(raising, outcome="acc")
+    assert checks(result)[-1] == "ungraded"

@@ -58,6 +58,9 @@ class TakesTextAsync:
 REWARDS = """
 def bad(final_response):
     return 1 / 0
+
+def picky(final_response):
+    return 1.0 if final_response != "Lima" else {}["Lima"]
 """
 REWARD = ("--reward", "qa_f1_reward")
 
@@ -601,3 +604,21 @@ def test_a_program_that_keeps_one_waiting_is_named(
         "qa_f1_reward", "--column", "question=q", "--tasks", "line.1", "--set", "limits.step_s=0.3",
     )  # fmt: skip
     assert "does it keep its input or output in a buffer?" in caplog.text
+
+
+def test_attempts_that_a_reward_did_not_grade_are_said_and_can_close_the_gate(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    words = ["run", "qs.jsonl", "--agent", "mine.py:answer", "--column", "question=q",
+             "--reward", "rew.py:picky"]  # fmt: skip
+    code, out, _ = assay(capfd, *words)
+    assert code == 0
+    assert "picky@1 did not grade 1 of 4 attempts (25%), 1 since picky raised KeyError" in out
+    for most, expected in (("0", 3), ("1", 0), ("20%", 3), ("0.25", 0)):
+        code, out, err = assay(capfd, *words, "--max-abstained", most)
+        assert code == expected, err
+        assert ("abstained from 1 of 4" in err) is (expected == 3)
+    code, _, err = assay(capfd, *words, "--max-abstained", "many")
+    assert (code, "--max-abstained 'many'" in err) == (2, True)
+    code, out, _ = assay(capfd, *words[:-1], "qa_f1_reward", "--max-abstained", "0")
+    assert (code, "did not grade" in out) == (0, False)

@@ -176,7 +176,22 @@ def test_a_run_is_scored_again_by_the_version_that_is_named(
         words = ["old-1", "--reward", reward, "--runs", ".", "--import", "run_versions.py"]
         assert main(["score", *words, "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["mean"] == mean
+    words = ["run_versions@1", "--import", "run_versions.py", "--json"]
+    assert main(["list", "rewards", *words]) == 0
+    assert json.loads(capsys.readouterr().out)["versions"] == [1, 2]
     # What scoring again made is not compared a second time.
     record = run_json(capsys, "run_versions@1", "run_versions", "--data", ".")
     assert record["data"] == ["old-1"]
     assert (record["changes"]["down"], record["group"]) == (2, ["run_id", "task_id"])
+
+
+@pytest.mark.parametrize("rows", [[], [{"final_response": "1", "gold": "1"}] * 2])
+def test_no_gate_passes_where_neither_reward_scored_a_row(
+    rows: list[Any], rollouts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rollouts.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = ["math_equal_reward", "qa_f1_reward", "--data", str(rollouts)]
+    record = run_json(capsys, *words, "--fail-on", "down", code=3)
+    assert record["closed"] == ["nothing was compared: neither reward scored a row"]
+    assert main(["rewards", "diff", *words]) == 0
+    assert "nothing was compared" in capsys.readouterr().out

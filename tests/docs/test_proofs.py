@@ -16,7 +16,7 @@ import assay
 from examples.training import logs, plot, prove, rewards, tasks
 
 ROOT = Path(__file__).parents[2]
-SHIPPED = ROOT / "examples/training/logs"
+SHIPPED = ROOT / "examples/training/recorded"
 PAGE = ROOT / "docs/training.md"
 DEMONSTRATIONS = 4000
 
@@ -46,7 +46,7 @@ def test_answers_are_worked_out_by_hand() -> None:
 
 def test_about_three_fifths_of_the_arithmetic_shown_is_right() -> None:
     right = sum(tasks.is_true(text, one.answer) for one, text in demonstrations("arithmetic"))
-    assert 0.6 < right / DEMONSTRATIONS < 0.69
+    assert 0.55 < right / DEMONSTRATIONS < 0.65
 
 
 def test_a_few_of_the_digits_shown_are_lists_of_guesses() -> None:

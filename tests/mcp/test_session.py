@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,13 @@ from mcp import ClientSession, StdioServerParameters, stdio_client
 from mcp.types import CallToolResult, TextContent
 
 from assay.ledger.steps import StepsWriter, read_steps
+from assay.mcp import scorer as scorer_module
+from assay.mcp.scorer import SessionScorer
 from assay.mcp.session import GAP, ScoredSession
 from assay.rewards.step import RecoveryRewardScorer
 from assay.rewards.step.advice import patterns_from_json
 from assay.runner.scored_steps import rescore
+from assay.schema.observation import Observation
 from assay.schema.step_score import step_score_to_record
 
 HERE = Path(__file__).parent
@@ -235,3 +239,57 @@ def test_an_element_keeps_its_identity_when_its_number_changes() -> None:
     second = session.describe("browser_click", {"element": "the button Save", "ref": "e7"})
     assert first.signature == second.signature
     assert first.target == second.target
+
+
+class Eyes:
+    """Watches, and keeps which steps were begun and ended."""
+
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+
+    def begin(self, tool: str, arguments: Mapping[str, Any], url: str | None) -> bool:
+        del arguments, url
+        self.steps.append(f"begin {tool}")
+        return True
+
+    def end(self, error: str | None) -> Observation | None:
+        del error
+        self.steps.append("end")
+        return Observation("")
+
+    def close(self) -> None:
+        self.steps.append("close")
+
+
+def tool_call(number: int) -> dict[str, Any]:
+    params = {"name": "browser_click", "arguments": {}}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+
+
+def tool_reply(number: int) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": number, "result": {"content": []}}).encode()
+
+
+def test_a_reply_that_was_lost_holds_up_no_later_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scorer_module, "IDLE_S", 60.0)
+    eyes = Eyes()
+    scorer = SessionScorer(ScoredSession(), watch=eyes)
+    for number in (1, 2):
+        scorer.prepare(tool_call(number))
+        scorer.request(tool_call(number), 0.0)
+        scorer.lost()
+    assert eyes.steps == ["begin click", "begin click"]
+
+
+def test_a_call_without_a_reply_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scorer_module, "IDLE_S", 0.01)
+    eyes = Eyes()
+    scorer = SessionScorer(ScoredSession(), watch=eyes)
+    for number in (1, 2):
+        scorer.prepare(tool_call(number))
+        scorer.request(tool_call(number), 0.0)
+    # The first one's reply comes late: what is watched by now is the second.
+    scorer.reply(tool_reply(1), 0.1)
+    assert eyes.steps == ["begin click", "begin click"]
+    scorer.reply(tool_reply(2), 0.2)
+    assert eyes.steps[2:] == ["end"]

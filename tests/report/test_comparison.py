@@ -181,6 +181,16 @@ def test_what_was_changed_is_named(tmp_path: Path) -> None:
     assert changes == ("commit: d4b692e → 4c7640b", "agent.options.knob: 1 → 2")
 
 
+def test_an_object_that_is_elsewhere_in_memory_is_no_change(tmp_path: Path) -> None:
+    models = ("<m.Talker object at 0x7f9865154d90>", "<m.Talker object at 0x7f98645a30d0>")
+    for name, model in zip(("run-1", "run-2"), models, strict=True):
+        write_run(tmp_path, name, {"a": 1.0}, config=config(model=model))
+    write_run(tmp_path, "run-3", {"a": 1.0}, config=config(model="<m.Reader object at 0x7f98645a>"))
+    assert compare(tmp_path / "run-1", tmp_path / "run-2").changes == ()
+    (change,) = compare(tmp_path / "run-2", tmp_path / "run-3").changes
+    assert change == "agent.options.model: <m.Talker object> → <m.Reader object>"
+
+
 def test_tasks_of_one_run_only_are_counted(tmp_path: Path) -> None:
     found = compared(tmp_path, tasks(10, 0.5), tasks(7, 0.5), task_set="another")
     assert (found.n, found.only_base, found.only_cand) == (7, 3, 0)

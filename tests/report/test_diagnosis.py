@@ -91,7 +91,7 @@ CASES: list[tuple[Cause, Told, int, str]] = [
         "observation_truncated",
         Told("9", actions=["goto()", 'answer("9")'], pages=["a", "b"], truncated=[1]),
         1,
-        "one of the last two",
+        "whether the answer needs them is not known",
     ),
     (
         "blocked",

@@ -60,6 +60,8 @@ def test_losing_and_gaining_forms_are_named() -> None:
     assert "sentence" in {row.name for row in found.losing}
     assert "5 % more" in {row.name for row in found.gaining}
     assert "right forms lose points" in found.sentence
+    listed = found.sentence.partition("(")[2].partition(")")[0]
+    assert sum(int(part.rpartition(" ")[2]) for part in listed.split(", ")) == len(found.losing)
 
 
 def test_parameters_reach_the_reward() -> None:
@@ -118,3 +120,13 @@ def test_a_date_has_eight_forms() -> None:
 )
 def test_numbers_in_words(number: float, words: str) -> None:
     assert number_words(float(number)) == words
+
+
+def test_a_choice_is_probed_in_the_forms_of_its_letter() -> None:
+    found = probe("choice_reward", "B")
+    rows = {row.name: row.reward for row in found.rows if row.family == "letter" or not row.right}
+    for form in ("in brackets", "with a bracket", "named", "in a sentence", "in a box"):
+        assert rows[form] == 1.0, form
+    for form in ("another letter", "two letters", "two in brackets", "every letter"):
+        assert rows[form] == 0.0, form
+    assert not any(row.family == "letter" for row in probe("qa_f1_reward", "B").rows)

@@ -235,3 +235,36 @@ def test_a_sum_splits_into_rewards_that_a_trainer_normalises_one_by_one() -> Non
     bounded = compose("test_bound", {"outcome": mentions}, clip=(0, 1), register=False)
     with pytest.raises(BadParameter, match="no sum"):
         bounded.split()
+
+
+def test_a_gate_that_stands_behind_a_closed_gate_is_closed() -> None:
+    chain = compose(
+        "chain",
+        {
+            "right": mentions,
+            "form": {"reward": size, "gate": "right", "opens_at": 1.0, "weight": 0.1},
+            "length": {"reward": unsure, "gate": "form", "opens_at": 0.3},
+            "other": {"reward": unsure, "unless": "form", "opens_at": 0.3},
+        },
+        register=False,
+    )
+    wrong, right = (
+        assay.score(chain, final_response="four", answer=answer) for answer in ("five", "four")
+    )
+    assert (float(wrong), wrong.parts["gate/length"]) == (0.0, 0.0)
+    assert right.parts["gate/length"] == 1.0
+    assert float(right) == pytest.approx(1.54)
+    parts = [assay.score(part, final_response="four", answer="five") for part in chain.split()]
+    assert [float(part) for part in parts] == [0.0] * 4
+    parts = [assay.score(part, final_response="four", answer="four") for part in chain.split()]
+    assert sum(float(part) for part in parts) == pytest.approx(float(right))
+
+
+def test_gates_that_lead_in_a_circle_are_refused() -> None:
+    components: dict[str, Any] = {
+        "right": mentions,
+        "one": {"reward": size, "gate": "other"},
+        "other": {"reward": unsure, "unless": "one"},
+    }
+    with pytest.raises(BadParameter, match="in a circle"):
+        compose("circle", components, register=False)

@@ -184,7 +184,7 @@ def test_a_reward_that_the_person_imports_is_scored_and_audited_by_name(folder: 
     [
         ("--mcp --port 1", "--port has no meaning with --mcp; leave it out"),
         ("--run-code", "--run-code goes with --mcp; leave it out"),
-        ("--mcp --import nowhere", "--import 'nowhere'"),
+        ("--mcp --import nowhere", "--import nowhere"),
     ],
 )
 def test_an_option_that_would_be_ignored_is_refused(

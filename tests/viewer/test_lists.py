@@ -16,8 +16,8 @@ from assay.schema.task import Task
 from assay.viewer import rendering
 from assay.viewer.links import FileLinks, ServerLinks
 from assay.viewer.pages import run as run_module
-from assay.viewer.pages.compare import in_order
-from assay.viewer.pages.run import RunPage, RunQuery, run_page
+from assay.viewer.pages.compare import CompareQuery, compare_page, in_order
+from assay.viewer.pages.run import RunPage, RunQuery, run_page, settings_of_causes
 from assay.viewer.pages.runs import RunsPage, RunsQuery, runs_page
 from assay.viewer.rendering import Templates, coded
 from assay.viewer.runs_reader import RunsReader
@@ -73,7 +73,7 @@ def names(page: RunPage) -> list[str]:
 def test_an_attempt_says_what_was_asked_submitted_right_and_why_points_were_lost(
     folder: Path,
 ) -> None:
-    lost = page_of_run(folder).episodes[2]
+    (lost,) = page_of_run(folder, q="task.2").episodes
     assert (lost.question, lost.submitted, lost.reference) == (QUESTION, "unknown", "Rowers")
     assert lost.cause == "no_answer"
     assert "'unknown' submitted" in lost.evidence
@@ -87,9 +87,9 @@ def test_an_attempt_says_what_was_asked_submitted_right_and_why_points_were_lost
         ({"q": "no key"}, ["down.0", "down.1", "down.2"]),
         ({"ending": "model_error"}, ["down.0", "down.1", "down.2"]),
         ({"domain": "d1"}, ["task.1"]),
-        ({"least": "0.5"}, ["task.0", "task.1"]),
+        ({"least": "0.5"}, ["task.1", "task.0"]),
         ({"most": "0"}, ["task.2"]),
-        ({"least": "", "most": "", "q": "task"}, ["task.0", "task.1", "task.2"]),
+        ({"least": "", "most": "", "q": "task"}, ["task.2", "task.1", "task.0"]),
         ({"cause": "no_answer"}, ["task.2"]),
         ({"changed": "any"}, ["task.1"]),
         ({"changed": "up"}, ["task.1"]),
@@ -267,6 +267,70 @@ def test_the_run_page_says_what_changed_since_the_run_before_and_which_tasks_mov
     assert "agent.options.knob: 24000 → 1500" in html
     assert "▲ 2 tasks better" in html
     assert "▼ 1 task worse" in html
+
+
+def test_what_fell_most_since_the_run_before_comes_first_then_the_least_reward(
+    tmp_path: Path,
+) -> None:
+    write_run(tmp_path, "run-1", {"a": 0.0, "b": 0.9, "c": 1.0, "d": 0.2, "e": 1.0, "f": 1.0})
+    write_run(tmp_path, "run-2", {"a": 1.0, "b": 0.5, "c": 0.0, "d": 0.2, "e": None, "f": 1.0})
+    reader = RunsReader(tmp_path)
+    assert names(run_page(reader, "run-2", RunQuery(), wait=True)) == ["c", "b", "e", "d", "a", "f"]
+    assert names(run_page(reader, "run-1", RunQuery(), wait=True)) == ["a", "d", "b", "c", "e", "f"]
+    recorded = run_page(reader, "run-2", RunQuery(sort="line"), wait=True)
+    assert names(recorded) == ["a", "b", "c", "d", "e", "f"]
+
+
+def test_a_cause_names_the_setting_that_was_changed_and_may_have_brought_it() -> None:
+    changes = (
+        "agent.options.observation_chars: 24000 → 1500",
+        "agent.options.knob: 1 → 2",
+        "benchmark.limits.steps: 15 → 5",
+    )
+    assert settings_of_causes(changes) == {
+        "observation_truncated": "observation_chars: 24000 → 1500",
+        "step_budget": "steps: 15 → 5",
+    }
+
+
+def test_lists_of_other_tasks_share_neither_a_line_nor_a_map(tmp_path: Path) -> None:
+    for day, (name, task_set) in enumerate((("a", "x"), ("b", "y"), ("c", "x")), 1):
+        head = manifest(
+            name, benchmark="tasks", task_set=task_set, focus=name, created_at=f"2026-01-0{day}T00"
+        )
+        with RunWriter.create(tmp_path, head) as writer:
+            task = Task(id="task.1", goal=task_set)
+            score = Scored(day / 10, scorer=SCORER)
+            writer.append(Episode(attempt=writer.new_attempt(task), task=task, scores=(score,)))
+    page = runs(tmp_path)
+    assert {line.focus: line.means for line in page.chart.lines} == {
+        "c": (0.1, None, 0.3),
+        "b": (None, 0.2, None),
+    }
+    (heat,) = page.maps
+    assert [run.run_id for run in heat.runs] == ["a", "c"]
+
+
+def test_each_run_is_offered_for_comparison_with_the_one_before_it(tmp_path: Path) -> None:
+    for name in ("run-1", "run-2", "run-3"):
+        write_run(tmp_path, name, {"a": 1.0})
+    reader = RunsReader(tmp_path)
+    page = compare_page(reader, CompareQuery())
+    pairs = [(pair.base.run_id, pair.cand.run_id) for pair in page.suggested]
+    assert pairs == [("run-2", "run-3"), ("run-1", "run-2")]
+    assert compare_page(reader, CompareQuery(base="run-1", cand="run-2")).suggested == ()
+
+
+def test_a_comparison_says_why_the_candidate_lost(folder: Path) -> None:
+    page = compare_page(RunsReader(folder), CompareQuery(base="one", cand="two", force=True))
+    assert page.diagnosed
+    causes = {row.task.task_id: row.cause for row in page.rows}
+    assert causes["task.2"] == "no_answer"
+    assert causes["task.0"] == ""
+    (row,) = (row for row in page.rows if row.task.task_id == "task.2")
+    assert "'unknown' submitted" in row.evidence
+    html = Templates().render("compare.html", page, ServerLinks(), twin="", poll="")
+    assert "no answer" in html
 
 
 def test_the_same_id_with_another_question_is_another_task(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from assay.ledger.run import Run
 from assay.ledger.steps import StepsWriter
 from assay.ledger.windows import read_gists, read_window
 from assay.ledger.writer import RunWriter
+from assay.report.alignment import align
 from assay.schema.episode import Episode, Step
 from assay.schema.score import Scored
 from assay.schema.task import Task
@@ -28,7 +29,7 @@ from assay.viewer.lru_cache import LruCache
 from assay.viewer.pages.records import cut_text
 from assay.viewer.pages.runs import RunsQuery, runs_page
 from assay.viewer.pages.step import PictureSize, Rectangle, is_on, picture_kind, picture_size
-from assay.viewer.rendering import brief, visible
+from assay.viewer.rendering import brief, spaces, visible
 from assay.viewer.runs_reader import RunsReader
 from assay.viewer.theme import RibbonSegment, bars, overview, reward_shade, shade, signed
 from tests.viewer.ledgers import SCORER, manifest, png, write_marked
@@ -306,3 +307,18 @@ def test_a_run_reads_one_attempt_without_its_steps(tmp_path: Path) -> None:
     assert run.line("marked.r0.a1").startswith(b'{"schema_id"')
     with pytest.raises(BadRecord, match="no finished attempt"):
         run.stored("nobody")
+
+
+def test_spaces_at_the_ends_of_a_form_are_seen() -> None:
+    assert spaces(" 42  ") == "␣42␣␣"
+    assert spaces("a b\n\t42\xa0") == "a b↵\n⇥42⟨U+00A0⟩"
+    assert spaces("  ") == "␣␣"
+
+
+def test_two_numbers_are_not_compared_by_their_tokens() -> None:
+    (near,) = align("41.9", "42")
+    assert near.numbers
+    (words,) = align("the Rowers", "Rowers")
+    assert not words.numbers
+    (missing,) = align(None, "42")
+    assert not missing.numbers

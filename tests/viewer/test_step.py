@@ -7,14 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from assay.ledger.writer import RunWriter
 from assay.report.diagnosis import diagnose
+from assay.schema.episode import Episode, Step, Trajectory
 from assay.schema.message import Message
+from assay.schema.task import Task
+from assay.viewer.links import ServerLinks
 from assay.viewer.pages.conversation import diff_view, message_views
 from assay.viewer.pages.episode import EpisodePage, EpisodeQuery, episode_page, window_page
 from assay.viewer.pages.step import StepTalk
+from assay.viewer.rendering import Templates
 from assay.viewer.runs_reader import RunsReader
 from assay.viewer.words import code_sentence, event_sentences
-from tests.viewer.ledgers import CUT_AT, PAGE_LINES, write_marked, write_talked
+from tests.report.ledgers import write_run
+from tests.viewer.ledgers import CUT_AT, PAGE_LINES, manifest, write_marked, write_talked
 
 
 @pytest.fixture(scope="module")
@@ -155,3 +161,42 @@ def test_a_conversation_that_does_not_fit_the_steps_is_not_guessed_at(tmp_path: 
     write_marked(tmp_path)
     shown = episode_page(RunsReader(tmp_path), "marked", "marked.r0.a1", EpisodeQuery(step=1))
     assert shown.steps[0].talk is None
+
+
+def test_an_address_without_a_step_opens_where_the_cause_shows(reader: RunsReader) -> None:
+    lost = episode_page(reader, "talked", "shop.r0.a1", EpisodeQuery())
+    assert lost.finding is not None
+    assert lost.step == lost.finding.evidence[0].step
+    assert lost.step != 1
+    assert episode_page(reader, "marked", "marked.r0.a1", EpisodeQuery()).step == 1
+
+
+def test_a_refused_reply_is_named_beside_what_was_done_instead(tmp_path: Path) -> None:
+    refused = "I look there.\nreply refused (1 of 3 in a row): example.org does not work here"
+    steps = (Step(index=0, action=""), Step(index=1, action="noop()", think=refused))
+    with RunWriter.create(tmp_path, manifest("run")) as writer:
+        task = Task(id="t", answer="x")
+        trajectory = Trajectory(steps=steps)
+        writer.append(Episode(attempt="t.r0.a1", task=task, trajectory=trajectory))
+    shown = episode_page(RunsReader(tmp_path), "run", "t.r0.a1", EpisodeQuery(step=1))
+    assert shown.steps[0].refused == "example.org does not work here"
+
+
+def test_an_attempt_leads_to_the_run_before_and_to_the_next_that_lost(tmp_path: Path) -> None:
+    write_run(tmp_path, "run-1", {"a": 1.0, "b": 0.5, "gone": 1.0})
+    write_run(tmp_path, "run-2", {"a": 0.0, "new": 1.0, "b": 0.25})
+    reader = RunsReader(tmp_path)
+    first, new, last = (row.attempt for row in reader.attempts("run-2"))
+    around = [
+        episode_page(reader, "run-2", attempt, EpisodeQuery()).around
+        for attempt in (first, new, last)
+    ]
+    assert [(each.before, each.before_reward, each.next_task) for each in around if each] == [
+        ("run-1", 1.0, "b"),
+        (None, None, "b"),
+        ("run-1", 0.5, ""),
+    ]
+    page = episode_page(reader, "run-2", first, EpisodeQuery())
+    html = Templates().render("episode.html", page, ServerLinks(), twin="", poll="")
+    assert "/compare/pair?base=run-1&amp;cand=run-2&amp;task=a" in html
+    assert window_page(reader, "run-2", first, 0).around is None

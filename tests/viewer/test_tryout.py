@@ -105,6 +105,9 @@ def test_a_probe_comes_back_whole(tried: Callable[..., RewardPage]) -> None:
     assert page.probed is not None
     assert (page.probed.reward, page.probed.full) == ("tried_well@1", 1.0)
     assert page.sentence == page.probed.sentence != ""
+    wrongly = {*page.probed.losing, *page.probed.gaining}
+    assert set(page.rows[: len(wrongly)]) == wrongly, "what is scored wrongly comes first"
+    assert len(page.rows) == len(page.probed.rows)
 
 
 def test_a_note_that_is_no_text_is_shown_as_text(tried: Callable[..., RewardPage]) -> None:

@@ -16,7 +16,8 @@ from assay.audit.context import HALF, CheckContext
 from assay.audit.data import built_in, from_row
 from assay.audit.findings import Check, Finding, Sample
 from assay.audit.frames import AnswerFrame, measure_baseline, to_call
-from assay.audit.groups import GROUP_SIZE, GroupAudit, audit_groups
+from assay.audit.group_audit import GroupAudit
+from assay.audit.groups import GROUP_SIZE, audit_groups
 from assay.audit.isolation import ProcessLimits
 from assay.audit.machine import MACHINE_CHECKS
 from assay.audit.result import Audit, check_record, rank

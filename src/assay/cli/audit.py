@@ -16,7 +16,8 @@ from rich.text import Text
 
 from assay.audit.comparison import AuditComparison, compare
 from assay.audit.engine import CALL_S, audit_group, audit_reward
-from assay.audit.groups import GROUP_SIZE, GroupAudit
+from assay.audit.group_audit import GroupAudit
+from assay.audit.groups import GROUP_SIZE
 from assay.audit.isolation import ProcessLimits
 from assay.audit.result import FOLDER, Audit
 from assay.audit.target import TargetSpec, parse_target

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -14,6 +14,7 @@ import orjson
 from rich.table import Column
 from rich.text import Text
 
+from assay.cli.engines import import_modules
 from assay.cli.groups import NamingGroup
 from assay.cli.options import json_option, runs_option
 from assay.cli.terminal import number_text, output, plain, print_json, table_of
@@ -201,13 +202,17 @@ def prices(prices: Path | None, as_json: bool) -> None:
 
 @command.command(name="rewards")
 @click.argument("name", required=False)
+@click.option(
+    "--import", "imports", multiple=True, metavar="MODULE|FILE.py", help="What registers yours."
+)
 @json_option
-def rewards(name: str | None, as_json: bool) -> None:
+def rewards(name: str | None, imports: Sequence[str], as_json: bool) -> None:
     """Show every registered reward, or NAME with its rules, options, parts and versions.
 
     NAME@1 is an earlier version, as long as it is kept; what has changed since is shown by
     `assay rewards diff NAME@1 NAME --data FILE`.
     """
+    import_modules(imports)
     if name:
         spec = find_reward(REWARDS.find(name))
         if as_json:

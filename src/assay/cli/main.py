@@ -31,7 +31,7 @@ COMMANDS = {
     "noise": "Measure how far two runs of one configuration differ.",
     "audit": "Find out how a reward can be fooled, before a policy does.",
     "view": "Look at runs, episodes and rewards in a browser.",
-    "serve": "Score over HTTP.",
+    "serve": "Score over HTTP, or over MCP for a coding agent.",
     "check": "Check an environment of your own against its contract.",
 }
 """Every command with its one-line help, so that `--help` imports none of them."""

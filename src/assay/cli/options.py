@@ -73,6 +73,25 @@ def check_folder(path: Path) -> None:
         raise BadParameter(f"there is no folder {str(path.parent)!r} to write {path.name!r} in")
 
 
+def max_abstained_option(help_text: str) -> Callable[[Any], Any]:
+    """`--max-abstained`, as the parameter `most`; `count_or_share` reads it."""
+    return click.option("--max-abstained", "most", metavar="N|SHARE", help=help_text)
+
+
+def count_or_share(text: str | None, option: str) -> float | None:
+    """`100` is a count (an `int`), `0.05` and `5%` are shares; raises `BadParameter` for others."""
+    if text is None:
+        return None
+    try:
+        if text.endswith("%"):
+            return float(text.removesuffix("%")) / 100
+        return float(text) if "." in text else int(text)
+    except ValueError:
+        raise BadParameter(
+            f"{option} {text!r}; give a number of rows, or a share such as 0.05 or 5%"
+        ) from None
+
+
 def reward_list(text: str | None) -> list[str] | None:
     """The names that `--reward NAME,NAME` lists; `None` where it is not given."""
     return None if text is None else [name.strip() for name in text.split(",")]

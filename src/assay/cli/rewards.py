@@ -21,6 +21,7 @@ from assay.registry import REWARDS, find_reward
 from assay.registry.addresses import is_address
 from assay.report.group_effects import GroupEffects
 from assay.report.reward_diff import (
+    NOTHING,
     STEPS,
     TITLES,
     ChangeKind,
@@ -232,6 +233,8 @@ def _show(console: Console, result: RewardDiff) -> None:
         f"{result.rows:,} rows, {result.moved:,} change ({share:.2%}); mean "
         f"{number_text(result.mean('old'), 4)} → {number_text(result.mean('new'), 4)}"
     )
+    if not result.has_scores:
+        console.print(f"{NOTHING}; `assay score` says why each abstains", soft_wrap=True)
     if result.moved:
         _show_changes(console, result)
     kinds = result.kinds

@@ -15,14 +15,17 @@ from assay.cli.options import (
     Amount,
     WholeNumber,
     column_map,
+    count_or_share,
     key_text,
+    max_abstained_option,
     reward_list,
     runs_option,
 )
-from assay.cli.summary import fail_unless_scored, print_run
+from assay.cli.summary import fail_unless_scored, grades_of, print_run
 from assay.cli.terminal import number_text, progress_output
 from assay.errors import BadParameter, RunStopped, UsageError
 from assay.ledger.run import Run
+from assay.runner.counts import AbstentionLimit
 from assay.runner.engine import EngineName
 from assay.runner.execute import Executor, RunProgress
 from assay.runner.plan import RunRequest
@@ -143,6 +146,9 @@ STOPPED = 130
     help="End the run when its first N attempts all fail alike, such as with a refused key; "
     "0 for never.  [default: 3, or the benchmark's]",
 )
+@max_abstained_option(
+    "Exit with 3 if a reward does not grade more attempts than this: 0, 0.05 or 5%."
+)
 @click.option(
     "--call-timeout",
     type=float,
@@ -189,6 +195,7 @@ def command(
     resume: str | None,
     retry_errors: str | None,
     stop_after_errors: int | None,
+    most: str | None,
     call_timeout: float | None,
     runs_dir: Path,
     repository: Path,
@@ -205,7 +212,9 @@ def command(
     episode is kept, and --resume goes on. Progress is on stderr, the summary on stdout. An attempt
     that its model or environment ended is in no mean; one that the agent itself ended is a zero. A
     run that can only fail is stopped early, and exits with 1, as one does whose budget is spent, of
-    which nothing could be scored, or whose every attempt ended in the same error of the agent.
+    which nothing could be scored, or whose every attempt ended in the same error of the agent. A
+    reward that raises, or cannot say, abstains: the summary says how often, and --max-abstained 0
+    makes it exit with 3.
 
     \b
     assay run townsquare --agent rules --tasks demo --focus "the budget cuts off the clubs"
@@ -218,6 +227,7 @@ def command(
     assay run --resume 20260329-122135-d4b692
     assay run --resume 20260329-122135-d4b692 --retry-errors
     """
+    limit = AbstentionLimit.of(count_or_share(most, "--max-abstained"))
     import_modules(imports)
     executor = find_executor(engine, address)
     if call_timeout is not None and any(text.startswith("model_timeout_s=") for text in settings):
@@ -263,6 +273,8 @@ def command(
             print_run(Run(started.path), as_json=as_json)
             raise
     fail_unless_scored(run, print_run(run, as_json=as_json).counts, run.path)
+    if limit is not None:
+        limit.check(grades_of(run), at_end=True)
 
 
 def _finish(started: StartedRun, executor: Executor, stop_after_errors: int | None) -> Run:

@@ -23,7 +23,14 @@ from assay.cli.engines import (
     opened_engine,
     stdout_kept_for_data,
 )
-from assay.cli.options import column_map, column_option, options_of, runs_option
+from assay.cli.options import (
+    column_map,
+    column_option,
+    count_or_share,
+    max_abstained_option,
+    options_of,
+    runs_option,
+)
 from assay.cli.terminal import number_text, output, plain, progress_output, reward_text, table_of
 from assay.errors import AssayError, BadParameter, BadRecord, TooManyAbstained, UnknownName
 from assay.registry import REWARDS, find_reward
@@ -61,12 +68,7 @@ SHOWN_ROWS = 50
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Copy this column into the results.")
 @click.option("--resume", is_flag=True, help="Continue a job that was stopped.")
 @click.option("--overwrite", is_flag=True, help="Replace what --out names.")
-@click.option(
-    "--max-abstained",
-    "most",
-    metavar="N|SHARE",
-    help="Stop when more rows abstain than this: 100, 0.05 or 5%.",
-)
+@max_abstained_option("Stop when more rows abstain than this: 100, 0.05 or 5%.")
 @runs_option
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout, also in a terminal.")
 @click.option("--table", "as_table", is_flag=True, help="A table on stdout, also in a pipe.")
@@ -119,7 +121,7 @@ def command(
     import_modules(imports)
     unbound = _scorers([name.strip() for name in rewards.split(",") if name.strip()], params)
     scorers = list(bind_columns(unbound, column_map(columns)))
-    max_abstained = _count_or_share(most)
+    max_abstained = count_or_share(most, "--max-abstained")
     recorded = _find_run(source, runs_dir)
     if recorded is not None:
         if out or keep or resume or overwrite or columns or most:
@@ -151,20 +153,6 @@ def _check_without_out(source: str, engine: EngineName, *, resume: bool) -> None
         raise BadParameter("--resume needs --out: only a job with a result file can be continued")
     if engine != "local" or Path(source).is_dir():
         raise BadParameter("a folder, and the engine 'ray', need --out: where the results go")
-
-
-def _count_or_share(text: str | None) -> float | None:
-    """`100` is a count, `0.05` and `5%` are shares."""
-    if text is None:
-        return None
-    try:
-        if text.endswith("%"):
-            return float(text.removesuffix("%")) / 100
-        return float(text) if "." in text else int(text)
-    except ValueError:
-        raise BadParameter(
-            f"--max-abstained {text!r}; give a number of rows, or a share such as 0.05 or 5%"
-        ) from None
 
 
 def _scorers(names: Sequence[str], params: Sequence[str]) -> list[Scorer]:

@@ -11,9 +11,9 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from assay.cli.engines import import_modules
 from assay.cli.options import RUNS_DIR
 from assay.errors import BadParameter, MissingExtra
-from assay.registry.addresses import load_module
 
 MiB = 1024 * 1024
 MCP_ONLY = frozenset({"as_mcp", "run_code", "runs_dir"})
@@ -181,7 +181,6 @@ def _serve_mcp(imports: Sequence[str], root: Path, runs_dir: Path, *, run_code: 
     from assay.resources.row_files import confine_row_files
     from assay.server.mcp_tools import RewardTools, build_server
 
-    for module in imports:
-        load_module(module, f"--import {module!r}")
+    import_modules(imports)
     confine_row_files(root)
     build_server(RewardTools(root, runs_dir, run_code=run_code)).run("stdio")

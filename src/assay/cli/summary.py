@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from assay.errors import AssayError
 from assay.ledger.failures import distinct_failures, other_code, zeros_replaced
 from assay.ledger.run import Run
 from assay.ledger.summary import EpisodeCounts, RunSummary, TaskSummary, summarise
+from assay.runner.counts import RewardCounts
 
 if TYPE_CHECKING:
     from assay.report.passes import PassRate
@@ -36,6 +37,8 @@ def print_run(run: Run, *, as_json: bool) -> RunSummary:
     if len(summary.tasks) > SHOWN_TASKS:
         console.print(f"… and {len(summary.tasks) - SHOWN_TASKS:,} more tasks; --json has all")
     console.print(_totals(summary, rates))
+    for sentence in _ungraded(grades_of(run)) if _is_ungraded(summary) else ():
+        console.print(Text(plain(sentence, 600), style=BAD), soft_wrap=True)
     for failure in summary.errors[:SHOWN_ERRORS]:
         console.print(Text(plain(str(failure), 600), style=BAD), soft_wrap=True)
     more = len(summary.errors) - SHOWN_ERRORS
@@ -43,6 +46,31 @@ def print_run(run: Run, *, as_json: bool) -> RunSummary:
         console.print(f"… and {more} more messages; --json has them all")
     console.print(Text(f"{run.path}", style="bold"), soft_wrap=True)
     return summary
+
+
+def grades_of(run: Run) -> dict[str, RewardCounts]:
+    """By reward: how many of the attempts that count it scored, and why it abstained."""
+    counts: dict[str, RewardCounts] = {}
+    for episode in run.final():
+        for score in episode.scores:
+            counts.setdefault(score.scorer or "the reward", RewardCounts()).add(score)
+    return counts
+
+
+def _is_ungraded(summary: RunSummary) -> bool:
+    counts = summary.counts
+    return bool(counts.abstained) or any(each.scored < counts.scored for each in summary.rewards)
+
+
+def _ungraded(counts: Mapping[str, RewardCounts]) -> Iterator[str]:
+    """A sentence for each reward that did not grade every attempt, with the commonest reason."""
+    for name, reward in counts.items():
+        if reward.abstentions:
+            most = max(reward.examples.values(), key=lambda example: example.count)
+            yield (
+                f"{name} did not grade {reward.abstentions:,} of {reward.rows:,} attempts "
+                f"({reward.abstentions / reward.rows:.0%}), {most.count:,} since {most.because}"
+            )
 
 
 def run_record(run: Run) -> dict[str, Any]:

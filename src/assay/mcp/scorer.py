@@ -23,7 +23,6 @@ MOST_CALLS: Final = 1_000
 class _OpenCall(NamedTuple):
     call: BrowserCall
     at_s: float
-    is_watched: bool
 
 
 class StepWatcher(Protocol):
@@ -57,9 +56,15 @@ class SessionScorer:
         self._on_finish = on_finish
 
     def prepare(self, message: Mapping[str, Any]) -> None:
-        """The page is looked at before the call, once the look after the one before is done."""
-        if self._watch is None or "id" not in message or not self._idle.wait(IDLE_S):
+        """The page is looked at before the call, once the look after the one before is done.
+
+        A call that was cancelled has no reply, and one with a reply that nobody could look at has
+        none that we know of: it is waited for once, and not before every later call.
+        """
+        if self._watch is None or "id" not in message:
             return
+        if not self._idle.wait(IDLE_S):
+            self._release()
         params = message["params"]
         arguments = params.get("arguments")
         tool, options = watched_call(
@@ -77,7 +82,7 @@ class SessionScorer:
             return
         call = self._session.describe(name, arguments if isinstance(arguments, dict) else {})
         number = orjson.dumps(message["id"])
-        self._open[number] = _OpenCall(call, at_s, number == self._watched)
+        self._open[number] = _OpenCall(call, at_s)
         while len(self._open) > MOST_CALLS:
             del self._open[next(iter(self._open))]
 
@@ -86,28 +91,35 @@ class SessionScorer:
         message = load(line) if self._open else None
         for one in message if isinstance(message, list) else [message]:
             if isinstance(one, dict) and "method" not in one and "id" in one:
-                opened = self._open.pop(orjson.dumps(one["id"]), None)
+                number = orjson.dumps(one["id"])
+                opened = self._open.pop(number, None)
                 if opened is not None:
-                    seen = self._look(opened, one)
+                    seen = self._look(number, one)
                     self._session.end_call(
                         opened.call, one, elapsed_s=at_s - opened.at_s, seen=seen
                     )
 
-    def _look(self, opened: _OpenCall, reply: Mapping[str, Any]) -> Observation | None:
-        """What the browser shows after the call; nothing of it if the call was not watched."""
+    def _look(self, number: bytes, reply: Mapping[str, Any]) -> Observation | None:
+        """What the browser shows after the call; nothing of it if the call is not watched."""
         if self._watch is None:
             return None
-        if not opened.is_watched:
+        if number != self._watched:
             return Observation("")
         try:
             failed = "error" in reply or (reply.get("result") or {}).get("isError") is True
             return self._watch.end("the call failed" if failed else None) or Observation("")
         finally:
-            self._watched = None
-            self._idle.set()
+            self._release()
+
+    def _release(self) -> None:
+        """No call is watched."""
+        self._watched = None
+        self._idle.set()
 
     def lost(self) -> None:
         """The next step is not compared with the page of the one before."""
+        # The reply to the call that is watched may be what went by.
+        self._release()
         if self._open:
             self._session.skip()
 

@@ -30,6 +30,11 @@ class AlignedItem:
     def matched(self) -> bool:
         return self.overlap >= MATCHED
 
+    @property
+    def numbers(self) -> bool:
+        """Whether both are numbers, whose tokens say nothing of how near they are."""
+        return all(number_in(text or "") is not None for text in (self.gold, self.answer))
+
 
 def align(answer: str | None, reference: Any) -> tuple[AlignedItem, ...]:
     """Each item of the reference with the submitted one most like it, then what is left over.

@@ -234,10 +234,8 @@ def payload_truncated(case: DiagnosisCase) -> Evidence:
 
 @_rule("raise the observation budget, or narrow the page down first")
 def observation_truncated(case: DiagnosisCase) -> Evidence:
-    """The reference was on a page, in the part that the agent was not shown.
-
-    Where the reference is on no recorded page, as a computed number: one of the last two
-    pages before the answer was cut.
+    """The reference was in a part of a page that the agent was not shown; or it is on no recorded
+    page, as a computed number, and one of the last two pages before the answer was cut.
     """
     cuts = [cut for cut in case.trace.cuts if not cut.payload]
     if not cuts:
@@ -254,7 +252,8 @@ def observation_truncated(case: DiagnosisCase) -> Evidence:
     if last.step < case.answer_step - 2:
         return ()
     how = f"{last.chars:,} characters" if last.chars else "parts"
-    return (EvidenceLine(last.step, f"{how} not shown of one of the last two pages"),)
+    text = f"{how} of this page were not shown; whether the answer needs them is not known"
+    return (EvidenceLine(last.step, text),)
 
 
 @_rule("send the agent to another source; what it is after is behind a wall")

@@ -32,6 +32,7 @@ log that it was imported from, what chance is drawn from, and what a run may spe
 NO_STEP_BUDGET = "one run records no step budget"
 LINE_NUMBER = re.compile(r"(?:line|row)\.\d+")
 """The id of a task that has none of its own, by its place in its file."""
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]{4,16}>")
 SHOWN_CHANGES = 12
 MOST_IDENTICAL = 5
 
@@ -69,7 +70,10 @@ def _step_budgets(base: RunManifest, cand: RunManifest) -> str:
 
 def changes(base: RunManifest, cand: RunManifest) -> tuple[str, ...]:
     """What else differs: the commit, the agent, and each key of the configuration."""
-    before, after = dict(dotted_items(base.config)), dict(dotted_items(cand.config))
+    before, after = (
+        {key: _without_address(value) for key, value in dotted_items(run.config)}
+        for run in (base, cand)
+    )
     rows: list[tuple[str, Any, Any]] = [
         ("agent", base.agent, cand.agent),
         _code_versions(base, cand),
@@ -85,6 +89,11 @@ def changes(base: RunManifest, cand: RunManifest) -> tuple[str, ...]:
     sentences = [f"{name}: {_words(was)} → {_words(now)}" for name, was, now in rows if was != now]
     more = len(sentences) - SHOWN_CHANGES
     return (*sentences[:SHOWN_CHANGES], *([f"and {more} more"] if more > 0 else []))
+
+
+def _without_address(value: Any) -> Any:
+    """The value; of an object that was written as text, without its place in memory."""
+    return _ADDRESS.sub(">", value) if isinstance(value, str) else value
 
 
 def identical_runs(attempts: RunAttempts) -> list[RunAttempts]:

@@ -32,6 +32,7 @@ STEPS: Final = (0.01, 0.1, 0.5, 1.0)
 KINDS = 100
 """Kinds of each change that are told apart; the rest is counted together."""
 OTHERS = "of other kinds"
+NOTHING: Final = "nothing was compared: neither reward scored a row"
 EXAMPLES = 3
 TEXT_CHARS = 600
 PATTERN_CHARS = 300
@@ -291,6 +292,11 @@ class RewardDiff:
         return self.counts.rows
 
     @property
+    def has_scores(self) -> bool:
+        """Whether one of the rewards scored a row; else nothing was compared."""
+        return any(self.counts.scored)
+
+    @property
     def moved(self) -> int:
         """Rows with another reward, or another abstention."""
         return sum(self.counts.changes.values())
@@ -310,11 +316,11 @@ class RewardDiff:
         )
 
     def closed(self, gates: Sequence[Gate]) -> list[str]:
-        """A sentence for each gate that the difference does not pass.
+        """A sentence for each gate that the difference does not pass; none passes on nothing.
 
         Raises `BadParameter` for a gate about groups where there are none.
         """
-        sentences = []
+        sentences = [NOTHING] if gates and not self.has_scores else []
         for gate in gates:
             count, total, what = _measure(self, gate)
             most = gate.most if isinstance(gate.most, int) else gate.most * total

@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.errors import UsageError
 from assay.report.attempts import EQUAL
-from assay.report.variants import AnswerVariant, variants
+from assay.report.variants import AnswerVariant, choice_variants, variants
 from assay.schema.score import Abstained, Score
 from assay.scoring.scorer import Scorer
 
@@ -54,9 +54,10 @@ class Sensitivity:
         right = sum(row.right for row in self.rows)
         wrong = len(self.rows) - right
         worst = Counter(row.family for row in self.losing)
-        where = (
-            f" ({', '.join(f'{name} {n}' for name, n in worst.most_common(4))})" if worst else ""
-        )
+        most = worst.most_common(4)
+        rest = len(self.losing) - sum(n for _, n in most)
+        named = [f"{name} {n}" for name, n in (*most, *([("others", rest)] if rest else []))]
+        where = f" ({', '.join(named)})" if named else ""
         return (
             f"{len(self.losing)} of {right} right forms lose points{where}; "
             f"{len(self.gaining)} of {wrong} wrong answers gain some"
@@ -72,6 +73,8 @@ class Sensitivity:
         }
 
 
+CHOICES = "choices"
+"""The column of a reward whose answers may be letters."""
 FILLED = frozenset({"answer", "golden_answers", "task_id", "goal", "final_response", "trajectory"})
 """What a probe hands to every reward."""
 
@@ -108,7 +111,10 @@ def probe(
         raise UsageError(
             f"{scorer.spec.name} needs {', '.join(map(repr, missing))} as well; give columns"
         )
-    rows = tuple(_score(scorer, variant, answer, columns or {}) for variant in variants(answer))
+    forms = variants(answer)
+    if CHOICES in needs and len(answer.strip()) == 1 and answer.strip().isalpha():
+        forms += choice_variants(answer.strip())
+    rows = tuple(_score(scorer, variant, answer, columns or {}) for variant in forms)
     right = [row.reward for row in rows if row.right and row.reward is not None]
     return Sensitivity(scorer.spec.id, scorer.params, answer, max(right, default=None), rows)
 

@@ -31,7 +31,7 @@ _ERROR = re.compile(r"^error: (?P<text>.{1,200})", re.MULTILINE)
 _NAVIGATED = re.compile(
     r"net::|ns_error|navigat|timeout|timed out|was closed|not load|did not answer", re.IGNORECASE
 )
-_NOT_READ = re.compile(r"^reply refused \(\d+ (?:of \d+ )?in a row\): (?P<because>.{1,300})", re.M)
+REFUSED = re.compile(r"^reply refused \(\d+ (?:of \d+ )?in a row\): (?P<because>.{1,300})", re.M)
 _READ = ("was not opened", "was not done", "is not one of the actions")
 """What an agent says of an action that it read and did not do."""
 # A name begins where a word does, and has an end: a thought may be megabytes of letters.
@@ -200,7 +200,7 @@ class AttemptTrace:
 
 def _why_unread(step: Step) -> str:
     """Why the reply before the step could not be read, as the agent's thoughts have it."""
-    match = _NOT_READ.search(step.think)
+    match = REFUSED.search(step.think)
     because = match["because"] if match else ""
     return "" if any(mark in because for mark in _READ) else because
 

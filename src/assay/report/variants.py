@@ -14,7 +14,7 @@ from assay.report.alignment import number_in
 
 Family: TypeAlias = Literal[
     "gold", "case", "white space", "unicode", "quotes", "markdown", "explanation", "JSON",
-    "number", "units", "words", "date", "list", "wrong",
+    "number", "units", "words", "date", "list", "letter", "wrong",
 ]  # fmt: skip
 
 MOST_WORDS = 10**9
@@ -63,6 +63,32 @@ def variants(reference: str) -> list[AnswerVariant]:
     ):
         by_text.setdefault(variant.text, variant)
     return list(by_text.values())
+
+
+def choice_variants(letter: str) -> list[AnswerVariant]:
+    """Forms in which an option is chosen by its letter, and choices of others."""
+    other = "A" if letter.upper() != "A" else "B"
+    right = {
+        "in brackets": f"({letter})",
+        "with a bracket": f"{letter})",
+        "in square brackets": f"[{letter}]",
+        "named": f"Option {letter}",
+        "in a sentence": f"The correct answer is ({letter}).",
+        "in a box": rf"\boxed{{\text{{{letter}}}}}",
+        "with a reason": f"{letter}) because it follows from the first line",
+        "after working": f"The first line rules one out.\nAnswer: {letter}",
+    }
+    wrong = {
+        "another letter": other,
+        "two letters": f"{letter} and {other}",
+        "two in brackets": f"({letter}) ({other.lower()})",
+        "every letter": "A, B, C, D",
+        "the letter denied": f"It is not {letter}.",
+    }
+    return [
+        *_right("letter", *right.items()),
+        *(AnswerVariant("wrong", name, text, right=False) for name, text in wrong.items()),
+    ]
 
 
 def _right(family: Family, *named: tuple[str, str]) -> Iterator[AnswerVariant]:

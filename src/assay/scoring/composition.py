@@ -16,9 +16,10 @@ A component that abstains makes the whole abstain, with its reason, whatever its
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from dataclasses import replace as replace_fields
+from itertools import islice
 from keyword import iskeyword
 from math import fsum, isfinite, prod
 from typing import Any, TypeAlias
@@ -49,7 +50,8 @@ class Term:
     weight: float = 1.0
     """What its number is multiplied by before it is added; negative for a penalty."""
     gate: str | None = None
-    """The component without which this one does not count: it opens at `opens_at`."""
+    """The component without which this one does not count: it opens at `opens_at`, unless it
+    stands behind a closed gate itself."""
     unless: str | None = None
     """The component with which this one does not count: it closes at `opens_at`."""
     opens_at: float = FULL
@@ -132,9 +134,10 @@ class Composition:
         return tuple(self._part(key) for key in self.terms)
 
     def _part(self, key: str) -> Composition:
-        term = self.terms[key]
-        silent = {} if term.gated_by is None else {term.gated_by: _muted(self.terms[term.gated_by])}
-        return Composition(f"{self.name}.{key}", {**silent, key: term}, version=self.version)
+        gates = list(_gates_before(key, self.terms))
+        silent = {gate: replace_fields(self.terms[gate], weight=0.0) for gate in reversed(gates)}
+        terms = {**silent, key: self.terms[key]}
+        return Composition(f"{self.name}.{key}", terms, version=self.version)
 
     async def _score_async(self, columns: Mapping[str, Any]) -> Score:
         return self._combine(
@@ -148,7 +151,7 @@ class Composition:
                 because = f"the component {key!r} abstained: {score.because}"
                 return Abstained(score.reason, because, self.__assay__.parts or (), notes)
         values = {key: float(score) for key, score in scores.items()}
-        is_open = {key: _is_open(term, values) for key, term in self.terms.items()}
+        is_open = {key: _is_open(key, self.terms, values) for key in self.terms}
         paid = {key: self._paid(key, values[key], opened=is_open[key]) for key in self.terms}
         added = fsum(paid[key] for key, term in self.terms.items() if not term.factor)
         factors = prod(paid[key] for key, term in self.terms.items() if term.factor)
@@ -265,24 +268,34 @@ def _check(name: str, terms: Mapping[str, Term]) -> None:
                 f"the first component of {name!r}, {key!r}, is its outcome and has a gate; put the "
                 "outcome first"
             )
+    for key in terms:
+        if len(list(islice(_gates_before(key, terms), len(terms)))) == len(terms):
+            raise BadParameter(f"the gates before {key!r} lead in a circle")
     if all(term.factor for term in terms.values()):
         raise BadParameter(f"every component of {name!r} is a factor; one must be added")
 
 
-def _is_open(term: Term, values: Mapping[str, float]) -> bool:
+def _is_open(key: str, terms: Mapping[str, Term], values: Mapping[str, float]) -> bool:
+    """Whether the component counts; behind a gate that does not count itself, it does not."""
+    term = terms[key]
     if term.gated_by is None:
         return True
     reached = values[term.gated_by] >= term.opens_at - ROUNDING
-    return reached if term.gate is not None else not reached
+    if term.gate is None:
+        return not reached
+    return reached and _is_open(term.gate, terms, values)
 
 
 def _within(value: float, bounds: Bounds | None) -> float:
     return value if bounds is None else min(max(value, bounds[0]), bounds[1])
 
 
-def _muted(term: Term) -> Term:
-    """The component as a gate alone: it adds nothing."""
-    return Term(term.reward, weight=0.0, params=term.params, columns=term.columns)
+def _gates_before(key: str, terms: Mapping[str, Term]) -> Iterator[str]:
+    """The component's gate, the gate of that one, and so on."""
+    gate = terms[key].gated_by
+    while gate is not None:
+        yield gate
+        gate = terms[gate].gated_by
 
 
 def _recipe(

@@ -51,7 +51,7 @@ class Templates:
         self._environment.filters.update(
             signed=signed, plain=plain, money=money, duration=duration, words=words, shade=shade,
             bars=bars, brief=brief, when=_when, coded=coded, count="{:,}".format, record=asdict,
-            code_sentence=code_sentence, several=several, chance=chance,
+            code_sentence=code_sentence, several=several, chance=chance, spaces=spaces,
         )  # fmt: skip
         self._environment.globals.update(
             version=__version__,
@@ -74,8 +74,8 @@ def _finalize(value: Any) -> Any:
 
 
 def _when(stamp: str) -> str:
-    """`2026-03-29T12:21:35.000Z` as `2026-03-29 12:21`."""
-    return stamp[:16].replace("T", " ")
+    """`2026-03-29T12:21:35.000Z` as `2026-03-29 12:21 UTC`."""
+    return f"{stamp[:16].replace('T', ' ')} UTC" if stamp else ""
 
 
 def several(number: int, noun: str) -> str:
@@ -83,9 +83,17 @@ def several(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + "s" * (number != 1)
 
 
+def spaces(text: str) -> str:
+    """The text with a mark for every space at its ends, and for tabs and line breaks."""
+    inner = text.strip(" ")
+    left = len(text) - len(text.lstrip(" "))
+    shown = "␣" * left + inner + ("␣" * (len(text) - left - len(inner)) if inner else "")
+    return shown.replace("\t", "⇥").replace("\xa0", "⟨U+00A0⟩").replace("\n", "↵\n")
+
+
 def chance(p: float) -> str:
     """A p-value in as many digits as say something."""
-    return "< 0.0001" if p < 0.0001 else f"= {p:.2g}"
+    return "< 0.0001" if p < 0.0001 else f"= {p:.3g}"
 
 
 def brief(text: str, most: int = 200) -> str:

@@ -45,6 +45,8 @@ LONGEST_CONVERSATION = 15_000_000
 MOST_IDLE = 20_000
 """Observations of which is known whether the action before them did nothing."""
 MOST_REPORTS = 8
+MOST_FINDINGS = 200
+"""Attempts that are diagnosed by themselves."""
 
 
 @dataclass(slots=True)
@@ -101,6 +103,7 @@ class RunsReader:
         self._intervals: LruCache[tuple[ConfidenceInterval | None]] = LruCache(MOST_INTERVALS)
         self._pass_rates: LruCache[tuple[PassRateRow | None]] = LruCache(MOST_INTERVALS)
         self._diagnoses: LruCache[Diagnosis] = LruCache(MOST_REPORTS)
+        self._findings: LruCache[tuple[AttemptDiagnosis | None]] = LruCache(MOST_FINDINGS)
         self._comparisons: LruCache[Comparison] = LruCache(MOST_REPORTS)
         self._turns: LruCache[_Turns] = LruCache(MOST_MESSAGE_BYTES, lambda turns: turns.size)
         self._idle: LruCache[tuple[bool]] = LruCache(MOST_IDLE)
@@ -382,7 +385,11 @@ class RunsReader:
         cached = self.diagnosis(run_id, now=False)
         if cached is not None:
             return next((item for item in cached.findings if item.attempt == attempt), None)
-        return diagnose_attempt(Run(self.layout(run_id).folder, strict=False), attempt)
+        layout = self.layout(run_id)
+        return self._findings.get_or_make(
+            (run_id, attempt, stamp(layout.episodes)),
+            lambda: (diagnose_attempt(Run(layout.folder, strict=False), attempt),),
+        )[0]
 
     def comparison(self, base: str, cand: str, *, force: bool = False) -> Comparison:
         """The candidate run against the base run."""

@@ -73,7 +73,7 @@ class RibbonCell:
         if self.mark:
             return GLYPHS[self.mark]
         if self.value is None:
-            return ""
+            return "·"
         return "+" if self.value > 0 else MINUS if self.value < 0 else "0"
 
 

@@ -43,12 +43,14 @@ WORDS: dict[str, str] = {
     "doubtful": "Labelled doubtful, or by as many people one way as the other; in no number here.",
     "ending": "How the attempt ended.",
     "errors": "Attempts that the agent, its model or the environment broke off.",
+    "family": "What kind of change makes the form another one than the reference.",
     "fell, rose": "Tasks whose mean reward moved far, down and up: if nothing had changed, as many "
-    "would rise as fall. The mark task-drop says that too many fell for that.",
+    "would rise as fall. A mark says where too many fell for that.",
     "first divergence": "The first step at which the actions differ, or the same action had "
     "another result.",
     "flaky": "The reward of the task varied although nothing was changed.",
     "focus": "What the run was meant to show, written before it began.",
+    "form": "How the answer is written.",
     "interval": "The 95 % interval: tasks drawn again and again would give a mean in it 95 times "
     "out of 100; left out below five tasks.",
     "kappa": "Cohen's kappa: how far label and reward agree beyond chance. 1 is always, 0 no more "
@@ -74,6 +76,8 @@ WORDS: dict[str, str] = {
     "pass rate": "The share of attempts with a reward of at least 0.99, over tasks.",
     "permutation p": "How often chance alone, which turns each task's difference up or down, moves "
     "the mean as far; 0.05 or less is taken as a difference.",
+    "probed answer": "Whether the form means what the reference does; right ones that lose points "
+    "and wrong ones that gain some come first.",
     "question": "What the task asks.",
     "reference": "The right answer of the task.",
     "repeat": "Each task may be run several times; repeats count from 0.",
@@ -87,9 +91,9 @@ WORDS: dict[str, str] = {
     "steps": "Actions of the agent; step 0 is the reset, and is not counted.",
     "submitted": "The answer that the agent gave.",
     "task": "One question or goal, by its id.",
-    "time": "From the first step to the last; of a run the sum over its attempts, of which "
-    "concurrent ones overlap.",
-    "tokens": "Of the prompts, plus those of the replies.",
+    "time": "From the reset, which is step 0, to the end; of a run the sum over its attempts, of "
+    "which concurrent ones overlap.",
+    "tokens": "Of the prompts, which go in, and of the replies, which come out.",
     "verdict": "What the data says of the change: a difference is claimed only where a test "
     "carries it.",
     "version": "Goes up whenever the reward gives another number for the same answer.",

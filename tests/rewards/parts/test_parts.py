@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 import re
+import time
 from typing import Any
 
 import pytest
 
 import assay
 from assay.errors import BadParameter
+from assay.rewards.outcome import patterns
 from assay.rewards.outcome.patterns import UnsafePattern, compile_pattern
 
 GOOD = "<think>Two and two.</think>\n<answer>4</answer>"
@@ -238,3 +240,19 @@ def test_an_empty_answer_is_paid_by_none(reward: str, response: str | None) -> N
 def test_an_ngram_beyond_use_is_refused() -> None:
     with pytest.raises(BadParameter, match="from 1 to 64"):
         value("repetition_reward", "a b c", params={"ngram": 50_000})
+
+
+def test_a_response_that_leads_a_pattern_through_many_states_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = random.Random(1)
+    text = "".join(rng.choice("ab") for _ in range(300_000))
+    params = {"pattern": ".*a.{200}"}
+    assert value("format_reward", text[:800] + "a" * 201, params=params) == 1.0
+    monkeypatch.setattr(patterns, "MAX_WORK", 100_000)
+    start = time.process_time()
+    score = assay.score("format_reward", params=params, final_response=text)
+    assert (float(score), score.because) == (0.0, "the response takes too long to match")
+    schema = {"not": {"pattern": "a.{200}c"}}
+    assert value("json_reward", f'"{text[:100_000]}"', schema=schema) == 0.0
+    assert time.process_time() - start < 3

@@ -13,7 +13,12 @@ from typing import NamedTuple
 
 from assay.errors import BadParameter
 from assay.registry import reward
-from assay.rewards.outcome.patterns import Pattern, UnsafePattern, compile_pattern
+from assay.rewards.outcome.patterns import (
+    Pattern,
+    TooMuchWork,
+    UnsafePattern,
+    compile_pattern,
+)
 from assay.schema.score import Abstained, Scored
 from assay.schema.values import Unreadable, read_response
 
@@ -61,12 +66,19 @@ def format_reward(
     if response is None or is_blank(response):
         return Scored(0.0, "there is no response", {"tags": 0.0})
     if expression is not None:
-        value = float(expression.matches(response.strip()))
-        because = f"the response {'matches' if value else 'does not match'} the pattern"
-        return Scored(value, because, {"tags": value})
+        return _match(expression, response.strip())
     form = read_form(response, names, opened=opened)
     because = form.fault or f"{', '.join(f'<{name}>' for name in names)}: each once, and none empty"
     return Scored(float(not form.fault), because, {"tags": form.share})
+
+
+def _match(expression: Pattern, text: str) -> Scored:
+    try:
+        value = float(expression.matches(text))
+    except TooMuchWork:
+        return Scored(0.0, "the response takes too long to match", {"tags": 0.0})
+    because = f"the response {'matches' if value else 'does not match'} the pattern"
+    return Scored(value, because, {"tags": value})
 
 
 def read_form(response: str, names: Sequence[str], *, opened: bool = False) -> Form:

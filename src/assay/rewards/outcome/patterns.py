@@ -18,6 +18,8 @@ MAX_SETS: Final = 2_000
 """Sets of states that are remembered; further ones are worked out again each time."""
 MAX_MOVES: Final = 2_000
 """Characters whose move is remembered for one set."""
+MAX_WORK: Final = 1_000_000
+"""States that are looked at for one text, beyond what is remembered: a second's work or two."""
 
 # Private to the standard library, and the only reader of its syntax; it has no types.
 _SYNTAX: Any = import_module("re._parser")
@@ -29,6 +31,10 @@ class UnsafePattern(ValueError):
     """Why an expression is not matched: the end of a sentence that begins with the expression."""
 
 
+class TooMuchWork(Exception):
+    """A text leads through more sets of states than are worked out for one."""
+
+
 class Pattern:
     """An expression that a whole text matches or not."""
 
@@ -38,11 +44,14 @@ class Pattern:
         self._start = self._set(graph.reach([start]))
 
     def matches(self, text: str) -> bool:
-        """Whether the whole text matches."""
-        current = self._start
+        """Whether the whole text matches; raises `TooMuchWork` for one that takes too long."""
+        current, left = self._start, MAX_WORK
         for char in text:
             following = current.moves.get(char)
             if following is None:
+                left -= len(current.states)
+                if left < 0:
+                    raise TooMuchWork
                 following = self._move(current, char)
             if not following.states:
                 return False

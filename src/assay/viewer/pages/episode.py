@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from assay.errors import AssayError, BadRecord
+from assay.ledger.index import RunRow
 from assay.ledger.records import StoredEpisode
 from assay.ledger.windows import StepSummary
 from assay.report.alignment import AlignedItem, align
@@ -20,6 +21,7 @@ from assay.schema.usage import Usage
 from assay.viewer.links import WINDOW
 from assay.viewer.pages.conversation import MessageView, message_views
 from assay.viewer.pages.records import CutText, Index, LabelView, copy_fields, cut_text, label_views
+from assay.viewer.pages.run import config_changes, run_before, settings_of_causes
 from assay.viewer.pages.step import TEXT_CHARS, StepView, step_view
 from assay.viewer.pages.world import WorldScores, world_scores
 from assay.viewer.runs_reader import RunsReader
@@ -41,6 +43,9 @@ NOTE_CHARS = 4_000
 MOST_PROBLEMS = 5
 SINGLE_MESSAGES = 3
 """Instructions, a question and its answer: no more than that is a single turn."""
+MOST_LISTED = 2_000
+"""Attempts of a run in which the next one that lost points is looked for."""
+QUESTION_CHARS = 200
 AT_ONCE = 500
 """Steps up to which an episode is diagnosed while its page is made."""
 
@@ -102,6 +107,21 @@ class EpisodeEnding:
 
 
 @dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Where to go from an attempt."""
+
+    before: str | None
+    """The run before this one, where it has the task."""
+    before_reward: float | None
+    before_shade: Shade
+    settings: dict[str, str]
+    """By cause: a setting that was changed since the run before, and may have brought it about."""
+    next_lost: str | None
+    """The next attempt of the run below full reward; of a large run it is not looked for."""
+    next_task: str
+
+
+@dataclass(frozen=True, slots=True)
 class EpisodePage:
     """What one address shows of the episode."""
 
@@ -137,6 +157,8 @@ class EpisodePage:
     labels: tuple[LabelView, ...]
     """What people say of the attempt as a whole."""
     can_label: bool
+    around: Neighbours | None = None
+    """Of a finished attempt; not in a file."""
 
 
 def episode_page(
@@ -146,18 +168,67 @@ def episode_page(
 
     With `wait` the diagnosis is on it however long that takes.
     """
-    page = _ribbon(reader, run_id, attempt, query.step)
+    step = query.step if query.step is not None else _step_of_the_cause(reader, run_id, attempt)
+    page = _ribbon(reader, run_id, attempt, step)
     if page.ending is None and not page.n_steps and not page.problem:
         raise BadRecord(f"run {run_id!r} has no attempt {attempt[:200]!r}")
     numbers = [] if page.step is None else [page.step]
     at_once = wait or page.ending is None or page.n_steps <= AT_ONCE
-    return _with_steps(reader, page, numbers, diagnosed=at_once)
+    around = _neighbours(reader, page) if page.ending is not None else None
+    return replace(_with_steps(reader, page, numbers, diagnosed=at_once), around=around)
+
+
+def _step_of_the_cause(reader: RunsReader, run_id: str, attempt: str) -> int | None:
+    """The first step that shows why a finished attempt lost points; of a long one it is unknown."""
+    with suppress(AssayError):
+        if len(reader.step_summaries(run_id, attempt)) <= AT_ONCE:
+            reader.stored(run_id, attempt)
+            finding = reader.finding(run_id, attempt)
+            return finding.evidence[0].step if finding and finding.evidence else None
+    return None
+
+
+def _neighbours(reader: RunsReader, page: EpisodePage) -> Neighbours | None:
+    ending = page.ending
+    rows = reader.runs()
+    row = next((row for row in rows if row.run_id == page.run_id), None)
+    if row is None or ending is None:
+        return None
+    before, reward, has_repeat = run_before(rows, row), None, False
+    if before is not None:
+        with suppress(AssayError):
+            for each in reader.attempts(before, ending.task_id):
+                if each.counts and each.repeat == ending.repeat:
+                    # A list of tasks numbers them itself: the same id may ask something else.
+                    has_repeat = ending.goal.text.startswith(each.question[:QUESTION_CHARS])
+                    reward = each.reward
+    lost = None
+    if row.attempts <= MOST_LISTED:
+        places = {each.attempt: i for i, each in enumerate(reader.attempts(page.run_id))}
+        after = reader.attempts(page.run_id)[places.get(page.attempt, len(places)) + 1 :]
+        lost = next((each for each in after if each.counts and (each.reward or 0.0) < 1.0), None)
+    return Neighbours(
+        before=before if has_repeat else None,
+        before_reward=reward if has_repeat else None,
+        before_shade=reward_shade(reward),
+        settings=_settings(
+            reader, page.run_id, next((r for r in rows if r.run_id == before), None)
+        ),
+        next_lost=None if lost is None else lost.attempt,
+        next_task="" if lost is None else lost.task_id,
+    )
 
 
 def window_page(reader: RunsReader, run_id: str, attempt: str, first: int) -> EpisodePage:
     """A whole window with every one of its steps in full, for a file."""
     page = _ribbon(reader, run_id, attempt, first, exported=True)
     return _with_steps(reader, page, range(page.first, page.last + 1), most=NOTE_CHARS)
+
+
+def _settings(reader: RunsReader, run_id: str, before: RunRow | None) -> dict[str, str]:
+    if before is None:
+        return {}
+    return settings_of_causes(config_changes(reader, before, reader.manifest(run_id)))
 
 
 def _ribbon(
@@ -174,7 +245,7 @@ def _ribbon(
         ending = ending_of(reader.stored(run_id, attempt))
     live = not exported and ending is None and reader.is_live(run_id)
     n = len(summaries)
-    # An attempt under way opens at its latest step, any other after the reset.
+    # An attempt under way opens at its latest step, one that lost nothing after the reset.
     here = max(0, min(n - 1, step if step is not None else n if live else 1))
     first = here // WINDOW * WINDOW
     last = min(first + WINDOW, n) - 1

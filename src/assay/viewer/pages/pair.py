@@ -62,6 +62,7 @@ class PairSide:
     """One of the two attempts."""
 
     run_id: str
+    focus: str
     attempt: str
     n_steps: int
     ending: EpisodeEnding
@@ -132,7 +133,8 @@ def _attempts(reader: RunsReader, run_id: str, task: str) -> dict[int, AttemptRo
 
 def _side(reader: RunsReader, run_id: str, attempt: str) -> PairSide:
     ending = ending_of(reader.stored(run_id, attempt))
-    return PairSide(run_id, attempt, len(reader.step_summaries(run_id, attempt)), ending)
+    focus = reader.manifest(run_id).focus
+    return PairSide(run_id, focus, attempt, len(reader.step_summaries(run_id, attempt)), ending)
 
 
 def _steps(reader: RunsReader, side: PairSide, first: int, last: int) -> list[SideStep]:

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from assay.errors import AssayError, BadParameter, UnknownName
 from assay.registry import REWARDS, RewardSpec, find_reward
-from assay.report.sensitivity import Sensitivity
+from assay.report.sensitivity import ScoredVariant, Sensitivity
 from assay.schema.audit import Severity
 from assay.viewer.audits import Audits, StoredAudit
 from assay.viewer.pages.episode import ScoreView, score_view
@@ -97,6 +97,8 @@ class RewardPage:
     trial: TryoutKind | None
     score: ScoreView | None
     probed: Sensitivity | None
+    rows: tuple[ScoredVariant, ...]
+    """Those of `probed`, the ones that are scored wrongly first."""
     sentence: str
     problem: str
     """Why there is no result."""
@@ -171,10 +173,16 @@ def reward_page(
         trial=kind,
         score=score,
         probed=sensitivity,
+        rows=() if sensitivity is None else _wrong_first(sensitivity),
         sentence=sensitivity.sentence if sensitivity is not None else "",
         problem=problem,
         audit=audits.latest(spec.name, spec.version),
     )
+
+
+def _wrong_first(probed: Sensitivity) -> tuple[ScoredVariant, ...]:
+    wrong = {row.name for row in (*probed.losing, *probed.gaining)}
+    return tuple(sorted(probed.rows, key=lambda row: row.name not in wrong))
 
 
 def _paragraphs(text: str) -> Iterator[Paragraph]:

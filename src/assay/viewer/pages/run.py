@@ -33,11 +33,25 @@ LABEL_CHARS = 200
 AT_ONCE = 2_000
 """Steps of a run up to which it is diagnosed while its page is made; beyond, afterwards."""
 
+SETTINGS: dict[str, frozenset[str]] = {
+    "observation_truncated": frozenset({"observation_chars", "history_chars", "chars"}),
+    "payload_truncated": frozenset({"json_chars", "payload_chars", "api_calls"}),
+    "blocked": frozenset({"blocked_domains", "allow"}),
+    "navigation_failure": frozenset({"timeout_s", "blocked_domains", "allow"}),
+    "step_budget": frozenset({"steps", "answer_margin"}),
+    "time_budget": frozenset({"episode_s", "step_s", "timeout_s"}),
+    "token_budget": frozenset({"tokens", "cost_usd"}),
+    "unreadable_reply": frozenset({"tool_calls", "max_tokens", "bad_replies"}),
+}
+"""By cause: the settings that it may come from."""
+
 Show: TypeAlias = Literal["counting", "lost", "all"]
 Changed: TypeAlias = Literal["", "any", "up", "down"]
 SortKey: TypeAlias = Literal[
-    "line", "task", "reward", "before", "steps", "cost", "time", "ending", "cause", "domain"
-]
+    "worst", "line", "task", "reward", "before", "steps", "cost", "time", "ending", "cause",
+    "domain",
+]  # fmt: skip
+"""`worst` is what fell most since the run before, then what has no reward, then the least one."""
 Bound: TypeAlias = Annotated[
     float | None, BeforeValidator(lambda text: None if text == "" else text)
 ]
@@ -63,7 +77,7 @@ class RunQuery(BaseModel, frozen=True):
     """Tasks whose mean reward is another one than in the run before."""
     error: str = ""
     """A message: attempts whose failure says the same."""
-    sort: SortKey = "line"
+    sort: SortKey = "worst"
     order: Order = "asc"
     page: PageNumber = 1
     seen: str = ""
@@ -176,6 +190,8 @@ class DiagnosisPage:
 
     run_id: str
     diagnosis: DiagnosisView
+    settings: dict[str, str]
+    """As on the run's page."""
     causes: dict[str, str]
 
 
@@ -188,8 +204,13 @@ class RunPage:
     config: tuple[tuple[str, str], ...]
     before: str | None
     """The run of the same benchmark before this one: what it would be compared with."""
+    before_focus: str
     changes: tuple[str, ...]
     """What is configured otherwise than in that run."""
+    settings: dict[str, str]
+    """By cause: the change of a setting that may have brought it about."""
+    paired: int
+    """Tasks that both runs have."""
     better: int
     """Tasks whose mean reward went up since."""
     worse: int
@@ -282,6 +303,7 @@ def run_page(reader: RunsReader, run_id: str, query: RunQuery, *, wait: bool = F
     matching = [] if pending else _sort(_matching(attempts, query, facts), query, facts)
     listed, number, pages = page_of(matching, query.page, PAGE)
     errors = _errors(attempts)
+    changed = () if earlier is None else config_changes(reader, earlier, manifest)
     live = reader.is_live(run_id)
     return copy_fields(
         RunPage,
@@ -294,7 +316,10 @@ def run_page(reader: RunsReader, run_id: str, query: RunQuery, *, wait: bool = F
             if key
         ),
         before=before,
-        changes=() if earlier is None else _config_changes(reader, earlier, manifest),
+        before_focus="" if earlier is None else earlier.focus,
+        changes=changed,
+        settings=settings_of_causes(changed),
+        paired=len(facts.shifts),
         better=sum(difference > EQUAL for difference in facts.differences()),
         worse=sum(difference < -EQUAL for difference in facts.differences()),
         choices=_choices(attempts, query, facts),
@@ -321,7 +346,13 @@ def diagnosis_page(reader: RunsReader, run_id: str) -> DiagnosisPage:
     diagnosis = reader.diagnosis(run_id)
     assert diagnosis is not None
     causes: dict[str, str] = {finding.attempt: finding.cause for finding in diagnosis.findings}
-    return DiagnosisPage(run_id, _diagnosis_view(diagnosis, ()), causes)
+    rows = reader.runs()
+    row = next((row for row in rows if row.run_id == run_id), None)
+    before = None if row is None else run_before(rows, row)
+    earlier = next((each for each in rows if each.run_id == before), None)
+    changed = config_changes(reader, earlier, reader.manifest(run_id)) if earlier else ()
+    view = _diagnosis_view(diagnosis, ())
+    return DiagnosisPage(run_id, view, settings_of_causes(changed), causes)
 
 
 def _diagnosis_view(diagnosis: Diagnosis, errors: Iterable[DistinctFailure]) -> DiagnosisView:
@@ -367,12 +398,25 @@ def _shifts(
     return {task: means for task, means in shifts.items() if task not in others}
 
 
-def _config_changes(reader: RunsReader, before: RunRow, manifest: RunManifest) -> tuple[str, ...]:
+def config_changes(reader: RunsReader, before: RunRow, manifest: RunManifest) -> tuple[str, ...]:
+    """What is configured otherwise than in the run before; nothing where that cannot be read."""
     try:
         return changes(reader.manifest(before.run_id), manifest)
     except AssayError:
         # The page of that run says what is wrong with it.
         return ()
+
+
+def settings_of_causes(changed: Iterable[str]) -> dict[str, str]:
+    """By cause the first change of a setting that may have brought it about."""
+    settings: dict[str, str] = {}
+    for change in changed:
+        key, _, values = change.partition(": ")
+        name = key.rpartition(".")[2]
+        for cause, names in SETTINGS.items():
+            if name in names:
+                settings.setdefault(cause, f"{name}: {values}")
+    return settings
 
 
 def _matching(attempts: Iterable[AttemptRow], query: RunQuery, facts: _Facts) -> list[AttemptRow]:
@@ -428,11 +472,24 @@ _SORT_FIELDS: dict[SortKey, str] = {
 
 def _sort(rows: list[AttemptRow], query: RunQuery, facts: _Facts) -> list[AttemptRow]:
     """The attempts by the sort key; those without a value are at the end in either order."""
+    if query.sort == "worst":
+        return sorted(rows, key=_worst_first(facts), reverse=query.order == "desc")
     value = _sort_value(query, facts)
     with_value = sorted(
         (row for row in rows if value(row) is not None), key=value, reverse=query.order == "desc"
     )
     return [*with_value, *(row for row in rows if value(row) is None)]
+
+
+def _worst_first(facts: _Facts) -> Callable[[AttemptRow], tuple[int, float]]:
+    falls = {task: fall for task in facts.shifts if (fall := facts.difference(task) or 0) < -EQUAL}
+
+    def key(row: AttemptRow) -> tuple[int, float]:
+        if row.reward is not None and row.task_id in falls:
+            return 0, falls[row.task_id]
+        return (1, 0.0) if row.reward is None else (2, row.reward)
+
+    return key
 
 
 def _sort_value(query: RunQuery, facts: _Facts) -> Callable[[AttemptRow], Any]:

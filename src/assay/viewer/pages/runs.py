@@ -27,6 +27,9 @@ MAPPED_RUNS = 12
 """The newest runs of a heat map."""
 MAPPED_TASKS = 15
 """Of each heat map; of the only one several times as many."""
+FOCUS_CHARS = 60
+TASK_LIST = "tasks"
+"""The benchmark of runs that were given their tasks as values."""
 AT_ONCE = 500
 """Attempts of a run up to which its change is looked for while the page is made."""
 AT_ONCE_S = 0.15
@@ -105,6 +108,8 @@ class ChartLine:
 
     benchmark: str
     agent: str
+    focus: str
+    """Of the newest run, where the benchmark does not say which tasks it has."""
     means: tuple[float | None, ...]
     lows: tuple[float | None, ...]
     highs: tuple[float | None, ...]
@@ -115,6 +120,7 @@ class RewardChart:
     """Mean rewards in the order of the runs: a line for each benchmark and agent."""
 
     run_ids: tuple[str, ...]
+    created: tuple[str, ...]
     lines: tuple[ChartLine, ...]
     left_out: int
     """Lines beyond those that are shown."""
@@ -302,13 +308,13 @@ def _chart(reader: RunsReader, rows: list[RunRow]) -> RewardChart:
     charted = [row for row in rows if row.mean is not None]
     # Intervals of runs that no page has shown yet are left out: making them all takes too long.
     with_intervals = len(charted) <= PAGE
-    groups: dict[tuple[str, str], dict[int, RunRow]] = {}
+    groups: dict[tuple[str, str, str], dict[int, RunRow]] = {}
     # The line of the newest run is the first.
     for place in range(len(charted) - 1, -1, -1):
         row = charted[place]
-        groups.setdefault((row.benchmark, row.agent), {})[place] = row
+        groups.setdefault((row.benchmark, row.agent, _task_list(row)), {})[place] = row
     lines = []
-    for (benchmark, agent), places in list(groups.items())[:MOST_LINES]:
+    for (benchmark, agent, tasks), places in list(groups.items())[:MOST_LINES]:
         every = [places.get(place) for place in range(len(charted))]
         intervals = [
             reader.interval(row) if row is not None and with_intervals else None for row in every
@@ -317,13 +323,23 @@ def _chart(reader: RunsReader, rows: list[RunRow]) -> RewardChart:
             ChartLine(
                 benchmark,
                 agent,
+                focus=places[max(places)].focus[:FOCUS_CHARS] if tasks else "",
                 means=tuple(None if row is None else row.mean for row in every),
                 lows=tuple(interval.low if interval else None for interval in intervals),
                 highs=tuple(interval.high if interval else None for interval in intervals),
             )
         )
     run_ids = tuple(row.run_id for row in charted)
-    return RewardChart(run_ids, tuple(lines), max(0, len(groups) - MOST_LINES))
+    created = tuple(row.created_at for row in charted)
+    return RewardChart(run_ids, created, tuple(lines), max(0, len(groups) - MOST_LINES))
+
+
+def _task_list(row: RunRow) -> str:
+    """The hash of the tasks of a run that was given a list; empty for any other benchmark.
+
+    Such lists are numbered from 1 each: `task.1` of one is not that of another.
+    """
+    return row.task_set if row.benchmark == TASK_LIST else ""
 
 
 def _maps(reader: RunsReader, rows: list[RunRow], query: RunsQuery) -> list[HeatMap]:
@@ -331,11 +347,11 @@ def _maps(reader: RunsReader, rows: list[RunRow], query: RunsQuery) -> list[Heat
 
     Those beyond the first few are left empty: they are only counted.
     """
-    groups: dict[str, list[RunRow]] = {}
+    groups: dict[tuple[str, str], list[RunRow]] = {}
     for row in reversed(rows):
         if row.scored and row.parent is None:
-            groups.setdefault(row.benchmark, []).append(row)
-    several = [(name, group[:MAPPED_RUNS]) for name, group in groups.items() if len(group) > 1]
+            groups.setdefault((row.benchmark, _task_list(row)), []).append(row)
+    several = [(name, group[:MAPPED_RUNS]) for (name, _), group in groups.items() if group[1:]]
     alone = len(several) == 1
     return [
         _heat_map(reader, name, group[::-1], query.tasks if alone else 1, alone=alone)

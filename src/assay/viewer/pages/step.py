@@ -11,6 +11,7 @@ from struct import unpack
 from typing import Any, Literal, TypeAlias
 
 from assay.errors import AssayError, BadRecord
+from assay.report.traces import REFUSED
 from assay.report.turns import Turn
 from assay.schema.episode import Step
 from assay.schema.evidence import PageEvidence, WorldEvidence
@@ -130,6 +131,8 @@ class StepView:
     action: CutText
     think: CutText
     error: CutText
+    refused: str
+    """Why the agent did not do what the reply asks for; empty where it did."""
     observation: CutText | None
     observation_sha256: str
     truncated: bool
@@ -212,6 +215,7 @@ def step_view(
         action=cut_text(step.action, ACTION_CHARS),
         think=cut_text(step.think, most),
         error=cut_text(step.error, ACTION_CHARS),
+        refused=_refused(step.think),
         observation=cut_text(text, most) if step.observation else None,
         observation_sha256=step.observation,
         pictures=_pictures(reader, run_id, step, before),
@@ -257,6 +261,11 @@ def _talk(
         reply_step=spoken[-1] if turn and spoken and spoken[-1] != index else None,
         diff=diff_view(earlier, shown_text(turn)) if earlier else None,
     )
+
+
+def _refused(think: str) -> str:
+    match = REFUSED.search(think)
+    return match["because"] if match else ""
 
 
 def _has_reply(turn: Turn) -> bool:

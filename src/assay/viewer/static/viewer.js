@@ -7,12 +7,43 @@
   };
   const exported = document.documentElement.hasAttribute("data-exported");
 
+  // What is pressed while the answer to something else is under way comes after it: that answer
+  // replaces the steps and the labels, and whatever would have been done to the old ones.
+  const MOST_WAITING = 20;
+  const waiting = [];
+  let underWay = 0;
+  function press(selector, repeated = false) {
+    if (underWay === 0) document.querySelector(selector)?.click();
+    // A key that is held down waits for the step that it has asked for.
+    else if (!repeated && waiting.length < MOST_WAITING) waiting.push(selector);
+  }
+  document.addEventListener("htmx:beforeSend", ({ detail }) => {
+    if (detail.target?.id !== "episode" || detail.elt.id === "episode") return;
+    const note = detail.elt.querySelector?.("[data-key$='-note']");
+    const written = note?.value ?? "";
+    // The keys mean labels again once a note is sent.
+    if (written) note.blur();
+    if (note) note.value = "";
+    underWay += 1;
+    detail.xhr.addEventListener("loadend", () => {
+      underWay -= 1;
+      // What was not kept is still to be sent.
+      if (note?.isConnected && !note.value && detail.xhr.status !== 200) note.value = written;
+      while (underWay === 0 && waiting.length > 0) press(waiting.shift());
+    });
+  });
+  document.addEventListener("click", (event) => {
+    const item = event.target.closest?.("#episode a[id], #episode button[data-key]");
+    if (!item || underWay === 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    press(item.id ? `#${item.id}` : `[data-key="${item.dataset.key}"]`);
+  }, true);
+
   // A server page knows its neighbours; a file has its steps one below the other.
-  function move(where) {
+  function move(where, repeated) {
     if (!exported) {
-      const link = document.querySelector(`[data-key="${where}"]`);
-      // A key that is held down waits for the step that it has asked for.
-      if (!link?.classList.contains("htmx-request")) link?.click();
+      press(`[data-key="${where}"]`, repeated);
       return;
     }
     const cells = [...document.querySelectorAll(".ribbon .cell")];
@@ -34,7 +65,7 @@
     if (!where || event.ctrlKey || event.metaKey || event.altKey) return;
     if (typing && (event.key.startsWith("Arrow") || typing.matches("input, select, textarea"))) return;
     event.preventDefault();
-    move(where);
+    move(where, event.repeat);
   });
 
   // Labels: one key for the attempt, the same with Shift for the step.
@@ -45,10 +76,10 @@
     const word = LABELS[event.key.toLowerCase()];
     if (!word || field || exported || event.ctrlKey || event.metaKey || event.altKey) return;
     const of = event.key === event.key.toLowerCase() ? "attempt" : "step";
-    const button = document.querySelector(`[data-key="${of}-${word}"]`);
-    if (!button || button.form?.classList.contains("htmx-request")) return;
+    const item = `[data-key="${of}-${word}"]`;
+    if (!document.querySelector(`[data-key="${of}-note"]`)) return;
     event.preventDefault();
-    if (word === "note") button.focus(); else button.click();
+    if (word === "note") document.querySelector(item).focus(); else press(item, event.repeat);
   });
 
   function showHere() {
@@ -91,14 +122,14 @@
     const numbers = data.lines.flatMap((line) => [...line.means, ...line.lows, ...line.highs]).filter((x) => x !== null);
     const [least, most] = [Math.min(0, ...numbers), Math.max(1, ...numbers)];
     const axis = { stroke: colour("--faint"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line") } };
-    const size = () => ({ width: Math.max(240, place.clientWidth), height: place.clientWidth < 500 ? 140 : 200 });
+    const size = () => ({ width: Math.max(240, place.clientWidth), height: place.clientWidth < 500 ? 160 : 220 });
     const n = data.run_ids.length;
     const plot = new uPlot({
       ...size(),
       scales: { x: { time: false, range: [0.5, n + 0.5] }, y: { range: [least, most + 0.05] } },
       axes: [
-        { ...axis, splits: () => data.run_ids.map((_, i) => i + 1).filter((i) => i % Math.ceil(n / (place.clientWidth / 28)) === 0) },
-        { ...axis, size: 44 },
+        { ...axis, splits: () => data.run_ids.map((_, i) => i + 1).filter((i) => (i - 1) % Math.ceil(n / (place.clientWidth / 96)) === 0), values: (_, at) => at.map((i) => data.starts[i - 1] ?? ""), label: "started (UTC)", labelSize: 20, labelFont: "12px system-ui" },
+        { ...axis, size: 44, label: "mean reward", labelSize: 20, labelFont: "12px system-ui" },
       ],
       series: [{}, ...data.lines.map((line, i) => ({
         label: `${line.benchmark}, ${line.agent}`, stroke: colours[i], dash: dashes[i], width: 2, spanGaps: true,
@@ -122,18 +153,21 @@
     ["details", (item) => item.querySelector("summary").textContent, "open"],
     [".scroll", (item) => item.getAttribute("aria-label"), "scrollLeft"],
   ];
-  function* states(part) {
-    for (const [selector, name, what] of KEPT) {
+  // A note that is being written stays with the attempt or the step that it is about.
+  const NOTES = [["[data-key$='-note']", (item) => new URLSearchParams(new FormData(item.form)).get("step") ?? "", "value"]];
+  function* states(part, which) {
+    for (const [selector, name, what] of which) {
       for (const item of part.querySelectorAll(selector)) yield [item, what, `${what} ${name(item)}`];
     }
   }
   let kept = new Map();
   document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-    const updates = !detail.boosted && detail.target.matches("#live, #list, #episode");
-    kept = new Map(updates ? [...states(document)].map(([item, what, key]) => [key, item[what]]) : []);
+    const updates = detail.target.matches("#live, #list, #episode");
+    const which = !updates ? [] : detail.boosted ? NOTES : [...KEPT, ...NOTES];
+    kept = new Map([...states(document, which)].map(([item, what, key]) => [key, item[what]]));
   });
   document.addEventListener("htmx:afterSwap", () => {
-    for (const [item, what, key] of states(document)) if (kept.has(key)) item[what] = kept.get(key);
+    for (const [item, what, key] of states(document, [...KEPT, ...NOTES])) if (kept.has(key)) item[what] = kept.get(key);
     kept.clear();
   });
 

@@ -13,7 +13,12 @@ from functools import lru_cache
 from typing import Any, Final
 
 from assay.errors import MissingExtra
-from assay.rewards.outcome.patterns import Pattern, UnsafePattern, compile_pattern
+from assay.rewards.outcome.patterns import (
+    Pattern,
+    TooMuchWork,
+    UnsafePattern,
+    compile_pattern,
+)
 from assay.rewards.outcome.records.reading import levels_of
 from assay.schema.values import Unreadable
 
@@ -46,7 +51,7 @@ def check_value(value: Any, schema: Any) -> str:
 
     try:
         fault = next(validator([MOST_CHECKS]).iter_errors(value), None)
-    except _TooMuch:
+    except (_TooMuch, TooMuchWork):
         return "asks more of the schema than it may"
     except ArithmeticError:
         return "holds a number that is too large for its schema"

@@ -1,0 +1,175 @@
+"""What groups of rollouts would make of a reward: the numbers, and what is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from assay.audit.findings import at_least
+from assay.schema.audit import SEVERITIES, Kind, Severity
+
+GROUP_SCHEMA: Final = "assay.audit-group/1"
+LOST: Final = 0.7
+"""A success rate that falls below this share of where it began is a collapse."""
+DOMINANT: Final = 0.5
+NOTICED: Final = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFinding:
+    """One way in which groups would teach something else than the task."""
+
+    check: str
+    severity: Severity
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAudit:
+    """What groups of rollouts would make of a reward."""
+
+    target: str
+    kind: Kind
+    seed: int
+    size: int
+    rows: int
+    outcome: str
+    components: Mapping[str, float]
+    """By component: its share of the variance of the reward within groups."""
+    gates: Mapping[str, float]
+    """By component with a gate: how often the gate is open, right answers included."""
+    failed: float
+    """The share of groups in which every answer is wrong."""
+    spread: float
+    """Of those, the share in which the rewards differ."""
+    phantom: float
+    """The share of all advantage that those groups hand out."""
+    inverted: float
+    """The share of pairs, one right and one wrong, in which the wrong one earns as much or more."""
+    policies: Sequence[Mapping[str, float]]
+    """The mixture of behaviours, step by step."""
+    success: Sequence[float]
+    """How often the policy is right, step by step."""
+    gains: Mapping[str, float]
+    """By behaviour: its mean advantage in the groups in which every answer is wrong."""
+    ungraded: float = 0.0
+    """The share of the answers, right and wrong, for which the reward gave no number."""
+    findings: tuple[GroupFinding, ...] = field(default=())
+
+    @property
+    def collapses(self) -> bool:
+        return min(self.success) < LOST * self.success[0]
+
+    def fails(self, bar: Severity) -> bool:
+        """Whether there is a finding of that severity, or a worse one."""
+        return any(at_least(finding.severity, bar) for finding in self.findings)
+
+    @property
+    def verdict(self) -> str:
+        end = min(self.success) if self.collapses else self.success[-1]
+        change = f"{self.success[0]:.2f} to {end:.2f} within {len(self.success) - 1} steps"
+        what = "collapse" if self.collapses else "no collapse"
+        count = len(self.findings)
+        findings = f"; {count} finding{'s' * (count > 1)}" if count else ""
+        return f"{self.target}: {what} predicted: right answers go from {change}{findings}"
+
+    def to_record(self) -> dict[str, Any]:
+        """The audit as plain JSON values."""
+        return {
+            "schema": GROUP_SCHEMA,
+            "target": self.target,
+            "kind": self.kind,
+            "seed": self.seed,
+            "group_size": self.size,
+            "rows": self.rows,
+            "outcome": self.outcome,
+            "variance_shares": _rounded(self.components),
+            "gates_open": _rounded(self.gates),
+            "ungraded": round(self.ungraded, 4),
+            "failed_groups": round(self.failed, 4),
+            "spread_in_failed_groups": round(self.spread, 4),
+            "advantage_out_of_nothing": round(self.phantom, 4),
+            "wrong_not_below_right": round(self.inverted, 4),
+            "gains_in_failed_groups": _rounded(self.gains),
+            "success": [round(value, 4) for value in self.success],
+            "policy_at_start": _rounded(self.policies[0]),
+            "policy_at_end": _rounded(self.policies[-1]),
+            "collapse": self.collapses,
+            "findings": [
+                {"check": each.check, "severity": each.severity, "title": each.title}
+                for each in self.findings
+            ],
+            "verdict": self.verdict,
+        }
+
+
+def _rounded(values: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(value, 4) for name, value in values.items()}
+
+
+def with_findings(audit: GroupAudit) -> GroupAudit:
+    findings = [*_about_outcome(audit), *_about_components(audit)]
+    findings.sort(key=lambda each: SEVERITIES.index(each.severity), reverse=True)
+    return replace(audit, findings=tuple(findings))
+
+
+def _about_outcome(audit: GroupAudit) -> Iterable[GroupFinding]:
+    if audit.collapses:
+        worst = min(range(len(audit.success)), key=lambda step: audit.success[step])
+        policy = audit.policies[worst]
+        most = max(policy, key=lambda name: policy[name])
+        yield GroupFinding(
+            "collapse",
+            "critical",
+            f"right answers are predicted to go from {audit.success[0]:.0%} to "
+            f"{audit.success[worst]:.0%}, and the commonest way of answering to be {most!r}",
+        )
+    if audit.phantom >= NOTICED:
+        gain = max(audit.gains, key=lambda name: audit.gains[name])
+        yield GroupFinding(
+            "pay_out_of_nothing",
+            "high",
+            f"{audit.spread:.0%} of the groups in which every answer is wrong still have an "
+            f"advantage to hand out, {audit.phantom:.0%} of all advantage; the {gain!r} failure "
+            f"gains most ({audit.gains[gain]:+.2f}): put what is not the outcome behind a gate",
+        )
+    if audit.inverted >= NOTICED:
+        yield GroupFinding(
+            "wrong_not_below_right",
+            "high",
+            f"in {audit.inverted:.0%} of the pairs a wrong answer earns as much as a right one of "
+            "its group, or more: lower the weights beside the outcome",
+        )
+
+
+def _about_components(audit: GroupAudit) -> Iterable[GroupFinding]:
+    if audit.ungraded:
+        yield GroupFinding(
+            "ungraded",
+            "medium",
+            f"{audit.ungraded:.0%} of the answers got no number: the reward raised or abstained, "
+            "and groups are drawn without them",
+        )
+    for name, share in audit.components.items():
+        if name != audit.outcome and share > DOMINANT:
+            yield GroupFinding(
+                "dominates",
+                "medium",
+                f"{name!r} makes {share:.0%} of the variance within groups, and {audit.outcome!r} "
+                f"{audit.components.get(audit.outcome, 0.0):.0%}: lower its weight",
+            )
+    for name, share in audit.gates.items():
+        if share == 0.0:
+            yield GroupFinding(
+                "gate_never_opens",
+                "medium",
+                f"the gate of {name!r} opened for no answer, right ones included: look at its "
+                "opens_at",
+            )
+        elif share == 1.0:
+            yield GroupFinding(
+                "gate_never_closes",
+                "low",
+                f"the gate of {name!r} was open for every answer, wrong ones included",
+            )
