@@ -155,10 +155,10 @@ def recordings(episodes: int) -> Iterator[Recording]:
     laboratory = _science_tasks(rounds)
     shop, visits = webshop(), max(1, episodes // 500)
     left = episodes - len(laboratory) - visits * len(shop)
-    each = -(-left // (len(_games()) * 9))
+    each = -(-left // (len(games()) * 9))
     for stray, share in ((0.0, 1), (0.3, 4), (1.0, 4)):
         steps = {"limits.steps": 20, "stray": stray}
-        yield Recording("alfworld", Household, share * each, steps, _games())
+        yield Recording("alfworld", Household, share * each, steps, games())
     if laboratory:
         yield Recording("scienceworld", Laboratory, 1, {"limits.steps": 60}, laboratory)
     yield Recording("webshop", Shopper, visits, {"limits.steps": 12}, shop)
@@ -306,7 +306,8 @@ def main() -> int:
     return 1 if problems else 0
 
 
-def _games() -> list[Task]:
+def games() -> list[Task]:
+    """ALFWorld's shipped games."""
     library = GameLibrary()
     return [task for split in ("valid_seen", "valid_unseen") for task in library.tasks(split)]
 

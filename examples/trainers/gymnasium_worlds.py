@@ -86,7 +86,7 @@ def main(names: list[str]) -> int:
     failures += play_sixty_four()
     import gymnasium_loop
 
-    return failures + (gymnasium_loop.info["outcome"].mean() < 0.5)
+    return failures + int(gymnasium_loop.info["outcome"].mean() < 0.5)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ The client asks the server's state for each record, which crosses the wire as JS
 `openenv_loop.py` trains a small policy over the same wire.
 """
 
-# ruff: noqa: E402 - placeholders come before the library
+# ruff: noqa: E402, T201 - placeholders come before the library; a script prints
 from __future__ import annotations
 
 import asyncio
@@ -59,6 +59,17 @@ async def play_group(url: str, world: World) -> list[Episode]:
     return await asyncio.gather(*(play(url, world, member) for member in range(GROUP)))
 
 
+async def meet(url: str, count: int) -> int:
+    """How many starts so many sessions have that are all open at once."""
+    clients = [TextClient(url) for _ in range(count)]
+    results = await asyncio.gather(
+        *(env.reset(seed=n // GROUP, member=n % GROUP) for n, env in enumerate(clients))
+    )
+    await asyncio.gather(*(env.step("look") for env in clients))
+    await asyncio.gather(*(env.disconnect() for env in clients))
+    return len({(each.observation.group, each.observation.text) for each in results})
+
+
 def main(names: list[str]) -> int:
     failures = 0
     for name, world in worlds(*names).items():
@@ -69,8 +80,10 @@ def main(names: list[str]) -> int:
             records = asyncio.run(play_group(url, world))
         failures += report(named("openenv-core"), name, world, records)
     with served(create_app("alfworld", step_limit=8)) as url:
+        starts = asyncio.run(meet(url, 64))
+        print(f"alfworld: {starts} starts of 64 sessions at once")
         asyncio.run(openenv_loop.train(url))
-    return failures
+    return failures + (starts != 64 // GROUP)
 
 
 if __name__ == "__main__":
