@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
 import os
 import signal
 import statistics
@@ -83,6 +84,8 @@ def run(module: str, python: str, arguments: Sequence[str], limit_s: float) -> l
     begin = time.monotonic()
     try:
         records = list(_records(process.stdout))
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(30)
     finally:
         timer.cancel()
         # A grader may have left processes of its own behind.
@@ -116,9 +119,9 @@ def report(title: str, records: Sequence[Record], key: str) -> None:
         "| grader | plain | mixed | one pathological row | ratio to plain |\n|---|---|---|---|---|"
     )
     for grader in _graders(records):
-        cells = [statistics.median(_values(records, grader, batch, key)) for batch in BATCHES]
+        cells = [median(_values(records, grader, batch, key)) for batch in BATCHES]
         numbers = " | ".join(f"{cell:.3f}" for cell in cells)
-        ratio = statistics.median(ratios(records, grader, key))
+        ratio = median(ratios(records, grader, key))
         print(f"| {grader} | {numbers} | {ratio:.3f} |", flush=True)
     names = list(dict.fromkeys(record["hostile"] for record in records if record["hostile"]))
     print(f"\n| pathological row, seconds | {' | '.join(names)} |\n|---{'|---' * len(names)}|")
@@ -133,7 +136,7 @@ def _median_of(records: Sequence[Record], grader: str, hostile: str, key: str) -
         for record in records
         if record["grader"] == grader and record["hostile"] == hostile
     ]
-    return f"{statistics.median(values):.3f}" if values else "-"
+    return f"{median(values):.3f}" if values else "-"
 
 
 def ratios(records: Sequence[Record], grader: str, key: str) -> list[float]:
@@ -155,10 +158,15 @@ def too_long(trainer: str, records: Sequence[Record], key: str) -> list[str]:
     """What the pathological row does to steps of ours, where it is too much."""
     problems = []
     for grader in _graders(records):
-        ratio = statistics.median(ratios(records, grader, key))
-        if grader.startswith("assay") and ratio > MOST_OF_A_STEP:
+        ratio = median(ratios(records, grader, key))
+        if grader.startswith("assay") and not ratio <= MOST_OF_A_STEP:
             problems.append(f"{trainer}, {grader}: a step takes {ratio:.3f} times as long")
     return problems
+
+
+def median(values: Sequence[float]) -> float:
+    """The median; NaN where no round was finished."""
+    return statistics.median(values) if values else math.nan
 
 
 def _graders(records: Sequence[Record]) -> list[str]:
