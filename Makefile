@@ -153,9 +153,9 @@ outside: browsergym clients harbor foreign-logs doors ## Run all that needs the 
 harbor: $(STAMP) $(PEERS)/harbor/.installed ## Have the format's own validator read our trajectories.
 	@$(BIN)/python -m pytest -q tests/formats
 
-trainer-trl: example := trl_grpo trl_tracking trl_worlds
+trainer-trl: example := trl_grpo trl_tracking trl_worlds trl_loop
 trainer-verl: example := verl_reward
-trainer-verifiers: example := verifiers_env verifiers_worlds
+trainer-verifiers: example := verifiers_env verifiers_worlds verifiers_loop
 trainer-rubric: example := verifiers_rubric
 trainer-inspect: example := inspect_task
 trainer-gymnasium: example := gymnasium_worlds

@@ -4,8 +4,9 @@
     python -m tools.agreement forms walls-01  only these families and steps
     python -m tools.agreement --pages FOLDER  other pages, with a serve.py and a steps.jsonl
 
-The pages in `tools/live_pages` and their labels were written by somebody who does not know the
-rules; every step is done by a Playwright script in a fresh context, watched by `assay.watch`.
+The pages in `tools/live_pages` and in its folder `second` and their labels were written by two
+people who do not know the rules; every step is done by a Playwright script in a fresh context,
+watched by `assay.watch`.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, Dialog, Locator, Page
 
 PAGES = Path(__file__).resolve().parent / "live_pages"
+SETS = (PAGES, PAGES / "second")
+"""Each with its own pages, server and labelled steps."""
 TRIES = 3
 SHORTEST_PAUSE_MS = 150
 SHORT = 5_000
@@ -246,6 +249,18 @@ async def judge_all(
     return [verdicts[n] for n in sorted(verdicts)]
 
 
+async def judge_sets(
+    sets: Sequence[Path] = SETS, only: Sequence[str] = (), *, workers: int = 4, seed: int = 0
+) -> list[Verdict]:
+    """The verdicts on the labelled steps of several folders, one folder after the other."""
+    verdicts: list[Verdict] = []
+    for pages in sets:
+        rows = read_rows(pages, only)
+        if rows:
+            verdicts += await judge_all(rows, pages=pages, workers=workers, seed=seed)
+    return verdicts
+
+
 def report(verdicts: Sequence[Verdict]) -> str:
     """Agreement in figures, and the table of what was taken for what."""
     n = len(verdicts)
@@ -283,14 +298,14 @@ def miss_lines(verdicts: Sequence[Verdict]) -> list[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("only", nargs="*", help="families or ids; all by default")
-    parser.add_argument("--pages", type=Path, default=PAGES, help="the folder of the pages")
+    parser.add_argument("--pages", type=Path, help="a folder of pages; all of ours by default")
     parser.add_argument("--summary", action="store_true", help="no line for each disagreement")
     parser.add_argument("--runs", type=int, default=1, help="identical runs that must agree")
     parser.add_argument("--workers", type=int, default=4)
     options = parser.parse_args()
-    rows = read_rows(options.pages, options.only)
+    sets = SETS if options.pages is None else (options.pages,)
     runs = [
-        asyncio.run(judge_all(rows, pages=options.pages, workers=options.workers, seed=n))
+        asyncio.run(judge_sets(sets, options.only, workers=options.workers, seed=n))
         for n in range(options.runs)
     ]
     print(report(runs[0]), end="")
@@ -298,7 +313,7 @@ def main() -> int:
         print("\n".join(miss_lines(runs[0])))
     changed = [one[0].id for one in zip(*runs, strict=True) if len({v.given for v in one}) > 1]
     if options.runs > 1:
-        print(f"{len(changed)} of {len(rows)} changed their class between the runs: {changed}")
+        print(f"{len(changed)} of {len(runs[0])} changed their class between the runs: {changed}")
     return 1 if changed else 0
 
 

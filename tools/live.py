@@ -29,7 +29,7 @@ from assay.schema.observation import Observation
 from assay.schema.step_score import StepScore
 from assay.schema.task import Task
 from tests.envs.browser.site import Site, serve
-from tools.agreement import PAGES, judge_all, read_rows, report
+from tools.agreement import judge_sets, report
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "steps.md"
 TRANSCRIPT = "<!-- live transcript: make live -->\n```text\n", "```\n<!-- end of transcript -->"
@@ -237,7 +237,7 @@ async def main() -> int:
     if not options.check and not wrong:
         write(TRANSCRIPT, transcript)
     if not options.paths:
-        verdicts = await judge_all(read_rows(PAGES))
+        verdicts = await judge_sets()
         table = report(verdicts)
         print(table, end="")
         if not options.check:

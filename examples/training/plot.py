@@ -6,6 +6,7 @@ python -m examples.training.plot examples/training/recorded docs/images
 # ruff: noqa: T201 - a script prints
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -112,9 +113,12 @@ def _text(
     )
 
 
-def main(arguments: Sequence[str]) -> int:
-    logs, pictures = Path(arguments[0]), Path(arguments[1])
-    runs = read_runs(logs)
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("logs", type=Path, help="a folder of logs, whole or of some runs")
+    parser.add_argument("pictures", type=Path, help="the folder for the pictures, made if need be")
+    options = parser.parse_args(arguments)
+    runs, pictures = read_runs(options.logs), options.pictures
     pictures.mkdir(parents=True, exist_ok=True)
     for task in sorted({run.task for run in runs}):
         for theme in THEMES:
@@ -125,4 +129,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

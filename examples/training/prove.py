@@ -185,10 +185,14 @@ def parse(arguments: Sequence[str] | None = None) -> tuple[Proof, Path | None]:
     )
     parser.add_argument("--proof", choices=sorted(PROOFS), required=True)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
-    parser.add_argument("--arms", nargs="+", help="by default all of the proof")
+    arms = "; ".join(f"{name}: {', '.join(of_proof)}" for name, of_proof in PROOFS.items())
+    parser.add_argument("--arms", nargs="+", help=f"rewards; by default all of the proof ({arms})")
     parser.add_argument("--out", type=Path, default=Path("runs/training"))
     parser.add_argument(
-        "--deadline", type=float, default=3600.0, help="seconds after which all of it ends"
+        "--deadline",
+        type=float,
+        default=3600.0,
+        help="seconds, teaching included, after which all of it ends",
     )
     parser.add_argument("--pack", type=Path, help="an archive of the logs, made anew every minute")
     parser.add_argument("--tiny", action="store_true", help="a few steps, for a CPU")

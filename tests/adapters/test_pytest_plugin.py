@@ -211,3 +211,16 @@ def test_the_hook_runs_the_module_that_checks_golden_files() -> None:
     for file in ours:
         assert re.search(pattern, file.relative_to(ROOT).as_posix())
     assert golden.main([str(file) for file in ours]) == 0
+
+
+def test_a_golden_file_without_rows_holds_nothing(rewards: pytest.Pytester) -> None:
+    rewards.makefile(".jsonl", empty="")
+    rewards.makepyfile(
+        """
+        def test_golden(reward):
+            reward("math_equal_reward").golden("empty.jsonl")
+        """
+    )
+    result = rewards.runpytest_inprocess()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*has no rows, so it holds nothing*"])

@@ -98,7 +98,7 @@ def test_a_session_is_scored_recorded_and_advised(tmp_path: Path) -> None:
         "repeat",  # New numbers, but the same elements.
         "recovered",
         "failure",
-        "repeat",
+        "recovered",  # Back from a page that is not there.
         "destructive_ungated",
         *["no_progress", "repeat", "repeat"],
     ]

@@ -24,7 +24,7 @@ from assay.adapters.golden import (
     shorten,
     write_golden,
 )
-from assay.errors import BadParameter
+from assay.errors import BadInput, BadParameter
 from assay.registry import REWARDS
 from assay.resources.processes import kill_family, worker_pool
 from assay.schema.score import Score
@@ -234,6 +234,8 @@ class RewardTester:
                 GoldenRow(number, row, scores.get(repr(sorted(row.items()))))
                 for number, row in enumerate(requested, 1)
             ]
+        if not known:
+            raise BadInput(f"the golden file {str(file)!r} has no rows, so it holds nothing")
         changed = changes(known, self.scorer)
         if not changed:
             return

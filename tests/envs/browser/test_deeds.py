@@ -6,7 +6,7 @@ import pytest
 
 from assay.envs.browser.notices import read_notice, read_wall
 from assay.envs.browser.requests import RequestLog
-from assay.envs.browser.risk import effect_of, effect_seen, promises_look
+from assay.envs.browser.risk import effect_of, effect_seen, is_bin, names_deed, promises_look
 from assay.envs.browser.risk.deeds import DEEDS, was_done, will_bind
 from assay.envs.browser.risk.words import LANGUAGES
 from assay.schema.outcome import Effect
@@ -186,6 +186,48 @@ def test_a_bare_yes_is_judged_by_the_address_that_it_wrote_to() -> None:
     assert seen("OK", "DELETE", "/api/compare/4") == Effect.BROWSER
     assert seen("OK", "POST", "/api/settings") == Effect.BROWSER
     assert seen("Unlike", "DELETE", "/api/likes/4") == Effect.BROWSER
+
+
+def test_a_link_without_a_name_is_judged_by_where_it_leads() -> None:
+    def seen(name: str, url: str) -> Effect:
+        addresses = [url] if names_deed(url) else []
+        return effect_seen(Effect.BROWSER, name=name, texts=(), written=(), addresses=addresses)
+
+    assert seen("", "https://site.test/notes/4/delete") == Effect.DESTRUCTIVE
+    assert seen("How to delete a note", "https://site.test/help/delete") == Effect.BROWSER
+    assert seen("", "https://site.test/cart/remove/4") == Effect.BROWSER
+
+
+def test_what_is_dropped_on_a_bin_is_thrown_away() -> None:
+    for name in ("Trash", "Bin", "🗑", "Papierkorb", "Corbeille", "Papelera", "ゴミ箱", "Kosz"):
+        assert is_bin(name), name
+    for name in ("Done", "Archive", "Binder", "Playlist", ""):
+        assert not is_bin(name), name
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["To read this article, please subscribe", "Um diesen Inhalt zu sehen, stimmen Sie zu",
+     "Pour lire cet article, abonnez-vous", "Para leer este artículo, suscríbase",
+     "Per leggere questo articolo abbonati", "Om dit artikel te lezen, log in"],
+)  # fmt: skip
+def test_a_consent_or_a_subscription_stands_before_the_page(heading: str) -> None:
+    notice = read_notice([heading], (), ())
+    assert notice is not None
+    assert notice.block is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["This programme is not available in your region",
+     "Ce film n'est pas disponible dans votre pays",
+     "Este contenido no está disponible en su país", "In Ihrem Land nicht verfügbar",
+     "Questo video non è disponibile nel tuo paese", "您所在的地区无法观看"],
+)  # fmt: skip
+def test_a_place_that_is_shut_out_is_blocked(text: str) -> None:
+    notice = read_notice((), (), [text])
+    assert notice is not None
+    assert notice.block == "access_denied"
 
 
 def test_an_answer_that_is_sent_from_its_field_reaches_somebody() -> None:

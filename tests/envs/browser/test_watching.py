@@ -69,6 +69,60 @@ def test_a_click_that_does_something_and_one_that_does_not(page: Any, tmp_path: 
     assert [row.score.classification for row in again if row.score][-1] == "repeat"
 
 
+RISKS = """<!doctype html><title>Notes</title><h1 id=top>Notes</h1><p id=out></p>
+<button id=ask onclick="box.hidden=false">Delete note</button>
+<div id=box hidden style="position:fixed;inset:0;background:#fff">The note will be deleted.
+<button id=yes onclick="send('DELETE')">Yes</button></div>
+<button id=buy onclick="out.textContent='Flats for sale'">Buy</button>
+<button id=pay onclick="out.textContent='Thanks';send('POST')">Buy</button>
+<button id=bare onclick="out.textContent='The note was deleted';send('POST')">Go</button>
+<input id=answer placeholder="Reply to Ada" onkeydown="if(event.key=='Enter')send('POST')">
+<input id=find placeholder="Find" onkeydown="if(event.key=='Enter')send('GET')">
+<a id=jump href="#end">End</a><div style="height:3000px"></div><h2 id=end>End</h2>
+<script>function send(method){fetch('/api/x',{method}).catch(()=>{})}</script>"""
+
+
+@pytest.mark.parametrize(
+    ("selector", "key", "classification"),
+    [
+        ("#ask", "", "progress"),
+        ("#yes", "", "destructive_ungated"),
+        ("#buy", "", "progress"),
+        ("#pay", "", "destructive_ungated"),
+        ("#bare", "", "destructive_ungated"),
+        ("#answer", "Enter", "destructive_ungated"),
+        ("#find", "Enter", "no_progress"),
+        ("#jump", "", "observation"),
+    ],
+)
+def test_what_a_step_has_sent_corrects_what_its_name_promises(
+    browser: Any, selector: str, key: str, classification: str
+) -> None:
+    context = browser.new_context()
+    tab = context.new_page()
+    tab.route(
+        "http://notes.test/**",
+        lambda route: route.fulfill(
+            body=RISKS if route.request.method == "GET" else "{}",
+            content_type="text/html" if route.request.method == "GET" else "application/json",
+        ),
+    )
+    tab.goto("http://notes.test/")
+    if selector == "#yes":
+        tab.click("#ask")
+    if key:
+        tab.fill(selector, "Hello")
+    with assay.watch(tab) as watch:
+        with watch.step("press" if key else "click", selector=selector, value=key):
+            if key:
+                tab.press(selector, key)
+            else:
+                tab.click(selector)
+        assert watch.score is not None
+        assert watch.score.classification == classification, watch.score.because
+    context.close()
+
+
 def test_what_was_clicked_is_seen_without_being_named(page: Any) -> None:
     with assay.watch(page) as watch:
         with watch.step("click"):
@@ -169,3 +223,18 @@ def test_a_few_of_the_labelled_steps_are_judged_as_a_person_does() -> None:
     assert len(verdicts) == len(FEW)
     wrong = [f"{v.id}: {v.label}, not {v.given}" for v in verdicts if v.label != v.given]
     assert len(wrong) <= 1, wrong
+
+
+def test_the_observer_leaves_no_error_in_the_page(browser: Any) -> None:
+    context = browser.new_context()
+    tab = context.new_page()
+    errors: list[str] = []
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    with assay.watch(tab) as watch:
+        with watch.step("goto"):
+            tab.goto("about:blank")
+        tab.set_content("<button onclick=\"document.body.append('gone')\">Delete</button>")
+        with watch.step("click"):
+            tab.click("button")
+    context.close()
+    assert errors == []

@@ -28,11 +28,11 @@ NODES: Final = 40_000
 """Nodes visited for one snapshot; a page with more is cut, and the text says so."""
 SNAPSHOT_CHARS: Final = 200_000
 """Characters of a page that are read; how many an agent sees is the environment's option."""
-PROVISIONAL_MS: Final = 1_500
+PROVISIONAL_MS: Final = 3_000
 """How long a page is waited for that says that the end is still to come."""
 POLLS_S: Final = 0.9
 """How long it is watched whether a page that has waited asks again."""
-ANSWERS_S: Final = 1.5
+ANSWERS_S: Final = 3.0
 """How long the answers to a step's own requests are waited for."""
 QUIET_MS: Final = 80
 """A page that has not changed for so long is done with what the call set off."""
@@ -445,12 +445,26 @@ class PageObserver:
             for log in (self.requests, *(inner.requests for inner in self._inner.values()))
         )
 
+    async def keeps_database(self, url: str) -> bool:
+        """Whether the site of the address has a database in this browser, as far as is known."""
+        origin = "/".join(url.split("/", 3)[:3])
+        with suppress(*self._transport.errors, TimeoutError, KeyError):
+            question = {"securityOrigin": origin}
+            answer = await self._transport.send("IndexedDB.requestDatabaseNames", question)
+            return bool(answer["databaseNames"])
+        return True
+
     def written(self) -> list[tuple[str, str]]:
         """Method and address of the requests with which the step changed something."""
         return [
             *self.requests.written(),
             *(line for inner in self._inner.values() for line in inner.requests.written()),
         ]
+
+    def risky_addresses(self) -> list[str]:
+        """The addresses that the step asked for and that say that this destroys something."""
+        logs = (self.requests, *(inner.requests for inner in self._inner.values()))
+        return [url for log in logs for url in log.risky_addresses()]
 
     async def picture(self, snapshot: PageSnapshot) -> WindowPicture | None:
         """A small picture of the window; `None` where none can be taken."""

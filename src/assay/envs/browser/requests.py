@@ -264,6 +264,16 @@ class RequestLog:
             and not is_analytics(request.url)
         ]
 
+    def risky_addresses(self) -> list[str]:
+        """Addresses of the step's requests without a change that say they destroy something."""
+        return [
+            url
+            for request in self._requests.values()
+            if request.step == self._step and request.first_method in SAFE
+            for url in ((*request.redirects, request.url)[0],)
+            if names_deed(url)
+        ]
+
     @property
     def polls(self) -> bool:
         """Whether the step makes the page ask for the same thing again and again."""

@@ -56,7 +56,7 @@ class PageSnapshot:
     busy: bool
     """Whether the page says that the end is still to come: a bar, a wheel, dots."""
     stored: bool
-    """Whether what the page keeps in the browser may have changed since the call began."""
+    """Whether what the page keeps in the browser has changed since the call began."""
     waited: bool
     """Whether it has said so in the meantime."""
     hosts: int

@@ -12,7 +12,7 @@
   const now = () => performance.now();
   const state = {
     acting: true, began: now(), input: -Infinity, event: -Infinity, inputTarget: null, answered: -Infinity, field: null,
-    invalid: new Set(), copies: 0, changes: new Map(), added: new Set(), waited: false, quietSince: now(), stirred: false, begun: false, inTask: false, phase: 0, databases: 0,
+    invalid: new Set(), copies: 0, changes: new Map(), added: new Set(), waited: false, quietSince: now(), stirred: false, begun: false, inTask: false, phase: 0,
   };
   const acting = () => state.acting && (state.begun || now() - state.began < NEW_MS);
   const FETCHED = new Set(["fetch", "xmlhttprequest", "script", "link"]);
@@ -81,6 +81,14 @@
     }
     return text;
   };
+  // What something was dropped on, by its own short label.
+  const receiver = (element) => {
+    for (let at = element, depth = 0; at && dom.kind(at) === 1 && depth < 5 && at !== document.body; at = dom.parent(at), depth++) {
+      const label = dom.attribute(at, "aria-label") || dom.attribute(at, "title") || dom.text(at, 41) || pictured(at);
+      if (label && label.length <= 40) return dom.fold(label);
+    }
+    return "";
+  };
   // A control without a name has a picture on it, and pictures are called after what they show.
   const pictured = (element) => {
     const words = [];
@@ -88,7 +96,7 @@
       const use = dom.attribute(part, "href") ?? dom.attribute(part, "xlink:href") ?? "";
       words.push(dom.attribute(part, "class") ?? "", dom.attribute(part, "data-icon") ?? "", dom.tag(part) === "USE" ? use : "");
     }
-    return dom.fold(words.join(" ").slice(0, 300).replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[^\p{L}]+/gu, " "));
+    return dom.fold(words.join(" ").replace(/\b(dust|rubbish|garbage|recycle|waste)?-?(bin|basket)\b/gi, (word, kind, thing) => (kind || thing.toLowerCase() === "bin" ? "trash" : word)).slice(0, 300).replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[^\p{L}]+/gu, " "));
   };
   const describe = (element) => {
     const target = control(element), plain = target === element && !dom.matches(element, CONTROL);
@@ -129,10 +137,10 @@
   // What a page keeps in the browser: what is removed from there is lost as well.
   const store = () => {
     try {
-      let size = 0, count = 0;
+      let size = 0;
       for (const place of [localStorage, sessionStorage])
-        for (let i = 0; i < place.length && i < 500; i++, count++) size += (place.getItem(place.key(i)) ?? "").length;
-      return `${count} ${size} ${document.cookie.length}`;
+        for (let i = 0; i < place.length && i < 200 && size < 500000; i++) size += (place.getItem(place.key(i)) ?? "").length;
+      return `${localStorage.length} ${sessionStorage.length} ${size} ${document.cookie.length}`;
     } catch { return ""; }
   };
   // What is in a closed root is told by that root, because outside it everything is its host.
@@ -162,9 +170,16 @@
         tell({ kind: "press", ...(button ? describe(button) : { role: "form", name: "", dialog: "", recipient: recipient() || addressed(target), around: surroundings(target), near: "" }) });
       }
       if (name === "input") tell({ kind: "input", ...describe(target) });
+      if (name === "pointerdown") state.grip = new WeakRef(target);
     }, { capture: true, passive: true });
   };
   listen(globalThis);
+  const onDrop = (event) => {
+    const target = origin(event), grip = state.grip?.deref();
+    if (!event.isTrusted || !grip || !target || dom.kind(target) !== 1 || target === grip || dom.contains(target, grip) || dom.contains(grip, target)) return;
+    tell({ kind: "drop", role: "button", name: receiver(target), dialog: "" });
+  };
+  for (const name of ["drop", "pointerup"]) addEventListener(name, onDrop, { capture: true, passive: true });
   const scrolls = new Map();
   addEventListener("scroll", (event) => {
     const target = event.target;
@@ -471,10 +486,15 @@
   };
   // A mark that was there before: a field keeps it until somebody looks at what was entered, which a
   // page does at once or when the form is sent.
+  const PRESSED = "button,input[type=submit],input[type=button],[role=button]";
   const refusedAgain = (element, field) => {
     if (element === field) return dom.matches(element, ":user-invalid") || state.changes.has(element) || state.changes.has(partOf(field));
-    const form = state.sent?.deref();
-    return Boolean(form) && dom.contains(form, element);
+    const form = state.sent?.deref(), pressed = state.inputTarget?.deref();
+    if (form) return dom.contains(form, element);
+    if (state.stirred || !pressed || dom.kind(pressed) !== 1 || !dom.matches(control(pressed), PRESSED)) return false;
+    let around = control(pressed);
+    for (let depth = 0; depth < 3 && dom.parent(around) && dom.parent(around) !== document.body; depth++) around = dom.parent(around);
+    return dom.contains(around, element);
   };
   const notePopups = () => {
     const found = popups();
@@ -499,7 +519,6 @@
       state.copies = 0;
       state.input = now();
       state.stored = store();
-      try { indexedDB.databases().then((all) => { state.databases = all.length; }, () => {}); } catch { /* not here */ }
       state.quietSince = now();
       markedBefore = marked();
       openBefore = layersOpen();
@@ -572,7 +591,7 @@
         scrolls: [...scrolls].map(([key, ref]) => `${key}:${Math.round((ref.deref()?.scrollTop ?? 0) / 50)}`).sort().join(" "),
         fresh: !state.begun,
         messages: begins || !(state.begun || submitted) ? [] : messages(),
-        stored: state.databases > 0 || (state.stored !== undefined && state.stored !== store()),
+        stored: state.stored !== undefined && state.stored !== store(),
         busy: !begins && state.begun && busy(),
         waited: state.waited,
         touched: [...state.changes].filter(([element, change]) => change.caused && dom.connected(element)).slice(0, 30).map(([element]) => element),

@@ -33,7 +33,7 @@ from assay.envs.browser.obstacles import (
     submitted,
 )
 from assay.envs.browser.outcomes import classify_error
-from assay.envs.browser.risk import effect_of, effect_seen, promises_look
+from assay.envs.browser.risk import effect_of, effect_seen, is_bin, promises_look
 from assay.envs.browser.snapshot import PageSnapshot
 from assay.envs.browser.tiles import Box, WindowPicture, changed_tiles, tiles_of
 from assay.envs.browser.transport import Transport
@@ -63,6 +63,8 @@ MOVES_S: Final = 0.15
 FIELD_TOOLS: Final = frozenset(("fill", "select", "upload"))
 """Tools of which only what stands by their own field says whether they worked."""
 PRESSES: Final = frozenset(("click", "press"))
+DRAGS: Final = frozenset(("drag", "drag_to", "drag_and_drop"))
+ERASING_KEYS: Final = frozenset(("delete", "backspace"))
 
 
 class PageWatch:
@@ -89,6 +91,8 @@ class PageWatch:
         self._before: PageSnapshot | None = None
         self._text: str | None = None
         self._blocked = False
+        self._database = False
+        """Whether the site may have changed something in a database of this browser."""
         self._retries = OfferedRetries()
         self._pictures = True
         self._picture: WindowPicture | None = None
@@ -174,6 +178,9 @@ class PageWatch:
         if code is None and observer.requests.document_lost:
             code = "nav_error"
         moved = self._scroll != scroll
+        self._database = False
+        if snapshot is not None and self._effect(moved=moved) >= Effect.DESTRUCTIVE:
+            self._database = await observer.keeps_database(snapshot.url)
         outcome = self._outcome(code, gate, snapshot, moved=moved)
         events = None
         if snapshot is not None:
@@ -407,6 +414,8 @@ class PageWatch:
         pressed = [seen for seen in inputs if seen.kind in PRESSES]
         if not inputs and self._target is not None and tool in PRESSES:
             pressed = [self._target]
+        if tool in DRAGS and any(is_bin(seen.name) for seen in inputs if seen.kind == "drop"):
+            effect = Effect.DESTRUCTIVE
         for seen in pressed:
             effect = max(effect, _effect_of_input(seen))
         return _after_dialogs(effect, self.observer.dialogs)
@@ -415,16 +424,17 @@ class PageWatch:
         """The effect, in the light of what the step has sent and what the page says of it."""
         if effect >= Effect.DESTRUCTIVE:
             return Effect.BROWSER if self._stays_here(snapshot) else effect
-        if effect == Effect.READ or not self.observer.inputs:
+        if effect == Effect.READ or self._known_tool not in (*PRESSES, *DRAGS):
             return effect
         target = self._input()
         typed = next((seen for seen in self.observer.inputs if seen.kind == "enter"), None)
         aimed = typed or target
         return effect_seen(
             effect,
-            name="" if aimed is None else aimed.name,
+            name="" if aimed is None or self._known_tool in DRAGS or self._erases() else aimed.name,
             texts=new_texts(snapshot, self._before),
             written=self.observer.written(),
+            addresses=self.observer.risky_addresses(),
             answers=typed is not None,
         )
 
@@ -439,6 +449,11 @@ class PageWatch:
             return moved and snapshot.steady == before.steady
         return promises_look(target.name) and snapshot.steady != before.steady
 
+    def _erases(self) -> bool:
+        """Whether the step is a press of a key that deletes what is marked."""
+        key = str(self._arguments.get("value", self._arguments.get("key", "")))
+        return self._known_tool == "press" and key.rpartition("+")[2].lower() in ERASING_KEYS
+
     def _stays_here(self, snapshot: PageSnapshot) -> bool:
         """Whether the step only changed the page, so that nothing outside can be gone or paid.
 
@@ -447,9 +462,9 @@ class PageWatch:
         observer, before = self.observer, self._before
         if before is None or observer.reached_out or observer.dialogs:
             return False
-        if snapshot.stored or snapshot.busy or snapshot.waited:
+        if self._database or snapshot.stored or snapshot.busy or snapshot.waited:
             return False
-        pressed = any(seen.kind in PRESSES for seen in observer.inputs)
+        pressed = any(seen.kind in (*PRESSES, "drop") for seen in observer.inputs)
         return pressed and snapshot.steady != before.steady
 
     def _info(self, *, moved: bool) -> str | None:

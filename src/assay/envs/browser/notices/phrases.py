@@ -155,7 +155,12 @@ NOTICES: Final = (
             you need permission *, request access *, restricted area, restricted,
             you have no permission|permissions|access|right|rights *,
             you do not have permission|permissions|access|the *,
-            you don't have permission|permissions|access|the *
+            you don't have permission|permissions|access|the *,
+            this|the|our|that * not available in your *,
+            this|the|our|that * isn't available in your *,
+            not available in your region|country|location|area *,
+            unavailable in your region|country|location|area *,
+            your region|country|location is not supported *, we are not available in your *
         """),
         gate=phrases("""
             subscribe to *, subscribe now to *, continue reading *, keep reading *,
@@ -166,8 +171,8 @@ NOTICES: Final = (
             this * subscriber|subscribers|premium|members *, premium content|article|feature *,
             for subscribers *, subscribers only, become a member|subscriber to *, upgrade to *,
             start your free trial *, are you * years old *, you must|have * 18|21 *,
-            please confirm * age|birth|18|21 *, confirm your age *, verify your age *,
-            age check *, age verification *, how old are you *, enter your date of birth *,
+            please confirm * age|birth|18|21 *, confirm your age *, verify your age *, age check *,
+            age verification *, how old are you *, enter your date of birth *,
             verify your email|e|phone|identity|account|address|number|device *,
             confirm your email|e|phone|identity|account|number|device *, verify it's you *,
             verify that it's you *, check your inbox|email|e|phone|mail *,
@@ -181,7 +186,11 @@ NOTICES: Final = (
             enter the verification|security|confirmation|login code *,
             enter your verification|security|confirmation|login code *,
             are you over|18|21|at least|of 18|21|legal *, are you over *, are you of legal *,
-            are you at least *, choose how to continue *, confirm that it is|it's you *
+            are you at least *, choose how to continue *, confirm that it is|it's you *,
+            to see|view|read|watch|access|open * accept|agree|consent|subscribe|register|upgrade *,
+            to see|view|read|watch this|the * please *, read on with ads|advertising|a *,
+            accept ads|advertising|tracking or *, subscribe or accept *, with ads or *,
+            this story|article|video|text * for subscribers|members
         """),
         fillers=phrases("""
             sorry, we're sorry, we are sorry, oops, ooops, whoops, uh oh, oh no, hmm, error, http,
@@ -247,10 +256,13 @@ NOTICES: Final = (
         """),
         denied=phrases("""
             zugriff verweigert, zugang verweigert, kein zugriff, keine berechtigung,
-            nicht berechtigt, sie sind nicht berechtigt *, zugriff gesperrt,
-            sie wurden gesperrt *, in ihrem land nicht *, * in ihrem land nicht *, nicht erlaubt,
+            nicht berechtigt, sie sind nicht berechtigt *, zugriff gesperrt, sie wurden gesperrt *,
+            in ihrem land nicht *, * in ihrem land nicht *, nicht erlaubt,
             sie haben keine berechtigung|rechte|erlaubnis|zugriff *,
-            sie haben keinen zugriff|zugang *
+            sie haben keinen zugriff|zugang *,
+            dieser|diese|dieses|der|die|das * in ihrem|deinem land|gebiet nicht *,
+            in ihrem|deinem land|gebiet nicht *, in ihrer|deiner region nicht *,
+            dieser|diese|dieses * in ihrer|deiner region nicht *, aus rechtlichen grunden * nicht *
         """),
         gate=phrases("""
             weiterlesen mit *, weiter mit werbung *, um diesen|den|weiter * lesen *,
@@ -260,7 +272,10 @@ NOTICES: Final = (
             bestatigen sie ihre e|identitat|telefonnummer *, wir haben ihnen * code|link|e *,
             geben sie den * code *, bestatigungscode *, wir schatzen ihre privatsphare *,
             wahlen sie ihr land *, zustimmen oder *,
-            bevor sie weitermachen|fortfahren|weiterlesen *, stimmen sie der|den|allen * zu um *
+            bevor sie weitermachen|fortfahren|weiterlesen *, stimmen sie der|den|allen * zu um *,
+            um diesen|diese|dieses|den|die|das * sehen|lesen|nutzen|anzeigen|ansehen *,
+            mit werbung oder *, pur abo oder *, werbung zulassen oder *,
+            abonnieren oder zustimmen *
         """),
         fillers=phrases("""
             leider, entschuldigung, entschuldigen sie, hoppla, ups, oh, tut uns leid, fehler,
@@ -313,10 +328,11 @@ NOTICES: Final = (
             connexion, se connecter, identification
         """),
         denied=phrases("""
-            acces refuse, acces interdit, acces non autorise, interdit,
-            vous n'etes pas autorise *, non autorise, vous avez ete bloque *,
-            * n'est pas disponible dans votre pays *, non disponible dans votre pays *,
-            vous n'avez pas acces|l'acces|l'autorisation|la|le *
+            acces refuse, acces interdit, acces non autorise, interdit, vous n'etes pas autorise *,
+            non autorise, vous avez ete bloque *, * n'est pas disponible dans votre pays *,
+            non disponible dans votre pays *, vous n'avez pas acces|l'acces|l'autorisation|la|le *,
+            ce|cet|cette|le|la * n'est pas disponible dans votre *, pas disponible dans votre *,
+            indisponible dans votre *
         """),
         gate=phrases("""
             abonnez vous pour *, pour lire la suite *, cet article est reserve *,
@@ -325,7 +341,9 @@ NOTICES: Final = (
             verifiez votre adresse|e|identite|telephone *, confirmez votre adresse|e|identite *,
             saisissez le code *, entrez le code *, un code * envoye *, nous vous avons envoye *,
             accepter et continuer *, choisissez votre pays *,
-            pour continuer votre|la|a lecture|lire *, avant de continuer vers|sur *
+            pour continuer votre|la|a lecture|lire *, avant de continuer vers|sur *,
+            pour voir|lire|consulter|afficher ce|cet|cette|l'article|la *, avec publicite ou *,
+            accepter ou s'abonner *, s'abonner ou accepter *, acceptez les * ou *
         """),
         fillers=phrases("""
             desole, desoles, nous sommes desoles, oups, malheureusement, erreur, attention, zut,
@@ -381,7 +399,8 @@ NOTICES: Final = (
             acceso denegado, acceso prohibido, acceso restringido, prohibido, sin permiso,
             no tiene permiso *, no tienes permiso *, no esta autorizado *, no autorizado,
             ha sido bloqueado *, no disponible en su pais|region *,
-            * no esta disponible en su pais *
+            * no esta disponible en su pais *, este|esta|el|la * no esta disponible en su|tu *,
+            no disponible en su|tu *
         """),
         gate=phrases("""
             suscribase para *, suscribete para *, para seguir leyendo *, es usted mayor de *,
@@ -389,7 +408,9 @@ NOTICES: Final = (
             verifique su correo|identidad|telefono *, confirme su correo|identidad *,
             introduzca el codigo *, le hemos enviado *, te hemos enviado *, acepte * continuar *,
             elija su pais *, este articulo es * suscriptores *, para continuar leyendo *,
-            antes de continuar debe|necesita *
+            antes de continuar debe|necesita *, para ver|leer|consultar este|esta|el|la *,
+            con publicidad o *, acepte o suscribase *, aceptar o suscribirse *,
+            aceptar y continuar *
         """),
         fillers=phrases("""
             lo sentimos, lo siento, ups, vaya, error, atencion, disculpe, por desgracia
@@ -438,13 +459,17 @@ NOTICES: Final = (
             acesso negado, acesso proibido, acesso restrito, proibido, sem permissao,
             voce nao esta autorizado *, nao autorizado, voce foi bloqueado *,
             indisponivel no seu pais *, nao disponivel em seu|no pais|seu *,
-            voce nao tem permissao|acesso|autorizacao *
+            voce nao tem permissao|acesso|autorizacao *,
+            este|esta|o|a * nao esta disponivel na|no|em sua|seu|tua *,
+            nao disponivel na|no|em sua|seu *, indisponivel na|no sua|seu *
         """),
         gate=phrases("""
             assine para *, para continuar lendo *, voce tem * 18 anos *, confirme sua idade *,
             verifique seu e|email|telefone *, confirme seu e|email|telefone *, digite o codigo *,
             insira o codigo *, enviamos * codigo|link|e *, aceite * continuar *,
-            escolha seu pais *, antes de continuar voce *
+            escolha seu pais *, antes de continuar voce *,
+            para ver|ler|acessar|aceder este|esta|o|a *, com publicidade ou *,
+            aceitar ou assinar *, aceite ou assine *
         """),
         fillers=phrases("""
             desculpe, desculpe nos, ops, opa, infelizmente, erro, atencao, lamentamos
@@ -494,13 +519,17 @@ NOTICES: Final = (
         denied=phrases("""
             accesso negato, accesso vietato, vietato, non autorizzato, non sei autorizzato *,
             sei stato bloccato *, non disponibile nel tuo paese *,
-            non hai il|i permesso|permessi|diritto *, non hai accesso *
+            non hai il|i permesso|permessi|diritto *, non hai accesso *,
+            questo|questa|il|la * non e disponibile nel|nella tuo|tua|suo|sua *,
+            non disponibile nel|nella tuo|tua *
         """),
         gate=phrases("""
             abbonati per *, hai * 18 anni *, conferma la tua eta *, verifica la tua e|email|eta *,
             conferma la tua e|email *, inserisci il codice *, ti abbiamo inviato *,
             prima di continuare *, accetta e continua *, per continuare a leggere *,
-            per leggere il|questo articolo *, verifica il tuo account|numero|telefono *
+            per leggere il|questo articolo *, verifica il tuo account|numero|telefono *,
+            per vedere|leggere|accedere|continuare questo|questa|il|la|a|al *, con pubblicita o *,
+            accetta o abbonati *, accettare o abbonarsi *
         """),
         fillers=phrases("""
             spiacenti, siamo spiacenti, ops, purtroppo, errore, attenzione, ci dispiace
@@ -547,13 +576,16 @@ NOTICES: Final = (
         denied=phrases("""
             toegang geweigerd, geen toegang, verboden, niet gemachtigd, niet toegestaan,
             u bent geblokkeerd *, niet beschikbaar in uw|jouw land *,
-            u heeft geen toegang|toestemming|rechten *, je hebt geen toegang|toestemming|rechten *
+            u heeft geen toegang|toestemming|rechten *, je hebt geen toegang|toestemming|rechten *,
+            deze|dit|de|het * niet beschikbaar in jouw|uw|je *, niet beschikbaar in jouw|uw|je *
         """),
         gate=phrases("""
             abonneer u|je om *, om verder te lezen *, bent u * 18 *, ben je * 18 *,
             bevestig uw|je leeftijd|e *, voer de code *, we hebben * code|link|e gestuurd *,
             voordat u|je verder *, om door te gaan met lezen *,
-            verifieer uw|je e|email|identiteit|account *
+            verifieer uw|je e|email|identiteit|account *,
+            om dit|deze|het|de * zien|lezen|bekijken *, met advertenties of *,
+            accepteren of abonneren *
         """),
         fillers=phrases("sorry, helaas, oeps, fout, let op, excuses, onze excuses"),
         harmless=phrases("geen fouten, geen fout, foutloos"),
@@ -598,13 +630,16 @@ NOTICES: Final = (
         denied=phrases("""
             доступ запрещен, доступ закрыт, доступ ограничен, нет доступа, запрещено,
             недостаточно прав *, вы заблокированы *, недоступно в вашеи стране *,
-            * недоступен в вашеи стране *, у вас нет прав|доступа|разрешения *
+            * недоступен в вашеи стране *, у вас нет прав|доступа|разрешения *,
+            недоступно в вашем|вашей *, недоступен в вашем|вашей *,
+            этот|эта|это * недоступен|недоступна|недоступно в вашем|вашей *
         """),
         gate=phrases("""
             подпишитесь чтобы *, оформите подписку *, чтобы продолжить *, чтобы читать *,
             вам есть 18 *, вам уже есть *, подтвердите возраст *, введите код *,
             прежде чем продолжить *, только по подписке *,
-            подтвердите свои|ваш|вашу возраст|почту|адрес|номер|аккаунт *, мы отправили вам|код *
+            подтвердите свои|ваш|вашу возраст|почту|адрес|номер|аккаунт *, мы отправили вам|код *,
+            чтобы прочитать|увидеть|посмотреть|читать *, с рекламой или *, примите или оформите *
         """),
         fillers=phrases("извините, к сожалению, упс, ои, ошибка, внимание, простите"),
         harmless=phrases("без ошибок, нет ошибок, ошибок нет, ошибок не наидено"),
@@ -635,12 +670,13 @@ NOTICES: Final = (
             請登入, 登录
         """),
         denied=phrases("""
-            拒绝访问, 访问被拒绝, 禁止访问, 没有权限, 无权访问, 权限不足, 所在地区不可用,
-            拒絕存取, 沒有權限
+            拒绝访问, 访问被拒绝, 禁止访问, 没有权限, 无权访问, 权限不足, 所在地区不可用, 拒絕存取,
+            沒有權限, 在您所在的地区不可用, 您所在的地区无法, 该地区暂不支持, 您所在的国家
         """),
         gate=phrases("""
             订阅后, 开通会员后, 付费阅读, 继续阅读, 您是否已满, 确认年龄, 验证邮箱, 验证手机,
-            输入验证码, 验证码已发送, 同意并继续, 购买后
+            输入验证码, 验证码已发送, 同意并继续, 购买后, 订阅后可阅读, 订阅以继续阅读,
+            接受广告或订阅, 登录后查看全文, 本文仅限会员
         """),
         fillers=phrases("抱歉, 对不起, 很抱歉, 错误, 提示"),
         harmless=phrases("没有错误, 无错误"),
@@ -674,13 +710,13 @@ NOTICES: Final = (
             会員限定, 会員専用
         """),
         denied=phrases("""
-            アクセスが拒否, アクセス拒否, アクセスできません, 権限がありません,
-            許可されていません, 閲覧できません
+            アクセスが拒否, アクセス拒否, アクセスできません, 権限がありません, 許可されていません,
+            閲覧できません, お住まいの地域では, この地域ではご利用, お使いの地域では
         """),
         gate=phrases("""
             続きを読むには, 続きは会員, 有料会員, 購読すると, 年齢確認, 歳以上ですか, 20歳以上,
             18歳以上, メールアドレスの確認, メールを送信しました, 認証コード, 確認コード,
-            続けるには, 本人確認
+            続けるには, 本人確認, 続きを読むには, この記事は会員限定, 有料会員限定, 広告を許可
         """),
         fillers=phrases("申し訳ございません, 申し訳ありません, エラー, ただいま, 現在, お知らせ"),
         harmless=phrases("エラーはありません, エラーなし"),
@@ -708,10 +744,14 @@ NOTICES: Final = (
             로그인이 필요, 로그인해 주세요, 로그인하세요, 로그인 후, 세션이 만료, 회원 전용,
             회원만
         """),
-        denied=phrases("접근이 거부, 접근 거부, 접근이 차단, 권한이 없, 접근할 수 없, 차단되었"),
+        denied=phrases("""
+            접근이 거부, 접근 거부, 접근이 차단, 권한이 없, 접근할 수 없, 차단되었,
+            해당 지역에서는, 거주 지역에서는 이용, 이 지역에서는 이용
+        """),
         gate=phrases("""
             구독하고, 계속 읽으려면, 구독자 전용, 유료 회원, 나이 확인, 성인 인증, 만 19세,
-            이메일 인증, 인증번호, 인증 코드, 본인 확인, 계속하려면
+            이메일 인증, 인증번호, 인증 코드, 본인 확인, 계속하려면, 계속 읽으려면, 회원 전용 기사,
+            구독자 전용, 광고를 허용하거나
         """),
         fillers=phrases("죄송합니다, 오류, 알림, 현재"),
         harmless=phrases("오류가 없, 오류 없음"),
@@ -737,12 +777,13 @@ NOTICES: Final = (
             للاعضاء فقط, للمشتركين
         """),
         denied=phrases("""
-            تم رفض الوصول, الوصول مرفوض, الدخول ممنوع, غير مصرح, غير متاح في بلدك,
-            ليس لديك صلاحية, ليس لديك اذن
+            تم رفض الوصول, الوصول مرفوض, الدخول ممنوع, غير مصرح, غير متاح في بلدك, ليس لديك صلاحية,
+            ليس لديك اذن, غير متاح في منطقتك, غير متاح في بلدك, غير متوفر في بلدك
         """),
         gate=phrases("""
             اشترك لمتابعة, اشترك للقراءة, لمتابعة القراءة, هل عمرك, تاكيد العمر, ادخل الرمز,
-            رمز التحقق, تاكيد بريدك, قبل المتابعة
+            رمز التحقق, تاكيد بريدك, قبل المتابعة, لمتابعة القراءة, للمشتركين فقط,
+            هذا المحتوى للمشتركين
         """),
         fillers=phrases("عذرا, ناسف, خطا, تنبيه"),
         harmless=phrases("لا توجد اخطاء, بدون اخطاء"),
@@ -753,7 +794,9 @@ NOTICES: Final = (
             nie znaleziono strony, strona nie została znaleziona, nie znaleziono *,
             strona nie istnieje, nie znaleźliśmy *, * nie istnieje
         """),
-        broken=phrases("coś poszło nie tak *, wystąpił błąd *, błąd serwera, przerwa techniczna *"),
+        broken=phrases("""
+            coś poszło nie tak *, wystąpił błąd *, błąd serwera, przerwa techniczna *
+        """),
         failed=phrases("""
             błąd, błędny, błędne, nieprawidłowy, nieprawidłowe, nie udało się, nie można,
             niepoprawny, niedostępny, wymagane, proszę wybrać, wybierz najpierw, proszę podać,
@@ -774,11 +817,13 @@ NOTICES: Final = (
         """),
         denied=phrases("""
             odmowa dostępu, brak dostępu, dostęp zabroniony, nie masz uprawnień|dostępu *,
-            brak uprawnień *
+            brak uprawnień *, ten|ta|to * nie jest dostepny|dostepna|dostepne w twoim|twojej *,
+            niedostepne w twoim|twojej *, niedostepny w twoim|twojej *
         """),
         gate=phrases("""
             subskrybuj aby *, aby czytać dalej *, czy masz 18|ukończone *,
-            potwierdź swój|swoje wiek|e|email *, wpisz kod *, wysłaliśmy *
+            potwierdź swój|swoje wiek|e|email *, wpisz kod *, wysłaliśmy *,
+            aby przeczytac|zobaczyc|czytac|obejrzec *, z reklamami lub *, zaakceptuj lub *
         """),
         fillers=phrases("przepraszamy, niestety, ups, błąd, uwaga"),
         harmless=phrases("brak błędów, bez błędów"),
@@ -808,12 +853,15 @@ NOTICES: Final = (
             endast för medlemmar|prenumeranter *, logga in
         """),
         denied=phrases("""
-            åtkomst nekad, åtkomst nekas, ingen åtkomst,
-            du har inte behörighet|åtkomst|tillgång *, du saknar behörighet *
+            åtkomst nekad, åtkomst nekas, ingen åtkomst, du har inte behörighet|åtkomst|tillgång *,
+            du saknar behörighet *, den|det|denna * inte tillganglig|tillgangligt i ditt|din *,
+            inte tillganglig|tillgangligt i ditt|din *
         """),
         gate=phrases("""
             prenumerera för att *, för att läsa vidare *, är du över|minst 18|20 *,
-            bekräfta din ålder|e|epost *, ange koden *, vi har skickat *
+            bekräfta din ålder|e|epost *, ange koden *, vi har skickat *,
+            for att lasa|se den|det|hela|vidare *, med annonser eller *,
+            godkann eller prenumerera *
         """),
         fillers=phrases("tyvärr, förlåt, hoppsan, oj, fel, obs"),
         harmless=phrases("inga fel, utan fel"),
@@ -831,7 +879,9 @@ NOTICES: Final = (
             lütfen seçin, lütfen girin, önce, dolu, tükendi, süresi doldu, reddedildi,
             tekrar deneyin, üzgünüz, maalesef
         """),
-        limited=phrases("çok fazla istek|deneme|arama *, sıradasınız *, bekleme odası, sıranız *"),
+        limited=phrases("""
+            çok fazla istek|deneme|arama *, sıradasınız *, bekleme odası, sıranız *
+        """),
         robot=phrases("""
             robot olmadığınızı *, insan olduğunuzu *, ben robot değilim, güvenlik kontrolü *,
             güvenlik doğrulaması *
@@ -841,11 +891,14 @@ NOTICES: Final = (
             sadece üyeler *, giriş yap
         """),
         denied=phrases("""
-            erişim engellendi, erişim reddedildi, erişim yok, yetkiniz yok *, bu sayfaya erişim *
+            erişim engellendi, erişim reddedildi, erişim yok, yetkiniz yok *, bu sayfaya erişim *,
+            bulundugunuz ulkede * kullanilamiyor *, bolgenizde kullanilamiyor *,
+            ulkenizde kullanilamiyor *
         """),
         gate=phrases("""
             okumaya devam etmek için *, devam etmek için abone *, 18 yaşından *,
-            yaşınızı doğrulayın *, e posta adresinizi doğrulayın *, kodu girin *, size bir kod *
+            yaşınızı doğrulayın *, e posta adresinizi doğrulayın *, kodu girin *, size bir kod *,
+            devamini okumak icin *, reklamli veya *, icerigi gormek icin *
         """),
         fillers=phrases("üzgünüz, maalesef, hata, dikkat, özür dileriz"),
         harmless=phrases("hata yok, hatasız"),

@@ -5,8 +5,17 @@ from assay.envs.browser.risk.effects import (
     asks_for_login,
     effect_of,
     effect_seen,
+    is_bin,
     names_deed,
     promises_look,
 )
 
-__all__ = ["READS", "asks_for_login", "effect_of", "effect_seen", "names_deed", "promises_look"]
+__all__ = [
+    "READS",
+    "asks_for_login",
+    "effect_of",
+    "effect_seen",
+    "is_bin",
+    "names_deed",
+    "promises_look",
+]

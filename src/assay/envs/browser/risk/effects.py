@@ -22,6 +22,7 @@ from assay.envs.browser.risk.deeds import (
     will_bind,
 )
 from assay.envs.browser.risk.words import (
+    BINS,
     COMPOUNDS,
     GOING_ON,
     LANGUAGES,
@@ -126,20 +127,25 @@ def effect_seen(
     name: str,
     texts: Iterable[str],
     written: Iterable[tuple[str, str]],
+    addresses: Iterable[str] = (),
     answers: bool = False,
 ) -> Effect:
     """The effect, or a worse one where what happened shows that the name says too little.
 
     `texts` are the messages and headings that came with the step, `written` the method and address
-    of each request with which it changed something, and `answers` says that what was typed into a
+    of each request with which it changed something, `addresses` those of others that name a
+    deed, and `answers` says that what was typed into a
     field was sent off from it. What sent nothing that changes something has done nothing.
     """
-    written = list(written)
-    if not written or effect >= Effect.DESTRUCTIVE or _is_taken_back(name[:400]):
+    written, says_little = list(written), _confirms(name) or not _words(name)
+    if effect >= Effect.DESTRUCTIVE or _is_taken_back(name[:400]):
+        return effect
+    if says_little and any(True for _ in addresses):
+        return Effect.DESTRUCTIVE
+    if not written:
         return effect
     if answers and is_for_answer(name):
         return Effect.IRREVERSIBLE
-    says_little = _confirms(name) or not _words(name)
     if says_little and any(_address_destroys(method, url) for method, url in written):
         return Effect.DESTRUCTIVE
     sends = effect == Effect.EXTERNAL and not _names_a_draft(name)
@@ -150,6 +156,12 @@ def effect_seen(
         if was_done(text[:300]) or (sends and was_sent(text[:300])):
             return Effect.IRREVERSIBLE
     return effect
+
+
+def is_bin(name: str) -> bool:
+    """Whether what is dropped on something of this name is thrown away."""
+    text = f" {' '.join(_words(name[:400]))} "
+    return any(f" {phrase} " in text if phrase.isascii() else phrase in text for phrase in BINS)
 
 
 def names_deed(url: str) -> bool:

@@ -120,6 +120,13 @@ GOING_ON: Final = phrases("""
 """)
 """Answers that lead on to the next page, and often mean no more than that."""
 
+BINS: Final = phrases("""
+    trash, bin, recycle bin, waste, garbage, delete, delete here, drop to delete, papierkorb,
+    mülleimer, löschen, corbeille, poubelle, supprimer, papelera, basura, eliminar, lixeira, lixo,
+    cestino, prullenbak, verwijderen, корзина, удалить, 回收站, 垃圾桶, 删除, ゴミ箱, 削除, 휴지통,
+    삭제, سلة المهملات, حذف, kosz, usuń, papperskorg, radera, çöp, çöp kutusu, sil
+""")
+"""Names of places for what is to be thrown away."""
 LOOKS: Final = phrases("""
     preview, read more, show more, see more, view more, read on, show less, mehr lesen,
     mehr anzeigen, weiterlesen, vorschau, lire la suite, voir plus, afficher plus, en savoir plus,
