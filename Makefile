@@ -259,7 +259,7 @@ prove: $(CHROMIUM) $(TRAINERS)/inspect/.installed $(PEERS)/math/.installed $(PEE
 
 training-speed: $(STAMP) $(TRAINERS)/trl/.installed $(TRAINERS)/verl/.installed $(PEERS)/math/.installed ## Time the rewards of a training step inside TRL and verl, beside Math-Verify.
 	$(BIN)/python perf/training_rewards.py --data $(MATH_DATA) --trl-python $(TRAINERS)/trl/bin/python \
-		--verl-python $(TRAINERS)/verl/bin/python --packages $(wildcard $(PEERS)/math/lib/python3*/site-packages)
+		--verl-python $(TRAINERS)/verl/bin/python --packages $(PEERS)/math/lib/python3*/site-packages
 
 lock: $(STAMP) ## Pin the packages anew, with hashes.
 	@$(BIN)/python -m pip install --quiet uv
