@@ -153,9 +153,9 @@ outside: browsergym clients harbor foreign-logs doors ## Run all that needs the 
 harbor: $(STAMP) $(PEERS)/harbor/.installed ## Have the format's own validator read our trajectories.
 	@$(BIN)/python -m pytest -q tests/formats
 
-trainer-trl: example := trl_grpo trl_tracking trl_worlds
+trainer-trl: example := trl_grpo trl_tracking trl_worlds trl_loop
 trainer-verl: example := verl_reward
-trainer-verifiers: example := verifiers_env verifiers_worlds
+trainer-verifiers: example := verifiers_env verifiers_worlds verifiers_loop
 trainer-rubric: example := verifiers_rubric
 trainer-inspect: example := inspect_task
 trainer-gymnasium: example := gymnasium_worlds
@@ -259,7 +259,7 @@ prove: $(CHROMIUM) $(TRAINERS)/inspect/.installed $(PEERS)/math/.installed $(PEE
 
 training-speed: $(STAMP) $(TRAINERS)/trl/.installed $(TRAINERS)/verl/.installed $(PEERS)/math/.installed ## Time the rewards of a training step inside TRL and verl, beside Math-Verify.
 	$(BIN)/python perf/training_rewards.py --data $(MATH_DATA) --trl-python $(TRAINERS)/trl/bin/python \
-		--verl-python $(TRAINERS)/verl/bin/python --packages $(wildcard $(PEERS)/math/lib/python3*/site-packages)
+		--verl-python $(TRAINERS)/verl/bin/python --packages $(PEERS)/math/lib/python3*/site-packages
 
 lock: $(STAMP) ## Pin the packages anew, with hashes.
 	@$(BIN)/python -m pip install --quiet uv

@@ -182,7 +182,7 @@ def lost(page: Page) -> None:
 
 
 def changed(page: Page) -> None:
-    page.get_by_label("since the run before").select_option("up")
+    page.locator("select[name=changed]").select_option("up")
 
 
 def cause(page: Page) -> None:

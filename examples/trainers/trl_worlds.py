@@ -8,7 +8,7 @@ whose vocabulary has whole actions as tokens. Then a group in which an environme
     python examples/trainers/trl_worlds.py [webshop alfworld chat scienceworld]
 """
 
-# ruff: noqa: T201, S106, SLF001 - a script prints; a token is no password; TRL keeps its log there
+# ruff: noqa: T201, SLF001 - a script prints; TRL keeps its log there
 from __future__ import annotations
 
 import json
@@ -23,58 +23,16 @@ os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"
 
 import torch
 from datasets import Dataset
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import (
-    LlamaConfig,
-    LlamaForCausalLM,
-    PreTrainedTokenizerFast,
-    PrinterCallback,
-    set_seed,
-)
+from tiny_policy import SILENT, build_model, build_tokenizer
+from transformers import PrinterCallback, set_seed
 from trl import GRPOConfig, GRPOTrainer
-from trl.chat_template_utils import qwen3_chat_template
-from worlds import WORLDS, check_groups, names
+from worlds import WORLDS, Fragile, check_groups, names
 
 import assay
 from assay.adapters.episodes import Episodes
 from assay.adapters.trl_episodes import environment_factory, outcome, rollout_func, rows
-from assay.errors import DeadResource
-from assay.schema import Observation
 
 GROUP, STEPS = 8, 2
-
-
-def build_tokenizer(actions: Sequence[str]) -> PreTrainedTokenizerFast:
-    """A tokenizer with a token for each action; every other word is the unknown one."""
-    special = ["<pad>", "<|im_end|>", "<unk>", "<|im_start|>"]
-    vocabulary = {token: number for number, token in enumerate(special)}
-    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.decoder = decoders.Fuse()
-    tokenizer.add_tokens(list(actions))
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        pad_token="<pad>",
-        eos_token="<|im_end|>",
-        unk_token="<unk>",
-        additional_special_tokens=["<|im_start|>"],
-        chat_template=qwen3_chat_template,
-    )
-
-
-def build_model(tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
-    config = LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        max_position_embeddings=2048,
-        pad_token_id=tokenizer.pad_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        bos_token_id=None,
-    )
-    return LlamaForCausalLM(config)
 
 
 def build_trainer(
@@ -82,7 +40,7 @@ def build_trainer(
 ) -> GRPOTrainer:
     set_seed(7)
     tokenizer = build_tokenizer(actions)
-    silent = tokenizer.convert_tokens_to_ids(["<pad>", "<unk>", "<|im_start|>", "<|im_end|>"])
+    silent = tokenizer.convert_tokens_to_ids(list(SILENT))
     trainer = GRPOTrainer(
         model=build_model(tokenizer),
         processing_class=tokenizer,
@@ -156,15 +114,6 @@ def as_call(action: str) -> str:
     return f"<tool_call>\n{json.dumps(call)}\n</tool_call>"
 
 
-class Failing(assay.envs.AlfWorld):
-    """A household that breaks at the word `look`."""
-
-    async def step(self, action: str) -> Observation:
-        if action == "look":
-            raise DeadResource("the house has burnt down")
-        return await super().step(action)
-
-
 def train_with_failures() -> None:
     """A failure is no reward: the rollouts that failed have no advantage and move no weight."""
     house, records = WORLDS["alfworld"], list[assay.Episode]()
@@ -172,7 +121,7 @@ def train_with_failures() -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         Episodes(
-            Failing,
+            Fragile,
             "alfworld_episode_reward",
             tasks=tasks,
             step_limit=8,

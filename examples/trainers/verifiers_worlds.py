@@ -11,65 +11,33 @@ whose traces carry an error and no reward.
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import random
 import sys
-import threading
 import time
 from collections.abc import Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import version
 from types import ModuleType
-from typing import Any
 
 import verifiers.v1 as vf
-from worlds import WORLDS, check_groups, names
+from loopback import serve
+from worlds import WORLDS, Fragile, check_groups, names
 
 import assay
 from assay.adapters.episodes import Episodes
 from assay.adapters.verifiers_episodes import environment
-from assay.errors import DeadResource
-from assay.schema import Observation
 
 GROUP = 8
 
 
-class RandomModel(BaseHTTPRequestHandler):
-    """A chat endpoint: the name of its model says which environment's actions it knows."""
-
-    rng = random.Random(7)
-
-    def do_POST(self) -> None:
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        action = self.rng.choice(WORLDS[request["model"]].actions)
-        message = {"role": "assistant", "content": action}
-        reply = {
-            "id": "random",
-            "object": "chat.completion",
-            "created": 0,
-            "model": request["model"],
-            "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-            "usage": {"prompt_tokens": 8, "completion_tokens": 4, "total_tokens": 12},
-        }
-        body = json.dumps(reply).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: Any) -> None: ...
-
-
-async def play_group(name: str, model: str, episodes: Episodes, port: int) -> list[vf.Episode]:
+async def play_group(
+    name: str, model: str, episodes: Episodes, client: vf.EvalClientConfig
+) -> list[vf.Episode]:
     """Eight episodes of the first task, by verifiers' own slots."""
     module = ModuleType(name)  # a file of one's own, in earnest: verifiers finds it by its name
     vars(module).update(zip(("Tasks", "Play", "Say"), environment(episodes), strict=True))
     vars(module)["__all__"] = ["Tasks", "Play", "Say"]
     sys.modules[name] = module
     env = vf.load_environment(vf.resolve_env_config({"taskset": {"id": name}}))
-    base_url = f"http://127.0.0.1:{port}/v1"
-    client = vf.EvalClientConfig(base_url=base_url, api_key_var="RANDOM_KEY")
     context = vf.ModelContext(model=model, client=client)
     async with env.serving():
         (task,) = env.taskset
@@ -77,10 +45,10 @@ async def play_group(name: str, model: str, episodes: Episodes, port: int) -> li
         return list(await asyncio.gather(*(env.run_slot(slot, context) for slot in slots)))
 
 
-def play(name: str, port: int) -> None:
+def play(name: str, client: vf.EvalClientConfig) -> None:
     start, records = time.perf_counter(), list[assay.Episode]()
     with WORLDS[name].open(step_limit=12, at_once=GROUP, on_episode=records.append) as episodes:
-        played = asyncio.run(play_group(f"{name}_world", name, episodes, port))
+        played = asyncio.run(play_group(f"{name}_world", name, episodes, client))
     figures = check_groups(records, GROUP)
     traces = [trace for episode in played for trace in episode.traces]
     assert len(traces) == GROUP, [episode.errors for episode in played]
@@ -91,27 +59,18 @@ def play(name: str, port: int) -> None:
     assert len({(info["group"], info["seed"], info["start"]) for info in infos}) == 1
     openings = {trace.branches[-1].messages[0].content for trace in traces}
     assert len(openings) == 1, "every trace opens with the one reset observation"
-    print(f"{name}, verifiers {vf.TRACE_VERSION}: {figures}")
+    print(f"{name}, verifiers {version('verifiers')}: {figures}")
     print(
         f"  rewards on the traces {[round(trace.reward, 3) for trace in traces]}; group "
         f"{infos[0]['group']!r}, seed {infos[0]['seed']}; {time.perf_counter() - start:.1f} s"
     )
 
 
-class Failing(assay.envs.AlfWorld):
-    """A household that breaks at the word `look`."""
-
-    async def step(self, action: str) -> Observation:
-        if action == "look":
-            raise DeadResource("the house has burnt down")
-        return await super().step(action)
-
-
-def play_with_failures(port: int) -> None:
+def play_with_failures(client: vf.EvalClientConfig) -> None:
     """What fails is an error on the trace, and no reward."""
     tasks = WORLDS["alfworld"].open().tasks
-    with Episodes(Failing, "alfworld_episode_reward", tasks=tasks, step_limit=12) as episodes:
-        played = asyncio.run(play_group("failing_world", "alfworld", episodes, port))
+    with Episodes(Fragile, "alfworld_episode_reward", tasks=tasks, step_limit=12) as episodes:
+        played = asyncio.run(play_group("failing_world", "alfworld", episodes, client))
     traces = [trace for episode in played for trace in episode.traces]
     failures = [trace for trace in traces if not trace.ok]
     print(
@@ -124,16 +83,11 @@ def play_with_failures(port: int) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    os.environ["RANDOM_KEY"] = "none"
-    server = ThreadingHTTPServer(("127.0.0.1", 0), RandomModel)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    port = server.server_address[1]
-    try:
+    rng = random.Random(7)
+    with serve(lambda model, _: rng.choice(WORLDS[model].actions)) as client:
         for name in names(arguments):
-            play(name, port)
-        play_with_failures(port)
-    finally:
-        server.shutdown()
+            play(name, client)
+        play_with_failures(client)
     return 0
 
 

@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 
 import assay
 from assay.adapters.episodes import Episodes, turn_rewards
-from assay.envs import Chat
+from assay.envs import AlfWorld, Chat
+from assay.errors import DeadResource
+from assay.schema import Observation
 
 PRICES = {"tea": "17", "rum": "29"}
 
@@ -25,6 +27,22 @@ def price(item: str) -> str:
         item: the name of the item
     """
     return PRICES.get(item, "not sold here")
+
+
+class Fragile(AlfWorld):
+    """A household that breaks at the second `look` of an episode."""
+
+    looks = 0
+
+    async def reset(self, task: assay.Task) -> Observation:
+        self.looks = 0
+        return await super().reset(task)
+
+    async def step(self, action: str) -> Observation:
+        self.looks += action == "look"
+        if self.looks == 2:
+            raise DeadResource("the house has burnt down")
+        return await super().step(action)
 
 
 class World(NamedTuple):
@@ -94,12 +112,14 @@ def check_groups(episodes: Sequence[assay.Episode], size: int) -> str:
     """A line of figures, or an `AssertionError`: one start for each group, its id and its seed in
     every record, and outcomes as `assay.score` gives them on the records."""
     groups: dict[str, list[assay.Episode]] = {}
+    rescored: list[float] = []
     for episode in episodes:
         groups.setdefault(episode.metadata["group"], []).append(episode)
         reward = episode.scores[0].scorer
         context = assay.Context.recorded(episode)
         again = assay.score(reward, **episode.columns(), context=context)
         assert again == episode.scores[0], (again, episode.scores[0])
+        rescored.append(float(again))
     for group in groups.values():
         assert len(group) == size, [len(each) for each in groups.values()]
         assert len({(e.task.id, e.metadata["seed"]) for e in group}) == 1
@@ -111,6 +131,6 @@ def check_groups(episodes: Sequence[assay.Episode], size: int) -> str:
     return (
         f"{len(episodes)} rollouts in {len(groups)} groups of {size}, one start each; seeds "
         f"{sorted({episode.metadata['seed'] for episode in episodes})}; {min(turns)} to "
-        f"{max(turns)} turns; outcomes {sum(outcomes):g} in all, by assay.score {sum(outcomes):g}, "
+        f"{max(turns)} turns; outcomes {sum(outcomes):g} in all, by assay.score {sum(rescored):g}, "
         f"turn rewards {sum(paid):g}"
     )

@@ -87,7 +87,7 @@ async def run(data: Path, rounds: int, seed: int, graders: list[str]) -> None:
         samples = [batch[number : number + 1] for number in range(len(step.rows))]
         manager = managers[step.grader]
         manager.loop = loop
-        begin = time.perf_counter()
+        begin, worked = time.perf_counter(), time.process_time()
         results = await asyncio.gather(*map(manager.run_single, samples))
         spent = time.perf_counter() - begin
         record = {
@@ -96,6 +96,7 @@ async def run(data: Path, rounds: int, seed: int, graders: list[str]) -> None:
             "round": step.round,
             "hostile": step.hostile,
             "reward_s": spent,
+            "reward_cpu_s": time.process_time() - worked,
             "step_s": None,
             "mean": sum(each["reward_score"] for each in results) / len(results),
         }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import threading
 from functools import partial
 from typing import Any
@@ -240,3 +242,24 @@ def test_credit_compares_the_episodes_of_a_group() -> None:
     assert [row.group for row in turns] == ["a", "a", "b"]
     assert turns[0].states == turns[1].states
     assert len(set(turns[0].states)) == 2
+
+
+@pytest.mark.slow
+def test_a_simulator_that_is_killed_is_no_score_and_the_next_episode_has_another() -> None:
+    path = ("open door to outside", "go to outside", "wait1", "focus on crocodile")
+    tasks = [Task(id="lifespan-longest-lived/93")]
+    with Episodes("scienceworld", "scienceworld_reward", tasks=tasks, at_once=1) as episodes:
+        live = episodes.new()
+        start = live.reset().text
+        context = live._context
+        assert context is not None
+        instance: Any = episodes.wait(context.acquire_resource(episodes.spec))
+        os.kill(instance.pid, signal.SIGKILL)
+        assert live.step(path[0]).stop_reason == "env_error"
+        assert live.finish().scores[0].abstained
+        episode = play(live, path)
+        assert live.start is not None
+        assert live.start.text == start
+        assert live.outcome == 1.0
+        assert sum(turn_rewards(episode)) == pytest.approx(1.0)
+        assert scored_again("scienceworld_reward", episode) == episode.scores[0]

@@ -309,6 +309,7 @@ def test_lists_of_other_tasks_share_neither_a_line_nor_a_map(tmp_path: Path) -> 
     }
     (heat,) = page.maps
     assert [run.run_id for run in heat.runs] == ["a", "c"]
+    assert compare_page(RunsReader(tmp_path), CompareQuery()).suggested == ()
 
 
 def test_each_run_is_offered_for_comparison_with_the_one_before_it(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import assay
 from assay.errors import BadParameter
-from assay.resources.sandbox import NoSandbox, Sandbox
+from assay.resources.sandbox import NoSandbox, Sandbox, zygote
 from assay.rewards.outcome.code import reward as code
 from assay.schema.score import Abstained, Score
 
@@ -274,3 +274,16 @@ def test_names_that_a_pattern_binds_are_the_tests_own() -> None:
             assert first and more
 """
     assert float(score(RIGHT, {"code": body, "entry_point": "add"})) == 1.0
+
+
+def test_a_sandbox_without_a_place_is_no_lack_of_isolation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zygote, "WAITING", 0)
+    sandbox = Sandbox("process", slots=1)
+    monkeypatch.setattr(code, "shared_sandbox", lambda _: sandbox)
+    try:
+        with sandbox.slot():
+            result = score(RIGHT, ADD)
+    finally:
+        sandbox.close()
+    assert isinstance(result, Abstained)
+    assert (result.reason, "ask for fewer" in result.because) == ("sandbox_error", True)

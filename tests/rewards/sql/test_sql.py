@@ -337,3 +337,11 @@ def test_few_large_results_are_kept() -> None:
         cells = 4 * len(possible_results(database, query, limits).rows)
     assert cells > CACHED_CELLS / 4
     assert len(database.cache) < 5
+
+
+def test_a_script_that_takes_too_much_memory_is_a_bad_database() -> None:
+    script = """CREATE TABLE t(a); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
+        WHERE i < 400) INSERT INTO t SELECT zeroblob(960000) FROM n;"""
+    result = score("SELECT 1 FROM t", "SELECT 1 FROM t", {"script": script})
+    assert isinstance(result, Abstained)
+    assert (result.reason, "too much memory" in result.because) == ("bad_database", True)

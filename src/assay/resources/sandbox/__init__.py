@@ -19,6 +19,7 @@ from assay.resources.sandbox.zygote import (
     Isolation,
     NoSandbox,
     Sandbox,
+    SandboxBusy,
     SandboxLayer,
     shared_sandbox,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "NoSandbox",
     "RunEnd",
     "Sandbox",
+    "SandboxBusy",
     "SandboxLayer",
     "SandboxLimits",
     "SandboxRun",

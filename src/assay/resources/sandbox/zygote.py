@@ -35,6 +35,10 @@ class NoSandbox(ResourceError):
     """This machine cannot isolate a program, or has no room for another one."""
 
 
+class SandboxBusy(NoSandbox):
+    """There is no room for another program now."""
+
+
 class SandboxLayer(NamedTuple):
     """One layer of the sandbox, and whether it holds on this machine."""
 
@@ -105,13 +109,13 @@ class Sandbox:
     def slot(self) -> Iterator[None]:
         """The block, as soon as fewer than `slots` others are under way.
 
-        Raises `NoSandbox` if too many wait already, or nobody leaves for long.
+        Raises `SandboxBusy` if too many wait already, or nobody leaves for long.
         """
         if not self._waiting.acquire(blocking=False):
-            raise NoSandbox(f"{WAITING} runs wait already; ask for fewer at a time")
+            raise SandboxBusy(f"{WAITING} runs wait already; ask for fewer at a time")
         try:
             if not self._slots.acquire(timeout=WAIT_S):
-                raise NoSandbox(f"no slot was free for {WAIT_S:g} s")
+                raise SandboxBusy(f"no slot was free for {WAIT_S:g} s")
             try:
                 yield
             finally:

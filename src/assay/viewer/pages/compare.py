@@ -13,6 +13,7 @@ from assay.report.diagnosis import AttemptDiagnosis
 from assay.report.task_changes import TaskChange
 from assay.viewer.pages.records import PageNumber, copy_fields, page_of
 from assay.viewer.pages.run import AT_ONCE, run_before
+from assay.viewer.pages.runs import task_list
 from assay.viewer.runs_reader import RunsReader
 from assay.viewer.theme import Shade, reward_shade
 
@@ -134,7 +135,7 @@ def _suggested(runs: list[RunRow]) -> tuple[SuggestedPair, ...]:
     pairs: list[SuggestedPair] = []
     for row in reversed(runs):
         base = by_name.get(run_before(runs, row) or "")
-        if base is not None:
+        if base is not None and task_list(base) == task_list(row):
             shades = reward_shade(base.mean), reward_shade(row.mean)
             pairs.append(SuggestedPair(base, row, *shades))
         if len(pairs) == SUGGESTED:

@@ -312,7 +312,7 @@ def _chart(reader: RunsReader, rows: list[RunRow]) -> RewardChart:
     # The line of the newest run is the first.
     for place in range(len(charted) - 1, -1, -1):
         row = charted[place]
-        groups.setdefault((row.benchmark, row.agent, _task_list(row)), {})[place] = row
+        groups.setdefault((row.benchmark, row.agent, task_list(row)), {})[place] = row
     lines = []
     for (benchmark, agent, tasks), places in list(groups.items())[:MOST_LINES]:
         every = [places.get(place) for place in range(len(charted))]
@@ -334,7 +334,7 @@ def _chart(reader: RunsReader, rows: list[RunRow]) -> RewardChart:
     return RewardChart(run_ids, created, tuple(lines), max(0, len(groups) - MOST_LINES))
 
 
-def _task_list(row: RunRow) -> str:
+def task_list(row: RunRow) -> str:
     """The hash of the tasks of a run that was given a list; empty for any other benchmark.
 
     Such lists are numbered from 1 each: `task.1` of one is not that of another.
@@ -350,7 +350,7 @@ def _maps(reader: RunsReader, rows: list[RunRow], query: RunsQuery) -> list[Heat
     groups: dict[tuple[str, str], list[RunRow]] = {}
     for row in reversed(rows):
         if row.scored and row.parent is None:
-            groups.setdefault((row.benchmark, _task_list(row)), []).append(row)
+            groups.setdefault((row.benchmark, task_list(row)), []).append(row)
     several = [(name, group[:MAPPED_RUNS]) for (name, _), group in groups.items() if group[1:]]
     alone = len(several) == 1
     return [

@@ -8,7 +8,13 @@ from typing import Literal, TypeAlias, get_args
 
 from assay.errors import BadParameter
 from assay.registry import reward
-from assay.resources.sandbox import Isolation, NoSandbox, SandboxLimits, shared_sandbox
+from assay.resources.sandbox import (
+    Isolation,
+    NoSandbox,
+    SandboxBusy,
+    SandboxLimits,
+    shared_sandbox,
+)
 from assay.rewards.outcome.code.compare import ListOrder, same_output, same_value
 from assay.rewards.outcome.code.execute import (
     Outcomes,
@@ -82,6 +88,8 @@ def _score(run: ProgramRun, task: Tests, pay: Pay) -> Score:
     for attempt in range(1, ATTEMPTS + 1):
         try:
             return _pay(run.outcomes(task), pay)
+        except SandboxBusy as error:
+            return Abstained("sandbox_error", str(error), PARTS)
         except NoSandbox as error:
             return Abstained("no_isolation", str(error), PARTS)
         except SandboxLost as error:

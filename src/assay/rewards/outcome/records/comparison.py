@@ -118,7 +118,7 @@ def _key(value: Any, texts: TextRule) -> Hashable:
     if isinstance(value, int | float) and not isinstance(value, bool):
         # As text: numbers can be chosen that all have one hash.
         whole = isinstance(value, int) or value.is_integer()
-        return "number", str(int(value)) if whole else repr(value)
+        return "number", hex(int(value)) if whole else repr(value)
     return "constant", repr(value)
 
 

@@ -97,12 +97,15 @@ def _references(
         where = f"database {number + 1}" if len(request["databases"]) > 1 else "the database"
         try:
             database = databases.get(source)
+        except (BadDatabase, OutOfMemory) as error:
+            if isinstance(error, OutOfMemory) and not is_first:
+                raise
+            return {"reason": "bad_database", "because": f"{where} cannot be read: {error}"}
+        try:
             reference = possible_results(
                 database, request["reference"], limits, rows_only=request["mode"] != "assay"
             )
             results.append((database, reference))
-        except BadDatabase as error:
-            return {"reason": "bad_database", "because": f"{where} cannot be read: {error}"}
         except BadQuery as error:
             if isinstance(error, OutOfMemory) and not is_first:
                 raise
