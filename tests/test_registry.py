@@ -51,11 +51,15 @@ def test_a_decorated_function_is_still_that_function() -> None:
 
 
 def test_a_reward_is_found_by_name_and_by_name_and_version() -> None:
-    assert REWARDS.get("registry_brevity") is brevity
-    assert REWARDS.get("registry_brevity@2") is brevity
-    assert find_reward("registry_brevity").id == "registry_brevity@2"
-    with pytest.raises(UnknownName, match="registry_brevity@2"):
-        REWARDS.get("registry_brevity@1")
+    @assay.reward(name="registry_found", version=2, replace=True)
+    def found(final_response: str) -> float:
+        return float(bool(final_response))
+
+    assert REWARDS.get("registry_found") is found
+    assert REWARDS.get("registry_found@2") is found
+    assert find_reward("registry_found").id == "registry_found@2"
+    with pytest.raises(UnknownName, match="registry_found@2"):
+        REWARDS.get("registry_found@1")
 
 
 def test_an_unknown_name_says_what_may_have_been_meant() -> None:
