@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import sys
+import warnings
+from asyncio.subprocess import PIPE
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from assay.agents.models import cli
 from assay.agents.models.cli import CliModel
 from assay.agents.models.protocol import Reply
 from assay.errors import BadParameter, ModelError
@@ -157,3 +161,33 @@ def test_a_program_that_is_not_there_is_named() -> None:
 def test_an_empty_command_is_refused() -> None:
     with pytest.raises(BadParameter, match="needs a `command`"):
         CliModel(command="")
+
+
+def test_a_pipe_that_a_stranger_holds_open_is_closed_on_our_side(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cli, "REAP_S", 0.2)
+    stranger = "[sys.executable, '-c', 'import time; time.sleep(5)']"
+    options = "start_new_session=True, stderr=subprocess.DEVNULL"
+    program = (
+        f"import subprocess, sys, time; subprocess.Popen({stranger}, {options}); "
+        "print('ready', flush=True); time.sleep(30)"
+    )
+
+    async def start_and_kill() -> None:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", program),
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        assert await process.stdout.readline() == b"ready\n"
+        await cli.kill_group(process)
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        asyncio.run(start_and_kill())
+        gc.collect()
+    assert [str(one.message) for one in caught if one.category is ResourceWarning] == []

@@ -206,6 +206,8 @@ async def kill_group(process: Process) -> None:
                 while stream is not None and await stream.read(65_536):
                     pass
             await process.wait()
+    # Its own end of such a pipe would stay open; asyncio has no public way to close it.
+    process._transport.close()  # type: ignore[attr-defined] # noqa: SLF001
 
 
 def _read(output: bytes) -> Reply | str:
