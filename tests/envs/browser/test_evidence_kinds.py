@@ -49,6 +49,15 @@ root.querySelector('button').onclick = () => root.querySelector('p').textContent
 </script>""",
     "/book": """<h1>Room</h1><p>Non-refundable rate, 214.00. Card on file.</p>
 <button id=book>Book now</button> <button id=terms>Terms</button>""",
+    "/late": """<h1>Lab</h1><p id=out>Choose one.</p><button id=values onclick="out.textContent =
+'Preparing…'; setTimeout(() => out.innerHTML = '<b>Calcium</b> 81 mg/l', 2200)">Values</button>
+<button id=plan onclick="out.innerHTML = '<i style=background:#eee>&nbsp; &nbsp;</i>';
+setTimeout(() => out.innerHTML = '<h2>Page not found</h2>', 700)">Plan</button>
+<i id=karl onmouseenter="setTimeout(() => out.textContent = 'Karl builds organs', 200)">Karl</i>""",
+    "/ticker": """<h1>Live</h1><button id=dead>Notify</button><div><ul id=news></ul></div><script>
+let n = 0; setInterval(() => { const line = document.createElement('li');
+line.textContent = `${n++} Corner`; news.prepend(line) }, 600)</script>""",
+    "/long": "<h1>Survey</h1>" + "<p>The team walked the ridge from end to end.</p>" * 200,
     "/code": """<form method=post action=/tan><input name=user><input type=password name=pw>
 <button id=in>Go</button></form>""",
     "/tan": "<h1>Almost there</h1><input inputmode=numeric maxlength=6><button>Next</button>",
@@ -74,8 +83,20 @@ CASES = {
     "binding": ("/book", ["#book"], "destructive_ungated", "gate_unknown"),
     "terms": ("/book", ["#terms"], "no_progress", "unchanged"),
     "code": ("/code", ["#in"], "blocked", "block_gate"),
+    "emptied place": ("/late", ["#plan"], "failure", "error_page_error"),
+    "slow driver": ("/late", ["hover #karl"], "observation", "new_info"),
+    "came before the wait": (
+        "/late",
+        ["#values", "idle 1200", "wait 50"],
+        "observation",
+        "new_info",
+    ),
+    "only by itself": ("/ticker", ["slowly #dead"], "no_progress", "unchanged"),
+    "glides": ("/long", ["press PageDown"], "observation", "new_info"),
 }
-"""Path, clicks, and of the last of them the class and a reason."""
+"""Path, steps (clicks, if nothing else is said), and of the last the class and a reason."""
+SLOW_MS = 700
+"""What a slow driver takes before it acts."""
 
 
 async def answer(route: Any) -> None:
@@ -89,14 +110,31 @@ async def answer(route: Any) -> None:
         await route.fulfill(status=404, body="not here", content_type="text/plain")
 
 
-async def score_of(context: Any, path: str, clicks: Sequence[str]) -> StepScore:
-    """The score of the last of the clicks."""
+async def act(page: Any, verb: str, what: str) -> None:
+    if verb == "wait":
+        await page.wait_for_timeout(float(what))
+    elif verb == "press":
+        await page.keyboard.press(what)
+    elif verb == "hover":
+        await page.wait_for_timeout(SLOW_MS)
+        await page.hover(what)
+    else:
+        await page.wait_for_timeout(SLOW_MS if verb == "slowly" else 0)
+        await page.click(what)
+
+
+async def score_of(context: Any, path: str, steps: Sequence[str]) -> StepScore:
+    """The score of the last of the steps."""
     page = await context.new_page()
     await page.goto(HOST + path)
     watch = await assay.watch(page)
-    for selector in clicks:
-        async with watch.step("click"):
-            await page.click(selector)
+    for step in steps:
+        verb, _, what = step.rpartition(" ")
+        if verb == "idle":
+            await page.wait_for_timeout(float(what))
+            continue
+        async with watch.step(verb if verb in ("wait", "press", "hover") else "click"):
+            await act(page, verb, what)
     await watch.close()
     await page.close()
     score: StepScore | None = watch.score
@@ -129,8 +167,8 @@ async def run_all() -> tuple[dict[str, StepScore], float]:
 
         async def one(name: str) -> StepScore:
             async with places:
-                path, clicks, _, _ = CASES[name]
-                return await score_of(context, path, clicks)
+                path, steps, _, _ = CASES[name]
+                return await score_of(context, path, steps)
 
         scores = await asyncio.gather(*map(one, CASES))
         await chromium.close()

@@ -215,7 +215,9 @@ def test_an_asynchronous_page_is_awaited(tmp_path: Path) -> None:
     assert not any(row.differs for row in rescore(read_steps(tmp_path / "steps.jsonl")))
 
 
-FEW = "requests-02 forms-25 walls-18 pending-02 loops-05 irreversible-14 noise-04 walls-07".split()
+FEW = (
+    "requests-02 forms-25 walls-18 pending-02 loops-05 irreversible-14 noise-04 walls-07 browser-09"
+).split()
 
 
 def test_a_few_of_the_labelled_steps_are_judged_as_a_person_does() -> None:

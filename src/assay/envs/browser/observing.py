@@ -82,6 +82,8 @@ class SeenInput(NamedTuple):
     """Whether it is a picture rather than a control."""
     jumps: bool = False
     """Whether it is a link to a place on the same page."""
+    saves: bool = False
+    """Whether it is a link to a file that the browser is to keep."""
     box: tuple[float, float, float, float] | None = None
 
 
@@ -288,10 +290,18 @@ class PageObserver:
             busy = self.requests.waiting and monotonic() < deadline
             if not busy and not self.loading:
                 break
+        while self._awaits_file and monotonic() < deadline:
+            await self._transport.sleep(TICK_S)
         for inner in self._inner.values():
             await inner.settle(patience_ms=patience_ms if inner.touched else QUIET_MS)
         await self._read_answers()
         await self.confirm()
+
+    @property
+    def _awaits_file(self) -> bool:
+        """Whether a file was asked for that has not begun to come."""
+        asked = any(seen.saves and seen.kind == "click" for seen in self.inputs)
+        return asked and not self.happened["downloads"] and not self.dialog_open
 
     async def _reacts(self) -> bool:
         """Whether a script of the page listens to input; where none does, nothing comes later."""

@@ -40,13 +40,16 @@
     for (let at = trail; at; at = at.up) if (at.element === element) return true;
     return false;
   };
+  const tagsIn = (below, element) =>
+    (below.get(element) ?? []).flatMap(([child, line]) => [line, ...tagsIn(below, child)]);
   const freeze = (element, entry) => {
     if (entry.frozen) return entry.frozen;
-    if (entry.turned) return (entry.frozen = { text: dom.text(element, 400), refs: [] });
-    const before = store.before ?? { pieces: [], refs: [] };
+    if (entry.turned) return (entry.frozen = { text: dom.text(element, 400), refs: [], tags: [] });
+    const before = store.before ?? { pieces: [], refs: [], below: new Map() };
     return (entry.frozen = {
       text: before.pieces.filter(([, trail]) => isIn(trail, element)).map(([text]) => text).join(""),
       refs: before.refs.filter(([, , trail]) => isIn(trail, element)).map(([role, name]) => [role, name]),
+      tags: tagsIn(before.below, element),
     });
   };
   // Whether an element is a steady part of the page, which its surroundings must be as well.
@@ -311,16 +314,24 @@
     }
   };
   // Tags of the first levels, without text, ids or classes: what stays when only the content changes.
+  const below = new Map();
   const skeleton = (body) => {
     const out = [];
     let level = body ? [body] : [];
     for (let depth = 0; depth < 3 && out.length < 64; depth++) {
       const next = [];
       for (const element of level) {
-        const children = dom.children(element);
+        const entry = unrest.restless(element);
+        if (entry) {
+          out.push(...freeze(element, entry).tags);
+          continue;
+        }
+        const children = dom.children(element), lines = [];
+        below.set(element, lines);
         for (let i = 0; i < children.length && out.length < 64; i++) {
           if (dom.SKIP.has(tag(children[i])) || unrest.popup(children[i])) continue;
-          out.push(`${depth}${tag(children[i]).slice(0, 40)} ${(attribute(children[i], "role") ?? "").slice(0, 40)}`);
+          lines.push([children[i], `${depth}${tag(children[i]).slice(0, 40)} ${(attribute(children[i], "role") ?? "").slice(0, 40)}`]);
+          out.push(lines.at(-1)[1]);
           next.push(children[i]);
         }
       }
@@ -448,7 +459,7 @@
   if (body) walk(body);
   store.elements = seen;
   store.hosts = hosts;
-  store.latest = { pieces: steady, refs: steadyRefs };
+  store.latest = { pieces: steady, refs: steadyRefs, below };
   if (options.begins) store.before = store.latest;
   const texts = {}, selected = {};
   for (const selector of options.blocks) {

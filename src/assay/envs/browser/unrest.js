@@ -6,13 +6,15 @@
   const SYNC_MS = 30;          // a change this soon after an input event is its doing
   const AGAIN_MS = 1150;       // what changes by itself mostly does so again by then
   const PLAIN_MS = 10, TYPING_MS = 350, ALONE_MS = 300;
+  const EMPTY_MS = 1000;       // a place that a call emptied is mostly filled again by then
+  const GLIDE_MS = 60, SCROLLS_MS = 150;
   const KEPT = 2000;
   const POPUP = /cookie|consent|gdpr|newsletter|subscri|promo|interstitial|survey|feedback-widget|chat-?widget|popup|pop-up|app-banner|paywall-offer/i;
   const NEW_MS = 2000;         // a new document belongs to the call that led to it, if nobody says else
   const now = () => performance.now();
   const state = {
     acting: true, began: now(), input: -Infinity, event: -Infinity, inputTarget: null, answered: -Infinity, field: null,
-    invalid: new Set(), copies: 0, changes: new Map(), added: new Set(), waited: false, quietSince: now(), stirred: false, begun: false, inTask: false, phase: 0,
+    invalid: new Set(), copies: 0, changes: new Map(), added: new Set(), emptied: new Set(), deaf: false, turned: -Infinity, scrolled: -Infinity, waited: false, quietSince: now(), stirred: false, begun: false, inTask: false, phase: 0,
   };
   const acting = () => state.acting && (state.begun || now() - state.began < NEW_MS);
   const FETCHED = new Set(["fetch", "xmlhttprequest", "script", "link"]);
@@ -110,7 +112,7 @@
       drawn: ["CANVAS", "VIDEO", "IMG", "SVG"].includes(dom.tag(element)) ||
         (!dom.matches(target, "a,button,input,select,textarea") && !dom.text(element, 1)),
       box: [box.x, box.y, box.width, box.height],
-      jumps: leadsInside(target),
+      jumps: leadsInside(target), saves: dom.matches(target, "a[href][download]"),
     };
   };
   // A link to a place on the same page.
@@ -143,6 +145,7 @@
       return `${localStorage.length} ${sessionStorage.length} ${size} ${document.cookie.length}`;
     } catch { return ""; }
   };
+  const SCROLL_KEYS = new Set(["PageDown", "PageUp", "Home", "End", "ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight", " "]);
   // What is in a closed root is told by that root, because outside it everything is its host.
   const told = new WeakSet();
   const listen = (root) => {
@@ -157,6 +160,7 @@
       state.inputTarget = new WeakRef(target);
       if (!target || target === document || dom.kind(target) !== 1) return;
       if (name === "input" || name === "change") state.field = new WeakRef(target);
+      if (name === "wheel" || (name === "keydown" && SCROLL_KEYS.has(event.key))) state.turned = now();
       state.acting = state.begun = true; // somebody acts, announced or not, until `rest`
       if (name === "click") tell({ kind: "click", ...describe(target) });
       if (name === "keydown" && ["Enter", " "].includes(event.key) && !["INPUT", "TEXTAREA"].includes(dom.tag(target)))
@@ -183,6 +187,7 @@
   const scrolls = new Map();
   addEventListener("scroll", (event) => {
     const target = event.target;
+    state.scrolled = now();
     if (dom.kind(target) === 1 && scrolls.size < 50) scrolls.set(place(target), new WeakRef(target));
   }, { capture: true, passive: true });
   addEventListener("invalid", (event) => { if (state.invalid.size < 100) state.invalid.add(event.target); }, true);
@@ -237,13 +242,15 @@
     if (t - state.began < LOADING_MS || document.readyState === "loading") return;
     if ((element.textContent ?? "").length > IDLE_CHARS || restless.size >= KEPT) return;
     const key = place(element);
-    const seen = restless.get(key) ?? { count: 0, last: -Infinity, phase: 0, known: false, alone: false };
+    const seen = restless.get(key) ?? { count: 0, times: 0, last: -Infinity, phase: 0, known: false, alone: false };
     restless.set(key, seen);
     if (state.inTask && acting()) turn(element, seen, removed);
+    if (seen.phase !== state.phase) { seen.phase = state.phase; seen.count = seen.times = 0; }
+    const again = t - seen.last > 40;
+    if (again) seen.times++;
     if (synchronous) return;
     seen.words = letters(element.textContent ?? "");
-    if (seen.phase !== state.phase) { seen.phase = state.phase; seen.count = 0; }
-    if (t - seen.last > 40) { seen.count++; seen.last = t; }
+    if (again) { seen.count++; seen.last = t; }
     if (!acting() && !caused) seen.alone = true;
     // Once may be late loading, and what an answer of the network changed may come in parts.
     if (!acting() && seen.count >= (caused ? 3 : 2)) learn(element, seen);
@@ -256,9 +263,14 @@
       const entry = restless.get(place(element));
       // What changes by itself may do so just when somebody acts; what a call has touched may come
       // to its end a little later, and is not waited for.
-      if (entry) out.push([element, entry, !change.caused || entry.alone]);
+      if (entry) out.push([element, entry, state.deaf || !change.caused || entry.alone]);
     }
     return out.slice(0, 50);
+  };
+  const WORDS = /[\p{L}\p{N}]/u;
+  const says = (nodes) => {
+    for (const node of nodes) if (WORDS.test(node.textContent ?? "")) return true;
+    return false;
   };
   const observer = new MutationObserver((records) => {
     for (const record of records) {
@@ -271,6 +283,7 @@
         for (const node of record.addedNodes) if (dom.kind(node) === 1 && !dom.SKIP.has(dom.tag(node))) onChange(node);
         continue;
       }
+      if (acting() && state.emptied.size < KEPT && says(record.removedNodes)) state.emptied.add(target);
       onChange(target, record.removedNodes);
     }
   });
@@ -441,9 +454,20 @@
     }
     return false;
   };
+  // Whether there is nothing to read yet in a place where there was: a grey block, or dots.
+  const empty = () => {
+    let left = 60;
+    for (const element of state.emptied) {
+      if (left-- <= 0) break;
+      if (dom.connected(element) && !entryOf(element) && dom.visible(element) && !WORDS.test(dom.text(element, 40))) return true;
+    }
+    return false;
+  };
   const HOLDERS = new Set(["INPUT", "SELECT", "TEXTAREA", "BODY", "HTML", "MAIN", "FORM"]);
   // Whether something glides to its place; what moves for ever is not waited for.
   const moving = () => {
+    const begins = state.scrolled < state.turned && now() - state.turned < SCROLLS_MS;
+    if (begins || now() - state.scrolled < GLIDE_MS) return true;
     let left = 50;
     for (const animation of document.getAnimations()) {
       if (left-- <= 0) break;
@@ -515,6 +539,7 @@
       state.field = state.sent = null;
       state.changes.clear();
       state.added.clear();
+      state.emptied.clear();
       state.invalid.clear();
       state.copies = 0;
       state.input = now();
@@ -529,6 +554,8 @@
     // After a call that has had no effect at all it waits longer: a page may answer late.
     // A page that does not react to input is done as soon as it is drawn.
     quiet: ({ still, quiet: usual, patience, deadline, provisional }) => new Promise((done) => {
+      // Where nothing listens, no script's change is an answer.
+      state.deaf = still && document.scripts.length > 0;
       const plain = still && (state.begun || (!document.scripts.length && document.readyState !== "loading"));
       const quiet = plain ? PLAIN_MS : usual;
       const last = Math.max(state.input, state.began) + provisional;
@@ -541,12 +568,17 @@
           setTimeout(check, 30);
           return;
         }
+        if (state.begun && t - state.input < EMPTY_MS && empty()) {
+          end = Math.max(end, t + quiet);
+          setTimeout(check, 30);
+          return;
+        }
         // A field is mostly looked at a little after the last letter.
         // A page that changed without asking anybody may show something for the time being.
         const alone = state.stirred && state.begun && state.answered < state.input;
         const least = plain ? quiet : state.field ? Math.max(quiet, TYPING_MS) : alone ? Math.max(quiet, ALONE_MS) : quiet;
         const long = plain || state.stirred || !state.begun ? least : Math.max(patience ?? 0, least);
-        const left = moving() ? 20 : long - (t - state.quietSince);
+        const left = moving() ? 20 : long - (t - Math.max(state.quietSince, state.event));
         if (left <= 0 || t >= end) done(left <= 0);
         else setTimeout(check, Math.max(1, Math.min(left, end - t)));
       };
@@ -559,7 +591,8 @@
       const check = () => {
         let left = 0;
         for (const [element, entry, awaited] of all) {
-          if (entry.count >= 2 && entry.phase === state.phase) learn(element, entry);
+          const times = state.deaf ? entry.times : entry.count;
+          if (times >= 2 && entry.phase === state.phase) learn(element, entry);
           else if (awaited) left++;
         }
         if (!left || now() >= end) {

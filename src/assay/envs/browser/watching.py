@@ -134,6 +134,11 @@ class PageWatch:
         self.observer.begin(self._steps)
         # From here on nothing that happens is missed, whenever the driver begins to act.
         await self._quietly(self.observer.arm())
+        if self._known_tool == "wait" and self._last is not None:
+            # What came since the last look is what it waits for, or a part of that.
+            self._target, self._before = None, self._last
+            self._text = None if latest is None else latest.text
+            return None
         snapshot = await self._look({"begins": True})
         self._attach_tiles()
         changed = snapshot is not None and self._latest != latest
