@@ -57,6 +57,8 @@ setTimeout(() => out.innerHTML = '<h2>Page not found</h2>', 700)">Plan</button>
     "/ticker": """<h1>Live</h1><button id=dead>Notify</button><div><ul id=news></ul></div><script>
 let n = 0; setInterval(() => { const line = document.createElement('li');
 line.textContent = `${n++} Corner`; news.prepend(line) }, 600)</script>""",
+    "/poll": """<h1>Lines</h1><button id=b onclick="out.textContent = 'Line B'">B</button>
+<p id=out>Line A</p><script>setInterval(() => fetch('/api/none'), 600)</script>""",
     "/long": "<h1>Survey</h1>" + "<p>The team walked the ridge from end to end.</p>" * 200,
     "/code": """<form method=post action=/tan><input name=user><input type=password name=pw>
 <button id=in>Go</button></form>""",
@@ -92,6 +94,7 @@ CASES = {
         "new_info",
     ),
     "only by itself": ("/ticker", ["slowly #dead"], "no_progress", "unchanged"),
+    "asks by itself": ("/poll", ["slowly #b"], "progress", "text_changed"),
     "glides": ("/long", ["press PageDown"], "observation", "new_info"),
 }
 """Path, steps (clicks, if nothing else is said), and of the last the class and a reason."""
@@ -133,7 +136,8 @@ async def score_of(context: Any, path: str, steps: Sequence[str]) -> StepScore:
         if verb == "idle":
             await page.wait_for_timeout(float(what))
             continue
-        async with watch.step(verb if verb in ("wait", "press", "hover") else "click"):
+        tool = verb if verb in ("wait", "press", "hover") else "click"
+        async with watch.step(tool, **({"value": what} if tool == "press" else {})):
             await act(page, verb, what)
     await watch.close()
     await page.close()

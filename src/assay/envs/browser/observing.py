@@ -32,6 +32,8 @@ PROVISIONAL_MS: Final = 1_500
 """How long a page is waited for that says that the end is still to come."""
 POLLS_S: Final = 0.9
 """How long it is watched whether a page that has waited asks again."""
+AGAIN_S: Final = 1.15
+"""How long it is watched whether a page repeats a request that has failed."""
 ANSWERS_S: Final = 3.0
 """How long the answers to a step's own requests are waited for."""
 QUIET_MS: Final = 80
@@ -295,13 +297,14 @@ class PageObserver:
         for inner in self._inner.values():
             await inner.settle(patience_ms=patience_ms if inner.touched else QUIET_MS)
         await self._read_answers()
+        await self._watch_failures()
         await self.confirm()
 
     @property
     def _awaits_file(self) -> bool:
         """Whether a file was asked for that has not begun to come."""
-        asked = any(seen.saves and seen.kind == "click" for seen in self.inputs)
-        return asked and not self.happened["downloads"] and not self.dialog_open
+        promised = any(seen.saves and seen.kind == "click" for seen in self.inputs)
+        return promised and not self.happened["downloads"] and not self.dialog_open
 
     async def _reacts(self) -> bool:
         """Whether a script of the page listens to input; where none does, nothing comes later."""
@@ -326,6 +329,14 @@ class PageObserver:
                 answer = await self._transport.send("Network.getResponseBody", {"requestId": key})
                 if not answer.get("base64Encoded"):
                     self.requests.take_answer(key, str(answer.get("body", "")))
+
+    async def _watch_failures(self) -> None:
+        """Where data did not come, wait whether the page asks for it again by itself."""
+        until = monotonic() + AGAIN_S
+        while self.requests.failed_once and monotonic() < until and not self.dialog_open:
+            if self.requests.disown():
+                break
+            await self._transport.sleep(TICK_S)
 
     async def confirm(self) -> None:
         """Where only timers have changed something, wait whether they go on."""

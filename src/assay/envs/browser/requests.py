@@ -29,6 +29,10 @@ ANSWER_CHARS: Final = 100_000
 """A longer answer is data, and not a refusal."""
 REFUSALS: Final = (401, 402, 403, 407, 429, 451, 511)
 """Statuses that say who may not do something, rather than that it cannot be done."""
+FRAMES: Final = 20
+"""Calls that tell where a request was sent from."""
+TIMER_S: Final = 0.3
+"""What is sent again sooner may have been asked for twice."""
 KEPT_LINES: Final = 1_000
 """Kinds of request that are counted apart; a page that makes up more is counted as one."""
 KEPT_REQUESTS: Final = 500
@@ -85,6 +89,9 @@ class _Request:
     read: bool = False
     refused: bool = False
     """Whether the answer says itself that it is a refusal."""
+    stack: str = ""
+    """Where in the page's scripts it was sent from."""
+    sent_at: float = 0.0
 
     @property
     def failed(self) -> bool:
@@ -134,6 +141,7 @@ class RequestLog:
         main = kind == "Document" and event.get("frameId") == self._frame_id
         method = str(sent["method"])
         request = _Request(method, str(sent["url"])[:8_192], kind, self._step, main, method)
+        request.stack, request.sent_at = _stack(event), float(event.get("timestamp", 0.0))
         if not self._step and not main:
             self._background[_line(request)] += 1
         if len(self._requests) >= KEPT_REQUESTS:
@@ -275,6 +283,36 @@ class RequestLog:
         ]
 
     @property
+    def failed_once(self) -> bool:
+        """Whether what the step lacks is data that was asked for once; a page may ask again."""
+        own = self.own()
+        return own.failed_reads > 0 and not own.failed_writes
+
+    def disown(self) -> bool:
+        """Leave out failed requests for data that the page repeats by itself; whether one was.
+
+        What is sent again a while later, from the very same place in the page's scripts, was sent
+        by a timer and not by the step: what an input sends has the input's own call below it.
+        """
+        failed = [
+            request
+            for request in self._counted(main=False)
+            if request.failed and request.step == self._step and request.method in SAFE
+        ]
+        repeated = [
+            one
+            for one in failed
+            for other in self._requests.values()
+            if one.stack
+            and other.stack == one.stack
+            and _line(other) == _line(one)
+            and abs(other.sent_at - one.sent_at) >= TIMER_S
+        ]
+        for request in repeated:
+            self._background[_line(request)] += 1
+        return bool(repeated)
+
+    @property
     def polls(self) -> bool:
         """Whether the step makes the page ask for the same thing again and again."""
         lines = Counter(
@@ -309,6 +347,14 @@ def is_refused(body: str) -> bool:
     if answer.get("success") is False or answer.get("ok") is False:
         return True
     return bool(answer.get("error") or answer.get("errors")) and not answer.get("data")
+
+
+def _stack(event: Mapping[str, Any]) -> str:
+    stack = event.get("initiator", {}).get("stack", {})
+    return " ".join(
+        f"{call.get('url')}:{call.get('lineNumber')}:{call.get('columnNumber')}"
+        for call in stack.get("callFrames", ())[:FRAMES]
+    )
 
 
 def _line(request: _Request) -> str:

@@ -14,7 +14,7 @@
   const now = () => performance.now();
   const state = {
     acting: true, began: now(), input: -Infinity, event: -Infinity, inputTarget: null, answered: -Infinity, field: null,
-    invalid: new Set(), copies: 0, changes: new Map(), added: new Set(), emptied: new Set(), deaf: false, turned: -Infinity, scrolled: -Infinity, waited: false, quietSince: now(), stirred: false, begun: false, inTask: false, phase: 0,
+    invalid: new Set(), copies: 0, changes: new Map(), added: new Set(), emptied: new Set(), turned: -Infinity, scrolled: -Infinity, waited: false, quietSince: now(), stirred: false, begun: false, inTask: false, phase: 0,
   };
   const acting = () => state.acting && (state.begun || now() - state.began < NEW_MS);
   const FETCHED = new Set(["fetch", "xmlhttprequest", "script", "link"]);
@@ -234,23 +234,24 @@
   const onChange = (element, removed) => {
     const t = now();
     const synchronous = t - state.event < SYNC_MS || state.inTask;
-    const caused = synchronous || t - state.answered < 200;
+    const answers = t - state.answered < 200;
+    const caused = synchronous || answers;
+    // What merely comes soon after an event may do so by chance.
+    const sure = state.inTask || answers;
     const before = state.changes.get(element);
-    if (before) before.caused = before.caused || caused;
-    else if (state.changes.size < KEPT) state.changes.set(element, { t, synchronous, caused });
+    if (before) { before.caused ||= caused; before.sure ||= sure; }
+    else if (state.changes.size < KEPT) state.changes.set(element, { t, synchronous, caused, sure });
     if (!entryOf(element)) { state.quietSince = t; state.stirred = true; }
     if (t - state.began < LOADING_MS || document.readyState === "loading") return;
     if ((element.textContent ?? "").length > IDLE_CHARS || restless.size >= KEPT) return;
     const key = place(element);
-    const seen = restless.get(key) ?? { count: 0, times: 0, last: -Infinity, phase: 0, known: false, alone: false };
+    const seen = restless.get(key) ?? { count: 0, last: -Infinity, phase: 0, known: false, alone: false };
     restless.set(key, seen);
     if (state.inTask && acting()) turn(element, seen, removed);
-    if (seen.phase !== state.phase) { seen.phase = state.phase; seen.count = seen.times = 0; }
-    const again = t - seen.last > 40;
-    if (again) seen.times++;
-    if (synchronous) return;
+    if (seen.phase !== state.phase) { seen.phase = state.phase; seen.count = 0; }
+    if (state.inTask) return;
     seen.words = letters(element.textContent ?? "");
-    if (again) { seen.count++; seen.last = t; }
+    if (t - seen.last > 40) { seen.count++; seen.last = t; }
     if (!acting() && !caused) seen.alone = true;
     // Once may be late loading, and what an answer of the network changed may come in parts.
     if (!acting() && seen.count >= (caused ? 3 : 2)) learn(element, seen);
@@ -263,7 +264,7 @@
       const entry = restless.get(place(element));
       // What changes by itself may do so just when somebody acts; what a call has touched may come
       // to its end a little later, and is not waited for.
-      if (entry) out.push([element, entry, state.deaf || !change.caused || entry.alone]);
+      if (entry) out.push([element, entry, !change.sure || entry.alone]);
     }
     return out.slice(0, 50);
   };
@@ -554,8 +555,6 @@
     // After a call that has had no effect at all it waits longer: a page may answer late.
     // A page that does not react to input is done as soon as it is drawn.
     quiet: ({ still, quiet: usual, patience, deadline, provisional }) => new Promise((done) => {
-      // Where nothing listens, no script's change is an answer.
-      state.deaf = still && document.scripts.length > 0;
       const plain = still && (state.begun || (!document.scripts.length && document.readyState !== "loading"));
       const quiet = plain ? PLAIN_MS : usual;
       const last = Math.max(state.input, state.began) + provisional;
@@ -591,8 +590,7 @@
       const check = () => {
         let left = 0;
         for (const [element, entry, awaited] of all) {
-          const times = state.deaf ? entry.times : entry.count;
-          if (times >= 2 && entry.phase === state.phase) learn(element, entry);
+          if (entry.count >= 2 && entry.phase === state.phase) learn(element, entry);
           else if (awaited) left++;
         }
         if (!left || now() >= end) {
