@@ -59,6 +59,11 @@ let n = 0; setInterval(() => { const line = document.createElement('li');
 line.textContent = `${n++} Corner`; news.prepend(line) }, 600)</script>""",
     "/poll": """<h1>Lines</h1><button id=b onclick="out.textContent = 'Line B'">B</button>
 <p id=out>Line A</p><script>setInterval(() => fetch('/api/none'), 600)</script>""",
+    "/two": """<h1>Form</h1><p id=out>Empty</p><button id=save>Save</button>
+<button id=load onclick="go()">Load</button><script>
+save.onclick = () => setTimeout(() => { out.textContent = 'Half of it is kept';
+setTimeout(() => out.textContent = 'All of it is kept', 400) });
+function go() { fetch('/api/none'); setTimeout(go, 600) }</script>""",
     "/long": "<h1>Survey</h1>" + "<p>The team walked the ridge from end to end.</p>" * 200,
     "/code": """<form method=post action=/tan><input name=user><input type=password name=pw>
 <button id=in>Go</button></form>""",
@@ -95,6 +100,8 @@ CASES = {
     ),
     "only by itself": ("/ticker", ["slowly #dead"], "no_progress", "unchanged"),
     "asks by itself": ("/poll", ["slowly #b"], "progress", "text_changed"),
+    "answer in two parts": ("/two", ["#save"], "progress", "text_changed"),
+    "tries again": ("/two", ["#load"], "failure", "error_request_failed"),
     "glides": ("/long", ["press PageDown"], "observation", "new_info"),
 }
 """Path, steps (clicks, if nothing else is said), and of the last the class and a reason."""

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from assay.envs.browser.isolated import ActionFailed, DocumentLost, IsolatedScripts
 from assay.envs.browser.outcomes import BLOCK_SELECTORS
-from assay.envs.browser.requests import RequestLog
+from assay.envs.browser.requests import OwnRequests, RequestLog
 from assay.envs.browser.snapshot import PageSnapshot, read_snapshot, with_frame
 from assay.envs.browser.tiles import SCALE, WindowPicture
 from assay.envs.browser.transport import Transport
@@ -128,6 +128,8 @@ class PageObserver:
         """The HTTP status of the document in the tab that the current step opened."""
         self._loading = False
         self._announced_at: float | None = None
+        self.acted_at = 0.0
+        """When the page last received an input."""
         self.on_commit: Callable[[], None] = lambda: None
         self._inner: dict[Transport, PageObserver] = {}
         """Observers of the frames that have a process of their own."""
@@ -191,6 +193,7 @@ class PageObserver:
         with suppress(ValueError, TypeError, KeyError):
             record = json.loads(str(event["payload"])[:4_000])
             self.touched = True
+            self.acted_at = monotonic()
             self.inputs.append(read_input(record))
             del self.inputs[:-KEPT_INPUTS]
 
@@ -297,7 +300,6 @@ class PageObserver:
         for inner in self._inner.values():
             await inner.settle(patience_ms=patience_ms if inner.touched else QUIET_MS)
         await self._read_answers()
-        await self._watch_failures()
         await self.confirm()
 
     @property
@@ -329,14 +331,6 @@ class PageObserver:
                 answer = await self._transport.send("Network.getResponseBody", {"requestId": key})
                 if not answer.get("base64Encoded"):
                     self.requests.take_answer(key, str(answer.get("body", "")))
-
-    async def _watch_failures(self) -> None:
-        """Where data did not come, wait whether the page asks for it again by itself."""
-        until = monotonic() + AGAIN_S
-        while self.requests.failed_once and monotonic() < until and not self.dialog_open:
-            if self.requests.disown():
-                break
-            await self._transport.sleep(TICK_S)
 
     async def confirm(self) -> None:
         """Where only timers have changed something, wait whether they go on."""
@@ -396,6 +390,7 @@ class PageObserver:
                 with suppress(*self._transport.errors, TimeoutError):
                     inner = await PageObserver.open(transport, answer_s=self._answer_s)
                     inner.inputs, inner.dialogs = self.inputs, self.dialogs
+                    inner.happened = self.happened
                     self._inner[transport] = inner
         for gone in [transport for transport in self._inner if transport not in transports]:
             del self._inner[gone]
@@ -406,6 +401,32 @@ class PageObserver:
         until = monotonic() + POLLS_S
         while monotonic() < until and not self.requests.polls and not self.dialog_open:
             await self._transport.sleep(TICK_S)
+
+    async def watch_failures(self) -> None:
+        """Where data did not come, wait whether the page asks for it again by itself."""
+        until = monotonic() + AGAIN_S
+        while self._lacks_data and monotonic() < until and not self.dialog_open:
+            await self._transport.sleep(TICK_S)
+            acted_at = max(part.acted_at for part in (self, *self._inner.values()))
+            for log in self._logs:
+                log.disown(acted_at=acted_at)
+
+    @property
+    def _lacks_data(self) -> bool:
+        own = self._own()
+        lost = own.failed_reads > 0 and not (own.failed_writes or own.answered)
+        return lost and self.requests.document is None
+
+    @property
+    def _logs(self) -> list[RequestLog]:
+        """The requests of the page, and of the frames that have a process of their own."""
+        return [self.requests, *(inner.requests for inner in self._inner.values())]
+
+    def _own(self, *, earlier: bool = False) -> OwnRequests:
+        own = OwnRequests()
+        for log in self._logs:
+            own = own.plus(log.own(earlier=earlier))
+        return own
 
     async def look_at_tab(self) -> None:
         """Ask the tab that the step opened how its document was answered."""
@@ -432,9 +453,7 @@ class PageObserver:
         missing: bool = False,
     ) -> StepEvents:
         """What the browser reported of the current step."""
-        own, happened = self.requests.own(earlier=earlier), self.happened
-        for inner in self._inner.values():
-            own = own.plus(inner.requests.own(earlier=earlier))
+        own, happened = self._own(earlier=earlier), self.happened
         document = self.requests.document
         return StepEvents(
             status=self._status(),
@@ -461,10 +480,7 @@ class PageObserver:
         """Whether the step may have changed something outside the page."""
         if self.happened or self.loading:
             return True
-        return any(
-            log.reached_out
-            for log in (self.requests, *(inner.requests for inner in self._inner.values()))
-        )
+        return any(log.reached_out for log in self._logs)
 
     async def keeps_database(self, url: str) -> bool:
         """Whether the site of the address has a database in this browser, as far as is known."""
@@ -477,15 +493,11 @@ class PageObserver:
 
     def written(self) -> list[tuple[str, str]]:
         """Method and address of the requests with which the step changed something."""
-        return [
-            *self.requests.written(),
-            *(line for inner in self._inner.values() for line in inner.requests.written()),
-        ]
+        return [line for log in self._logs for line in log.written()]
 
     def risky_addresses(self) -> list[str]:
         """The addresses that the step asked for and that say that this destroys something."""
-        logs = (self.requests, *(inner.requests for inner in self._inner.values()))
-        return [url for log in logs for url in log.risky_addresses()]
+        return [url for log in self._logs for url in log.risky_addresses()]
 
     async def picture(self, snapshot: PageSnapshot) -> WindowPicture | None:
         """A small picture of the window; `None` where none can be taken."""

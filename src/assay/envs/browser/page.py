@@ -190,6 +190,7 @@ class BrowserPage:
                 break
             await self._loading.arrive()
         await self.observer.settle()
+        await self.observer.watch_failures()
 
     async def _wait_for(
         self,

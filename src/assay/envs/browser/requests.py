@@ -12,6 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any, Final, NamedTuple
 
 from assay.envs.browser.digest import MUTATING, is_analytics, net_line, request_line
@@ -31,8 +32,8 @@ REFUSALS: Final = (401, 402, 403, 407, 429, 451, 511)
 """Statuses that say who may not do something, rather than that it cannot be done."""
 FRAMES: Final = 20
 """Calls that tell where a request was sent from."""
-TIMER_S: Final = 0.3
-"""What is sent again sooner may have been asked for twice."""
+TIMER_S: Final = 0.5
+"""What is sent again sooner, or sooner after an input, may have been asked for twice."""
 KEPT_LINES: Final = 1_000
 """Kinds of request that are counted apart; a page that makes up more is counted as one."""
 KEPT_REQUESTS: Final = 500
@@ -89,8 +90,8 @@ class _Request:
     read: bool = False
     refused: bool = False
     """Whether the answer says itself that it is a refusal."""
-    stack: str = ""
-    """Where in the page's scripts it was sent from."""
+    stack: int = 0
+    """Where in the page's scripts it was sent from; 0 if that is not known."""
     sent_at: float = 0.0
 
     @property
@@ -116,10 +117,13 @@ class RequestLog:
         """Whether the main document that the step asked for did not come."""
         self.frames_sent = 0
         """Messages over open connections in the current step."""
+        self._by_timer: set[tuple[str, int]] = set()
+        """What the page sends by itself in the current step, and from where in its scripts."""
 
     def begin(self, step: int) -> None:
         """Count what is sent from now on as the step's."""
         self._step = step
+        self._by_timer.clear()
         self.document, self.document_lost, self.frames_sent = None, False, 0
         self._requests = {
             key: request for key, request in self._requests.items() if not request.ended
@@ -141,7 +145,7 @@ class RequestLog:
         main = kind == "Document" and event.get("frameId") == self._frame_id
         method = str(sent["method"])
         request = _Request(method, str(sent["url"])[:8_192], kind, self._step, main, method)
-        request.stack, request.sent_at = _stack(event), float(event.get("timestamp", 0.0))
+        request.stack, request.sent_at = _stack(event), monotonic()
         if not self._step and not main:
             self._background[_line(request)] += 1
         if len(self._requests) >= KEPT_REQUESTS:
@@ -282,35 +286,21 @@ class RequestLog:
             if names_deed(url)
         ]
 
-    @property
-    def failed_once(self) -> bool:
-        """Whether what the step lacks is data that was asked for once; a page may ask again."""
-        own = self.own()
-        return own.failed_reads > 0 and not own.failed_writes
+    def disown(self, *, acted_at: float) -> None:
+        """Leave out failed requests for data that the page repeats by itself.
 
-    def disown(self) -> bool:
-        """Leave out failed requests for data that the page repeats by itself; whether one was.
-
-        What is sent again a while later, from the very same place in the page's scripts, was sent
-        by a timer and not by the step: what an input sends has the input's own call below it.
+        What is sent again from the very same place in the page's scripts, a while after the last
+        input, was sent by a timer: what an input sends has the input's own call below it. That is
+        not so if the page waits for something else before it asks, and then tries again: such a
+        failure is not seen.
         """
-        failed = [
-            request
-            for request in self._counted(main=False)
-            if request.failed and request.step == self._step and request.method in SAFE
-        ]
-        repeated = [
-            one
-            for one in failed
-            for other in self._requests.values()
-            if one.stack
-            and other.stack == one.stack
-            and _line(other) == _line(one)
-            and abs(other.sent_at - one.sent_at) >= TIMER_S
-        ]
-        for request in repeated:
-            self._background[_line(request)] += 1
-        return bool(repeated)
+        sent = [r for r in self._counted(main=False) if r.step == self._step and r.method in SAFE]
+        for failed in [request for request in sent if request.failed]:
+            same = [request for request in sent if _line(request) == _line(failed)]
+            first, last = same[0].sent_at, same[-1].sent_at
+            by_timer = last - first >= TIMER_S and last - acted_at >= TIMER_S
+            if by_timer and failed.stack and {request.stack for request in same} == {failed.stack}:
+                self._by_timer.add((_line(failed), failed.stack))
 
     @property
     def polls(self) -> bool:
@@ -330,6 +320,7 @@ class RequestLog:
                 and not request.main
                 and not is_analytics(request.url)
                 and not self._background[_line(request)]
+                and (_line(request), request.stack) not in self._by_timer
             )
         ]
 
@@ -349,12 +340,10 @@ def is_refused(body: str) -> bool:
     return bool(answer.get("error") or answer.get("errors")) and not answer.get("data")
 
 
-def _stack(event: Mapping[str, Any]) -> str:
-    stack = event.get("initiator", {}).get("stack", {})
-    return " ".join(
-        f"{call.get('url')}:{call.get('lineNumber')}:{call.get('columnNumber')}"
-        for call in stack.get("callFrames", ())[:FRAMES]
-    )
+def _stack(event: Mapping[str, Any]) -> int:
+    calls = event.get("initiator", {}).get("stack", {}).get("callFrames", ())[:FRAMES]
+    places = [(call.get("url"), call.get("lineNumber"), call.get("columnNumber")) for call in calls]
+    return hash(tuple(places)) if places else 0
 
 
 def _line(request: _Request) -> str:

@@ -323,7 +323,9 @@
       for (const element of level) {
         const entry = unrest.restless(element);
         if (entry) {
-          out.push(...freeze(element, entry).tags);
+          const { tags } = freeze(element, entry);
+          below.set(element, tags.map((line) => [null, line]));
+          out.push(...tags);
           continue;
         }
         const children = dom.children(element), lines = [];

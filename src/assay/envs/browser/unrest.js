@@ -5,16 +5,17 @@
   const LOADING_MS = 300;      // after this a document that changes without input changes by itself
   const SYNC_MS = 30;          // a change this soon after an input event is its doing
   const AGAIN_MS = 1150;       // what changes by itself mostly does so again by then
+  const THRICE_MS = 3000;      // what may be an answer in two parts is taken for restless at its third change
   const PLAIN_MS = 10, TYPING_MS = 350, ALONE_MS = 300;
   const EMPTY_MS = 1000;       // a place that a call emptied is mostly filled again by then
-  const GLIDE_MS = 60, SCROLLS_MS = 150;
+  const GLIDE_MS = 60, SCROLLS_MS = 150, SCROLLED_MS = 1000;
   const KEPT = 2000;
   const POPUP = /cookie|consent|gdpr|newsletter|subscri|promo|interstitial|survey|feedback-widget|chat-?widget|popup|pop-up|app-banner|paywall-offer/i;
   const NEW_MS = 2000;         // a new document belongs to the call that led to it, if nobody says else
   const now = () => performance.now();
   const state = {
     acting: true, began: now(), input: -Infinity, event: -Infinity, inputTarget: null, answered: -Infinity, field: null,
-    invalid: new Set(), copies: 0, changes: new Map(), added: new Set(), emptied: new Set(), turned: -Infinity, scrolled: -Infinity, waited: false, quietSince: now(), stirred: false, begun: false, inTask: false, phase: 0,
+    invalid: new Set(), copies: 0, changes: new Map(), added: new Set(), emptied: new Set(), scrollKey: -Infinity, scrolled: -Infinity, waited: false, quietSince: now(), stirred: false, begun: false, inTask: false, phase: 0,
   };
   const acting = () => state.acting && (state.begun || now() - state.began < NEW_MS);
   const FETCHED = new Set(["fetch", "xmlhttprequest", "script", "link"]);
@@ -160,7 +161,7 @@
       state.inputTarget = new WeakRef(target);
       if (!target || target === document || dom.kind(target) !== 1) return;
       if (name === "input" || name === "change") state.field = new WeakRef(target);
-      if (name === "wheel" || (name === "keydown" && SCROLL_KEYS.has(event.key))) state.turned = now();
+      if (name === "wheel" || (name === "keydown" && SCROLL_KEYS.has(event.key))) state.scrollKey = now();
       state.acting = state.begun = true; // somebody acts, announced or not, until `rest`
       if (name === "click") tell({ kind: "click", ...describe(target) });
       if (name === "keydown" && ["Enter", " "].includes(event.key) && !["INPUT", "TEXTAREA"].includes(dom.tag(target)))
@@ -187,7 +188,7 @@
   const scrolls = new Map();
   addEventListener("scroll", (event) => {
     const target = event.target;
-    state.scrolled = now();
+    if (now() - state.event < SCROLLED_MS) state.scrolled = now();
     if (dom.kind(target) === 1 && scrolls.size < 50) scrolls.set(place(target), new WeakRef(target));
   }, { capture: true, passive: true });
   addEventListener("invalid", (event) => { if (state.invalid.size < 100) state.invalid.add(event.target); }, true);
@@ -250,8 +251,9 @@
     if (state.inTask && acting()) turn(element, seen, removed);
     if (seen.phase !== state.phase) { seen.phase = state.phase; seen.count = 0; }
     if (state.inTask) return;
+    if (synchronous) seen.chance = state.phase;
     seen.words = letters(element.textContent ?? "");
-    if (t - seen.last > 40) { seen.count++; seen.last = t; }
+    if (t - seen.last > 40) { seen.count++; seen.gap = t - seen.last; seen.last = t; }
     if (!acting() && !caused) seen.alone = true;
     // Once may be late loading, and what an answer of the network changed may come in parts.
     if (!acting() && seen.count >= (caused ? 3 : 2)) learn(element, seen);
@@ -455,19 +457,23 @@
     }
     return false;
   };
+  const hasBox = (element) => {
+    const box = dom.box(element);
+    return box.width > 8 && box.height > 8;
+  };
   // Whether there is nothing to read yet in a place where there was: a grey block, or dots.
   const empty = () => {
     let left = 60;
     for (const element of state.emptied) {
       if (left-- <= 0) break;
-      if (dom.connected(element) && !entryOf(element) && dom.visible(element) && !WORDS.test(dom.text(element, 40))) return true;
+      if (dom.connected(element) && !entryOf(element) && dom.visible(element) && hasBox(element) && !WORDS.test(dom.text(element, 40))) return true;
     }
     return false;
   };
   const HOLDERS = new Set(["INPUT", "SELECT", "TEXTAREA", "BODY", "HTML", "MAIN", "FORM"]);
   // Whether something glides to its place; what moves for ever is not waited for.
   const moving = () => {
-    const begins = state.scrolled < state.turned && now() - state.turned < SCROLLS_MS;
+    const begins = state.scrolled < state.scrollKey && now() - state.scrollKey < SCROLLS_MS;
     if (begins || now() - state.scrolled < GLIDE_MS) return true;
     let left = 50;
     for (const animation of document.getAnimations()) {
@@ -586,14 +592,19 @@
     // Where only timers have changed something, it is seen whether they go on.
     confirm: () => new Promise((done) => {
       const all = suspects();
-      const end = now() + AGAIN_MS;
+      const start = now();
+      // What came by chance soon after an event may be the first part of an answer, and the next
+      // change the second; only what goes on after that, as evenly, does so by itself.
+      const until = (entry, needed) => needed === 3 && entry.count === 2
+        ? Math.min(entry.last + 1.3 * entry.gap + 100, start + THRICE_MS) : start + AGAIN_MS;
       const check = () => {
         let left = 0;
         for (const [element, entry, awaited] of all) {
-          if (entry.count >= 2 && entry.phase === state.phase) learn(element, entry);
-          else if (awaited) left++;
+          const needed = entry.chance === state.phase && !entry.alone ? 3 : 2;
+          if (entry.count >= needed && entry.phase === state.phase) learn(element, entry);
+          else if (awaited && now() < until(entry, needed)) left++;
         }
-        if (!left || now() >= end) {
+        if (!left) {
           for (const [, entry] of all) entry.tried = state.phase;
           done();
         }

@@ -134,10 +134,9 @@ class PageWatch:
         self.observer.begin(self._steps)
         # From here on nothing that happens is missed, whenever the driver begins to act.
         await self._quietly(self.observer.arm())
-        if self._known_tool == "wait" and self._last is not None:
+        if self._known_tool == "wait" and latest is not None:
             # What came since the last look is what it waits for, or a part of that.
-            self._target, self._before = None, self._last
-            self._text = None if latest is None else latest.text
+            self._target, self._before, self._text = None, self._last, latest.text
             return None
         snapshot = await self._look({"begins": True})
         self._attach_tiles()
@@ -177,6 +176,7 @@ class PageWatch:
             snapshot = await self._look(self._field())
         if snapshot is not None and snapshot.waited and not snapshot.busy:
             await self._quietly(observer.watch_polls())
+        await self._quietly(observer.watch_failures())
         await self._quietly(observer.look_at_tab())
         await self._quietly(observer.rest())
         code: ErrorCode | None = None if error is None else classify_error(str(error))
