@@ -59,6 +59,11 @@ let n = 0; setInterval(() => { const line = document.createElement('li');
 line.textContent = `${n++} Corner`; news.prepend(line) }, 600)</script>""",
     "/poll": """<h1>Lines</h1><button id=b onclick="out.textContent = 'Line B'">B</button>
 <p id=out>Line A</p><script>setInterval(() => fetch('/api/none'), 600)</script>""",
+    "/chance": f"""<h1>Bikes</h1><button id=dead>Bell</button><button id=b onclick="out.textContent
+= 'Ring'">Ring</button><p id=out></p><script>const timer = setInterval(() => {{
+if (!document.querySelector('#dead:focus')) return; clearInterval(timer);
+setTimeout(() => document.body.insertAdjacentHTML('beforeend',
+'<div style="{TOAST}">Can I help you?</div>'), 12) }}, 4)</script>""",
     "/two": """<h1>Form</h1><p id=out>Empty</p><button id=save>Save</button>
 <button id=load onclick="go()">Load</button><script>
 save.onclick = () => setTimeout(() => { out.textContent = 'Half of it is kept';
@@ -100,6 +105,7 @@ CASES = {
     ),
     "only by itself": ("/ticker", ["slowly #dead"], "no_progress", "unchanged"),
     "asks by itself": ("/poll", ["slowly #b"], "progress", "text_changed"),
+    "by chance": ("/chance", ["#dead"], "no_progress", "unchanged"),
     "answer in two parts": ("/two", ["#save"], "progress", "text_changed"),
     "tries again": ("/two", ["#load"], "failure", "error_request_failed"),
     "glides": ("/long", ["press PageDown"], "observation", "new_info"),

@@ -129,6 +129,22 @@ class IsolatedScripts:
                     adopted += 1
         return adopted
 
+    async def is_pressed(self, backend_id: int) -> bool:
+        """Whether a node is what the step has clicked on, or around it.
+
+        Raises what the transport does.
+        """
+        place = {"backendNodeId": backend_id, "executionContextId": self._context}
+        resolved = await self._transport.send("DOM.resolveNode", place)
+        question = f"function() {{ return globalThis[{json.dumps(self._key)}].isPressed(this); }}"
+        call = {
+            "objectId": resolved["object"]["objectId"],
+            "functionDeclaration": question,
+            "returnByValue": True,
+        }
+        answer = await self._transport.send("Runtime.callFunctionOn", call)
+        return bool(answer["result"].get("value"))
+
     async def _run(
         self, expression: str, context: int, *, wait: bool = False, value: bool = True
     ) -> Any:

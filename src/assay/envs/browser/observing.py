@@ -61,6 +61,18 @@ REACTED_TO: Final = frozenset(
     "DOMContentLoaded transitionend animationend".split()
 )
 """Events after which a page may do something late."""
+LEFT: Final = frozenset(
+    "mouseout mouseleave pointerout pointerleave blur focusout change selectionchange popstate "
+    "hashchange navigate scroll scrollend transitionend animationend".split()
+)
+"""Events that a click sends to something else as well."""
+PRESSED: Final = frozenset(
+    "click dblclick mousedown mouseup mousemove mouseover mouseenter pointerdown pointerup "
+    "pointermove pointerover pointerenter touchstart touchend focus focusin input beforeinput "
+    "submit reset invalid toggle dragstart".split()
+)
+"""Events that a click sends to what it falls on, and to what is around that."""
+ASKED_NODES: Final = 30
 KEPT_INPUTS: Final = 20
 
 Happening: TypeAlias = Literal["downloads", "tabs"]
@@ -295,6 +307,7 @@ class PageObserver:
             busy = self.requests.waiting and monotonic() < deadline
             if not busy and not self.loading:
                 break
+        await self._doubt()
         while self._awaits_file and monotonic() < deadline:
             await self._transport.sleep(TICK_S)
         for inner in self._inner.values():
@@ -308,21 +321,50 @@ class PageObserver:
         promised = any(seen.saves and seen.kind == "click" for seen in self.inputs)
         return promised and not self.happened["downloads"] and not self.dialog_open
 
-    async def _reacts(self) -> bool:
-        """Whether a script of the page listens to input; where none does, nothing comes later."""
+    async def _listeners(self) -> list[Mapping[str, Any]] | None:
+        """What the page's scripts listen to, and on which nodes; `None` if it cannot be asked."""
+        found: list[Mapping[str, Any]] = []
         if self.dialog_open:
-            return True
+            return None
         with suppress(*self._transport.errors, TimeoutError, KeyError):
             for name in ("document", "window"):
                 question = {"expression": name, "objectGroup": OBJECTS}
                 remote = (await self._transport.send("Runtime.evaluate", question))["result"]
                 whole = {"objectId": remote["objectId"], "depth": -1, "pierce": True}
                 answer = await self._transport.send("DOMDebugger.getEventListeners", whole)
-                if any(listener.get("type") in REACTED_TO for listener in answer["listeners"]):
-                    return True
+                found += answer["listeners"]
             await self._transport.send("Runtime.releaseObjectGroup", {"objectGroup": OBJECTS})
-            return False
-        return True
+            return found
+        return None
+
+    async def _reacts(self) -> bool:
+        """Whether a script of the page listens to input; where none does, nothing comes later."""
+        listeners = await self._listeners()
+        return listeners is None or any(one.get("type") in REACTED_TO for one in listeners)
+
+    async def _doubt(self) -> None:
+        """Tell the scripts in the page if nothing listens where the step has clicked.
+
+        Asked only where all that has changed may have done so by chance, soon after the click.
+        """
+        clicked = any(seen.kind == "click" for seen in self.inputs)
+        with suppress(*self._transport.errors, TimeoutError, DocumentLost, ActionFailed, KeyError):
+            if clicked and not self.dialog_open and await self.ask("doubtful"):
+                listeners = await self._listeners()
+                if listeners is not None and not await self._is_heard(listeners):
+                    await self.ask("deafen")
+
+    async def _is_heard(self, listeners: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether one of the listeners is told of the step's click."""
+        if any(one.get("type") in LEFT for one in listeners):
+            return True
+        nodes = {one.get("backendNodeId") for one in listeners if one.get("type") in PRESSED}
+        if None in nodes or len(nodes) > ASKED_NODES:
+            return True
+        for node in nodes:
+            if await self.scripts.is_pressed(int(node or 0)):
+                return True
+        return False
 
     async def _read_answers(self) -> None:
         """See in the answers to the step's own requests whether one was refused."""

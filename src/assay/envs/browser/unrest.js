@@ -15,7 +15,7 @@
   const now = () => performance.now();
   const state = {
     acting: true, began: now(), input: -Infinity, event: -Infinity, inputTarget: null, answered: -Infinity, field: null,
-    invalid: new Set(), copies: 0, changes: new Map(), added: new Set(), emptied: new Set(), scrollKey: -Infinity, scrolled: -Infinity, waited: false, quietSince: now(), stirred: false, begun: false, inTask: false, phase: 0,
+    invalid: new Set(), copies: 0, changes: new Map(), added: new Set(), emptied: new Set(), blanked: new Set(), pressed: [], deaf: false, scrollKey: -Infinity, scrolled: -Infinity, waited: false, quietSince: now(), stirred: false, begun: false, inTask: false, phase: 0,
   };
   const acting = () => state.acting && (state.begun || now() - state.began < NEW_MS);
   const FETCHED = new Set(["fetch", "xmlhttprequest", "script", "link"]);
@@ -125,11 +125,14 @@
     const path = event.composedPath();
     return path.length && dom.kind(path[0]) === 1 ? path[0] : event.target;
   };
+  // A message comes right after the task that sent it; a timer may come later than those of the page.
+  const channel = new MessageChannel();
+  channel.port1.onmessage = () => { state.inTask = false; };
   const mark = () => {
     state.event = now();
     if (state.inTask) return;
     state.inTask = true;
-    setTimeout(() => { state.inTask = false; });
+    channel.port2.postMessage(0);
   };
   for (const name of ["pointerover", "pointermove", "pointerup", "mouseup", "dragstart", "dragover", "drop", "focusin", "keyup", "popstate", "hashchange", "touchstart"])
     addEventListener(name, (event) => { if (event.isTrusted || name === "popstate" || name === "hashchange") mark(); }, { capture: true, passive: true });
@@ -163,6 +166,7 @@
       if (name === "input" || name === "change") state.field = new WeakRef(target);
       if (name === "wheel" || (name === "keydown" && SCROLL_KEYS.has(event.key))) state.scrollKey = now();
       state.acting = state.begun = true; // somebody acts, announced or not, until `rest`
+      if (name === "click" && state.pressed.length < 20) state.pressed.push(new WeakRef(target));
       if (name === "click") tell({ kind: "click", ...describe(target) });
       if (name === "keydown" && ["Enter", " "].includes(event.key) && !["INPUT", "TEXTAREA"].includes(dom.tag(target)))
         tell({ kind: "press", ...describe(target) });
@@ -234,11 +238,11 @@
   };
   const onChange = (element, removed) => {
     const t = now();
-    const synchronous = t - state.event < SYNC_MS || state.inTask;
-    const answers = t - state.answered < 200;
+    const synchronous = !state.deaf && (t - state.event < SYNC_MS || state.inTask);
+    const answers = !state.deaf && t - state.answered < 200;
     const caused = synchronous || answers;
     // What merely comes soon after an event may do so by chance.
-    const sure = state.inTask || answers;
+    const sure = (synchronous && state.inTask) || answers;
     const before = state.changes.get(element);
     if (before) { before.caused ||= caused; before.sure ||= sure; }
     else if (state.changes.size < KEPT) state.changes.set(element, { t, synchronous, caused, sure });
@@ -262,7 +266,8 @@
   const suspects = () => {
     const out = [];
     for (const [element, change] of state.changes) {
-      if (entryOf(element) || !dom.connected(element)) continue;
+      // What was emptied by an input and filled again is an answer.
+      if (entryOf(element) || !dom.connected(element) || state.blanked.has(element)) continue;
       const entry = restless.get(place(element));
       // What changes by itself may do so just when somebody acts; what a call has touched may come
       // to its end a little later, and is not waited for.
@@ -286,7 +291,10 @@
         for (const node of record.addedNodes) if (dom.kind(node) === 1 && !dom.SKIP.has(dom.tag(node))) onChange(node);
         continue;
       }
-      if (acting() && state.emptied.size < KEPT && says(record.removedNodes)) state.emptied.add(target);
+      if (acting() && state.emptied.size < KEPT && says(record.removedNodes)) {
+        state.emptied.add(target);
+        if (state.inTask && !WORDS.test(target.textContent ?? "")) state.blanked.add(target);
+      }
       onChange(target, record.removedNodes);
     }
   });
@@ -547,6 +555,9 @@
       state.changes.clear();
       state.added.clear();
       state.emptied.clear();
+      state.blanked.clear();
+      state.pressed = [];
+      state.deaf = false;
       state.invalid.clear();
       state.copies = 0;
       state.input = now();
@@ -600,7 +611,7 @@
       const check = () => {
         let left = 0;
         for (const [element, entry, awaited] of all) {
-          const needed = entry.chance === state.phase && !entry.alone ? 3 : 2;
+          const needed = entry.chance === state.phase ? 3 : 2;
           if (entry.count >= needed && entry.phase === state.phase) learn(element, entry);
           else if (awaited && now() < until(entry, needed)) left++;
         }
@@ -612,6 +623,24 @@
       };
       check();
     }),
+    // Whether all that has changed since a click may have done so by chance.
+    doubtful: () => state.pressed.length > 0 && state.changes.size > 0 && ![...state.changes.values()].some(({ sure }) => sure),
+    // Whether a node is what was clicked on, or around it.
+    isPressed: (node) => {
+      for (const pressed of state.pressed)
+        for (let at = pressed.deref(), depth = 0; at && depth < 200; at = dom.parent(at) ?? at.host, depth++)
+          if (at === node) return true;
+      return false;
+    },
+    // Nothing listens where the click fell, so that whatever has changed was not its doing.
+    deafen: () => {
+      state.deaf = true;
+      for (const [element, change] of state.changes) {
+        change.synchronous = change.caused = false;
+        const entry = restless.get(place(element));
+        if (entry) entry.chance = undefined;
+      }
+    },
     restless: entryOf,
     popup: (element) => popupLayers.has(element),
     // What was noticed since the call began; fields that were refused as the numbers of elements.
