@@ -323,7 +323,7 @@ class PageObserver:
 
     async def _listeners(self) -> list[Mapping[str, Any]] | None:
         """What the page's scripts listen to, and on which nodes; `None` if it cannot be asked."""
-        found: list[Mapping[str, Any]] = []
+        listeners: list[Mapping[str, Any]] = []
         if self.dialog_open:
             return None
         with suppress(*self._transport.errors, TimeoutError, KeyError):
@@ -332,9 +332,9 @@ class PageObserver:
                 remote = (await self._transport.send("Runtime.evaluate", question))["result"]
                 whole = {"objectId": remote["objectId"], "depth": -1, "pierce": True}
                 answer = await self._transport.send("DOMDebugger.getEventListeners", whole)
-                found += answer["listeners"]
+                listeners += answer["listeners"]
             await self._transport.send("Runtime.releaseObjectGroup", {"objectGroup": OBJECTS})
-            return found
+            return listeners
         return None
 
     async def _reacts(self) -> bool:
