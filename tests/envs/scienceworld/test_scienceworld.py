@@ -228,6 +228,8 @@ def test_a_simulator_that_hangs_is_ended_and_abstained_from(moment: str) -> None
                 await world.reset(task)
             process = psutil.Process(world.pid)
             os.kill(world.pid, signal.SIGSTOP)
+            while process.status() != psutil.STATUS_STOPPED:
+                await asyncio.sleep(0.01)
             world.step_timeout_s = 0.2
             with pytest.raises(DeadResource, match="took longer than"):
                 await (world.step("look around") if moment == "step" else world.reset(task))

@@ -199,15 +199,17 @@ def _signal_group(process: Process) -> None:
 async def kill_group(process: Process) -> None:
     """Kill the process group, and wait for its leader; what is left in its pipes is thrown away."""
     _signal_group(process)
-    with suppress(TimeoutError):
-        # Somebody outside of the group may hold a pipe open for ever.
-        async with asyncio.timeout(REAP_S):
-            for stream in (process.stdout, process.stderr):
-                while stream is not None and await stream.read(65_536):
-                    pass
-            await process.wait()
-    # Its own end of such a pipe would stay open; asyncio has no public way to close it.
-    process._transport.close()  # type: ignore[attr-defined] # noqa: SLF001
+    try:
+        with suppress(TimeoutError):
+            # Somebody outside of the group may hold a pipe open for ever.
+            async with asyncio.timeout(REAP_S):
+                for stream in (process.stdout, process.stderr):
+                    while stream is not None and await stream.read(65_536):
+                        pass
+                await process.wait()
+    finally:
+        # Its own end of such a pipe would stay open; asyncio has no public way to close it.
+        process._transport.close()  # type: ignore[attr-defined] # noqa: SLF001
 
 
 def _read(output: bytes) -> Reply | str:
