@@ -73,6 +73,7 @@ PRESSED: Final = frozenset(
 )
 """Events that a click sends to what it falls on, and to what is around that."""
 ASKED_NODES: Final = 30
+"""Nodes with listeners that are asked whether the click fell on them."""
 KEPT_INPUTS: Final = 20
 
 Happening: TypeAlias = Literal["downloads", "tabs"]

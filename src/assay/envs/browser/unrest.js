@@ -151,13 +151,13 @@
   };
   const SCROLL_KEYS = new Set(["PageDown", "PageUp", "Home", "End", "ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight", " "]);
   // What is in a closed root is told by that root, because outside it everything is its host.
-  const told = new WeakSet();
+  const reported = new WeakSet();
   const listen = (root) => {
    for (const name of ["pointerdown", "mousedown", "click", "keydown", "input", "change", "submit", "wheel"])
     root.addEventListener(name, (event) => {
-      if (!event.isTrusted || told.has(event)) return;
+      if (!event.isTrusted || reported.has(event)) return;
       if (root === globalThis && dom.kind(origin(event) ?? document) === 1 && dom.isClosed(origin(event))) return;
-      told.add(event);
+      reported.add(event);
       state.input = now();
       mark();
       const target = origin(event);
@@ -578,13 +578,9 @@
       let end = now() + deadline;
       const check = () => {
         const t = now();
-        if (t < last && (state.begun || acting()) && busy()) {
-          state.waited = true;
-          end = Math.max(end, t + quiet);
-          setTimeout(check, 30);
-          return;
-        }
-        if (state.begun && t - state.input < EMPTY_MS && empty()) {
+        const waits = t < last && (state.begun || acting()) && busy();
+        if (waits) state.waited = true;
+        if (waits || (state.begun && t - state.input < EMPTY_MS && empty())) {
           end = Math.max(end, t + quiet);
           setTimeout(check, 30);
           return;
