@@ -2,8 +2,11 @@
 
 import json
 import os
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,6 +50,25 @@ def test_a_process_with_limits_alone_says_so() -> None:
     layers = shared_sandbox("process").layers()
     assert not next(layer for layer in layers if layer.name == "process namespace").holds
     assert stdout_of("print(1)", isolation="process") == "1\n"
+
+
+def test_a_shared_sandbox_ends_with_its_process_and_leaves_nothing(tmp_path: Path) -> None:
+    code = (
+        "from assay.resources.sandbox import shared_sandbox\n"
+        "shared_sandbox('process').layers()\n"
+        "print(shared_sandbox('process').pid)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-X", "dev", "-c", code],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert ended.stderr == ""
+    assert list(tmp_path.iterdir()) == []
+    assert not is_alive(int(ended.stdout))
 
 
 SEEN = {

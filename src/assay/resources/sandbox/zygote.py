@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import socket
@@ -249,3 +250,11 @@ def shared_sandbox(isolation: Isolation = "full") -> Sandbox:
         if key not in _SHARED:
             _SHARED[key] = Sandbox(isolation)
         return _SHARED[key]
+
+
+@atexit.register
+def _close_shared() -> None:
+    """End the sandboxes of this process, but none of the one that it was forked from."""
+    for (pid, _), sandbox in tuple(_SHARED.items()):
+        if pid == os.getpid():
+            sandbox.close()
