@@ -217,23 +217,25 @@ ADAPTERS = (
 @contextmanager
 def stand_in() -> Iterator[None]:
     """While it lasts, the libraries above can be imported; afterwards nothing of them is left."""
-    before = dict(sys.modules)
-    for adapter in ADAPTERS:
-        sys.modules.pop(f"assay.adapters.{adapter}", None)
-    for name, attributes in LIBRARIES.items():
-        parts = name.split(".")
-        for depth in range(1, len(parts)):
-            sys.modules.setdefault(".".join(parts[:depth]), ModuleType(parts[depth - 1]))
+    adapters = {f"assay.adapters.{name}" for name in ADAPTERS}
+    parts = (name.split(".") for name in LIBRARIES)
+    packages = {".".join(part[:depth]) for part in parts for depth in range(1, len(part) + 1)}
+    ours = adapters | packages
+    before = {name: sys.modules[name] for name in ours & set(sys.modules)}
+    for name in adapters:
+        sys.modules.pop(name, None)
+    for name in sorted(packages):
         module = ModuleType(name)
-        vars(module).update(attributes)
-        sys.modules[name] = module
+        vars(module).update(LIBRARIES.get(name, {}))
+        if name in LIBRARIES or name not in before:
+            sys.modules[name] = module
     try:
         yield
     finally:
-        # Only the stand-ins and the adapters go: the rest of assay stays the module that it is.
-        for name in set(sys.modules) - set(before):
-            if not name.startswith("assay.") or name.removeprefix("assay.adapters.") in ADAPTERS:
-                del sys.modules[name]
+        # What else was imported meanwhile stays: imported twice, its classes would not be the
+        # classes that others hold.
+        for name in ours:
+            sys.modules.pop(name, None)
         sys.modules.update(before)
 
 

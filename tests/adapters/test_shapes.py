@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from dataclasses import replace
 from math import isnan
 from types import SimpleNamespace
@@ -446,3 +447,15 @@ class FragileWorld(Chat):
 def test_a_missing_library_is_one_error_that_names_the_package() -> None:
     with pytest.raises(MissingExtra, match="install skyrl-gym"):
         adapter("skyrl")
+
+
+def test_stand_ins_leave_everything_else_that_was_imported_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    with stand_in():
+        import colorsys
+
+        adapter("skyrl")
+    assert sys.modules["colorsys"] is colorsys
+    assert "skyrl_gym.envs" not in sys.modules

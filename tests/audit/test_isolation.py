@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -229,14 +230,20 @@ def test_a_target_that_cannot_be_loaded_is_one_sentence(
 
 
 HOSTILE = Path(__file__).parent / "zoo" / "hostile.py"
+SLEEP = ("sleep", f"613.{os.getpid()}")
+"""The command of what is left behind by attacks of this process, and of no other one's."""
 
 
 @pytest.fixture
-def attack() -> Ask:
+def attack(tmp_path: Path) -> Ask:
+    module = tmp_path / "hostile.py"
+    module.write_text(HOSTILE.read_text().replace(f'"{hostile.SLEEP[1]}"', f'"{SLEEP[1]}"'))
+    assert SLEEP[1] in module.read_text()
+
     def run(name: str, *texts: str) -> tuple[list[str], IsolatedTarget]:
         # What takes memory is to be ended by its size, on a busy machine too.
         limits = ProcessLimits(call_s=10.0 if "memory" in name else 1.5, memory_mb=256)
-        with IsolatedTarget(parse_target(f"{HOSTILE}:{name}"), limits) as isolated:
+        with IsolatedTarget(parse_target(f"{module}:{name}"), limits) as isolated:
             calls = [GraderCall(text, {"answer": "1"}) for text in texts]
             answers = isolated.ask(calls, shape="assay")
         return [answer.result.status for answer in answers], isolated
@@ -246,7 +253,7 @@ def attack() -> Ask:
 
 def left_behind() -> list[Path]:
     """Processes that run the command of the hostile rewards."""
-    wanted = "\0".join(hostile.SLEEP).encode()
+    wanted = "\0".join((*SLEEP, "")).encode()
     paths = Path("/proc").glob("[0-9]*/cmdline")
     return [path for path in paths if wanted in _read(path)]
 
@@ -263,7 +270,7 @@ def test_an_attack_on_the_audit_costs_the_call_and_leaves_nothing(name: str, att
     assert statuses[0] in hostile.ATTACKS[name]
     assert left_behind() == []
     if name in hostile.REPORTED:
-        assert isolated.traces.survivors == [" ".join(hostile.SLEEP)]
+        assert isolated.traces.survivors == [" ".join(SLEEP)]
 
 
 def test_no_frame_of_the_targets_making_does_more_than_lose_the_call(attack: Ask) -> None:
@@ -299,7 +306,7 @@ def test_without_namespaces_orphans_are_found_all_the_same(
 ) -> None:
     monkeypatch.setattr("assay.audit.isolation.has_namespaces", lambda: False)
     _, isolated = attack("escaped_and_dead", "a")
-    assert isolated.traces.survivors == [" ".join(hostile.SLEEP)]
+    assert isolated.traces.survivors == [" ".join(SLEEP)]
     assert attack("shared_memory", "a")[0] == ["crashed"]
     assert left_behind() == []
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -55,9 +58,31 @@ def chromium() -> str:
     return find_chromium()
 
 
+NAMES = ".names.json"
+
+
 @pytest.fixture(scope="session")
 def ledger(tmp_path_factory: pytest.TempPathFactory, chromium: str) -> Ledger:
+    """A copy of the runs, which the first of several workers plays for all of them."""
     folder = tmp_path_factory.mktemp("runs")
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = tmp_path_factory.getbasetemp().parent / "viewer"
+        shared.mkdir(exist_ok=True)
+        with (shared / ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (shared / NAMES).exists():
+                play(shared)
+        shutil.copytree(shared, folder, dirs_exist_ok=True)
+    else:
+        play(folder)
+    cut, whole = json.loads((folder / NAMES).read_text())
+    for name in (NAMES, ".lock"):
+        (folder / name).unlink(missing_ok=True)
+    return Ledger(folder, cut, whole)
+
+
+def play(folder: Path) -> None:
+    """Everything that the viewer is to show, in the folder."""
     runs = [
         assay.run(
             "townsquare",
@@ -86,7 +111,7 @@ def ledger(tmp_path_factory: pytest.TempPathFactory, chromium: str) -> Ledger:
     audit = folder / "audits" / "assistantbench_reward@1.json"
     audit.parent.mkdir()
     audit.write_text(json.dumps(audit_record()))
-    return Ledger(folder, runs[0].id, runs[1].id)
+    (folder / NAMES).write_text(json.dumps([run.id for run in runs]))
 
 
 @pytest.fixture(scope="session")

@@ -529,6 +529,8 @@ class SlowLabels:
 
     def press(self, key: str) -> None:
         """Press the key, and come back when its label is under way."""
+        # Chromium drops keys that come before a document is first drawn.
+        self._page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
         with self._page.expect_request("**/labels"):
             self._page.keyboard.press(key)
 
