@@ -109,7 +109,9 @@ answers: $(STAMP) ## Score a shipped file of mixed answers with every reward, an
 WORKERS := $(shell $(PYTHON) -c "import os; print(min(8, 1 + (os.cpu_count() or 1)))")
 PYTEST := $(BIN)/python -m pytest -q --numprocesses $(WORKERS) --dist worksteal
 
+# The tests start hundreds of processes; none of them is to compile the sources for itself.
 test: $(CHROMIUM) ## Run every test, with real Chromium and a real Java.
+	@$(BIN)/python -m compileall -q -j 0 src
 	@$(PYTEST)
 
 quick: $(STAMP) ## Run the tests that start no browser, Java, Ray or server, in under a minute.
