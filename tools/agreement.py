@@ -4,9 +4,9 @@
     python -m tools.agreement forms walls-01  only these families and steps
     python -m tools.agreement --pages FOLDER  other pages, with a serve.py and a steps.jsonl
 
-The pages in `tools/live_pages` and in its folder `second` and their labels were written by two
-people who do not know the rules; every step is done by a Playwright script in a fresh context,
-watched by `assay.watch`.
+The pages in `tools/live_pages` and in its folders `second` and `third` and their labels were
+written by three people who do not know the rules; every step is done by a Playwright script in a
+fresh context, watched by `assay.watch`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import assay
@@ -32,10 +33,12 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, Dialog, Locator, Page
 
 PAGES = Path(__file__).resolve().parent / "live_pages"
-SETS = (PAGES, PAGES / "second")
+SETS = (PAGES, PAGES / "second", PAGES / "third")
 """Each with its own pages, server and labelled steps."""
 TRIES = 3
 SHORTEST_PAUSE_MS = 150
+STARTS_S = 15.0
+"""How long a server of pages may take until it listens."""
 SHORT = 5_000
 """Milliseconds that an action of the script may take."""
 CLASSES: Mapping[str, str] = {
@@ -88,15 +91,27 @@ def read_rows(pages: Path, only: Sequence[str] = ()) -> list[dict[str, Any]]:
     return [row for row in rows if not only or row["id"] in only or row["family"] in only]
 
 
+async def answers(port: int) -> bool:
+    """Whether somebody listens on the port of this machine."""
+    with suppress(OSError):
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.close()
+        return True
+    return False
+
+
 @asynccontextmanager
 async def serve(pages: Path) -> AsyncIterator[str]:
     """The address of the pages, as long as the block lasts."""
     port = 20_000 + os.getpid() % 20_000 * 2
     process = await asyncio.create_subprocess_exec(
-        sys.executable, str(pages / "serve.py"), str(port), stdout=asyncio.subprocess.PIPE
+        sys.executable, str(pages / "serve.py"), str(port), stdout=asyncio.subprocess.DEVNULL
     )
-    assert process.stdout is not None
-    await process.stdout.readline()
+    until = monotonic() + STARTS_S
+    while not await answers(port):
+        if process.returncode is not None or monotonic() > until:
+            raise SystemExit(f"{pages / 'serve.py'} does not serve on the port that it is given")
+        await asyncio.sleep(0.05)
     try:
         yield f"http://127.0.0.1:{port}"
     finally:
