@@ -21,7 +21,7 @@ from assay.schema.episode import Episode
 from tests.envs.browser.site import Site, serve
 
 ROOT = Path(__file__).resolve().parents[2]
-PAUSE_MS = 700
+PAUSE_MS = 1_500
 """Longer than what keeps two actions together as one step."""
 UNMASKED = {"step_s": 5, "episode_s": 40, "attempts": 1}
 
@@ -207,11 +207,11 @@ def test_a_browser_that_ends_under_the_agent_is_no_fault_of_the_agent(
     assert episode.stop_reason == "env_error", episode.failure
 
 
-def refused(page: Any, url: str) -> bool:
+def refused(page: Any, url: str, *, timeout_ms: int = 5_000) -> bool:
     from playwright.sync_api import Error
 
     try:
-        page.goto(url, timeout=5_000)
+        page.goto(url, timeout=timeout_ms)
     except Error:
         return True
     return False
@@ -252,6 +252,20 @@ def test_no_page_of_the_agents_browser_reaches_what_the_benchmark_does_not_allow
         private.server_close()
     assert episode.final_response == "[True, True, True]"
     assert visits == []
+
+
+def test_a_tab_that_is_closed_while_it_loads_is_not_waited_for(tmp_path: Path, site: Site) -> None:
+    def walk(question: str, browser: Any) -> str:
+        attached = Attached(browser.cdp_url)
+        with attached as page:
+            other = attached.browser.contexts[0].new_page()
+            page.wait_for_timeout(PAUSE_MS)
+            assert refused(other, site.base + "/slow?ms=60000", timeout_ms=1_000)
+            other.close()
+        return "42"
+
+    episode = play(tmp_path, walk, site.base + "/shop")
+    assert (episode.stop_reason, episode.final_response) == ("answered", "42")
 
 
 def test_runs_of_driving_agents_are_compared_and_diagnosed_as_others_are(

@@ -44,10 +44,12 @@ class ProtocolSession:
         self._handlers: dict[str, list[Handler]] = {}
         self._frames: dict[str, ProtocolSession] = {}
         self._attaching = False
+        self.gone = False
+        """Whether the page has gone, or is followed no more."""
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
-        """What `send` raises."""
+        """What `send` and `sleep` raise."""
         return (ProtocolError, TimeoutError)
 
     async def send(self, method: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -59,8 +61,10 @@ class ProtocolSession:
         self._handlers.setdefault(event, []).append(handler)
 
     async def sleep(self, seconds: float) -> None:
-        """Wait, while messages are read."""
+        """Wait, while messages are read; raises `ProtocolError` once the page is gone."""
         await asyncio.sleep(seconds)
+        if self.gone or self._connection.closed.is_set():
+            raise ProtocolError("the page has gone")
 
     async def frames(self) -> Sequence[ProtocolSession]:
         """Sessions of the page's frames that have a process of their own."""
@@ -81,6 +85,7 @@ class ProtocolSession:
             self._frames[child] = self._connection.session(child)
 
     def _on_detached(self, event: dict[str, Any]) -> None:
+        self._connection.forget(str(event["sessionId"]))
         self._frames.pop(str(event["sessionId"]), None)
 
     async def tab_status(self) -> int | None:
@@ -95,6 +100,14 @@ class ProtocolSession:
             await self._connection.browser.send("Target.detachFromTarget", detached)
         self._connection.forget(self.session_id)
 
+    def end(self) -> None:
+        """The page has gone, and its frames with it; for the connection."""
+        self.gone = True
+        frames = tuple(self._frames)
+        self._frames.clear()
+        for frame in frames:
+            self._connection.forget(frame)
+
     def deliver(self, event: str, params: dict[str, Any]) -> None:
         """Hand an event to those who listen; for the connection."""
         for handler in tuple(self._handlers.get(event, ())):
@@ -107,7 +120,8 @@ class ProtocolConnection:
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
         self._ids = itertools.count(1)
-        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._waiting: dict[int, tuple[str, asyncio.Future[dict[str, Any]]]] = {}
+        """By number: the session that was asked, and its answer."""
         self._sessions: dict[str, ProtocolSession] = {}
         self.browser = self.session("")
         """The session of the browser itself."""
@@ -122,8 +136,17 @@ class ProtocolConnection:
         return self._sessions[session_id]
 
     def forget(self, session_id: str) -> None:
-        """Drop what comes for a session that has ended."""
-        self._sessions.pop(session_id, None)
+        """Drop what comes for a session that has ended, and wait for none of its answers."""
+        session = self._sessions.pop(session_id, None)
+        if session is not None:
+            session.end()
+        self._give_up(session_id)
+
+    def _give_up(self, session_id: str | None = None) -> None:
+        """No answer comes any more, of this session or of any."""
+        for owner, answer in self._waiting.values():
+            if (session_id is None or owner == session_id) and not answer.done():
+                answer.set_exception(ProtocolError("the browser or its page has gone"))
 
     async def request(
         self, method: str, params: Mapping[str, Any], session_id: str
@@ -136,10 +159,10 @@ class ProtocolConnection:
         if session_id:
             message["sessionId"] = session_id
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self._waiting[number] = answer
+        self._waiting[number] = session_id, answer
         try:
-            if self.closed.is_set():
-                raise ProtocolError(f"{method}: the browser has gone")
+            if self.closed.is_set() or session_id not in self._sessions:
+                raise ProtocolError(f"{method}: the browser or its page has gone")
             await self._socket.send(json.dumps(message))
             async with asyncio.timeout(REPLY_S):
                 return await answer
@@ -161,9 +184,7 @@ class ProtocolConnection:
                     self._take(json.loads(text))
         finally:
             self.closed.set()
-            for answer in self._waiting.values():
-                if not answer.done():
-                    answer.set_exception(ProtocolError("the browser has gone"))
+            self._give_up()
 
     def _take(self, message: dict[str, Any]) -> None:
         number = message.get("id")
@@ -172,7 +193,7 @@ class ProtocolConnection:
             if session is not None:
                 session.deliver(str(message.get("method")), message.get("params") or {})
             return
-        answer = self._waiting.get(number)
+        _, answer = self._waiting.get(number, ("", None))
         if answer is None or answer.done():
             return
         if "error" in message:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from assay.envs.browser.notices import read_notice, read_wall
@@ -282,3 +284,26 @@ def test_a_dash_within_a_heading_does_not_hide_what_it_says() -> None:
     notice = read_notice(["Weiterlesen – mit Werbung oder im Abo"], (), ())
     assert notice is not None
     assert notice.block == "gate"
+
+
+@pytest.mark.parametrize(
+    "name", ["Post", "Post now", "Tweet", "Beitrag posten", "Plaats reactie", "投稿する", "发帖"]
+)
+def test_what_is_posted_is_shown_to_others_once_it_is_sent(name: str) -> None:
+    def seen(role: str, written: Sequence[tuple[str, str]]) -> Effect:
+        return effect_seen(Effect.EXTERNAL, name=name, role=role, texts=(), written=written)
+
+    assert seen("button", POST) == Effect.IRREVERSIBLE
+    assert seen("button", ()) == Effect.EXTERNAL
+    assert seen("link", POST) == Effect.EXTERNAL
+
+
+@pytest.mark.parametrize("name", ["Post code", "Show post", "Edit post", "How to post"])
+def test_a_post_is_also_a_thing(name: str) -> None:
+    after = effect_seen(Effect.BROWSER, name=name, role="button", texts=(), written=POST)
+    assert after == Effect.BROWSER
+
+
+@pytest.mark.parametrize("name", ["Really delete?", "Delete permanently?", "Place order?"])
+def test_a_question_that_is_answered_by_the_click_is_as_risky_as_its_words(name: str) -> None:
+    assert effect_of("click", role="button", name=name) >= Effect.DESTRUCTIVE

@@ -69,6 +69,37 @@ setTimeout(() => document.body.insertAdjacentHTML('beforeend',
 save.onclick = () => setTimeout(() => { out.textContent = 'Half of it is kept';
 setTimeout(() => out.textContent = 'All of it is kept', 400) });
 function go() { fetch('/api/none'); setTimeout(go, 600) }</script>""",
+    "/alarms": """<h1>Load</h1>
+<button id=week onclick="ask(() => { show(); start(15) })">Week</button>
+<button id=month onclick="ask(() => { start(1); setTimeout(show, 20) })">Month</button>
+<p id=out>last day</p><div id=alarm></div><script>let n = 0;
+const show = () => out.textContent = 'last 7 days';
+const ask = (then) => setTimeout(() => fetch('/story').then(then), 350);
+const ring = () => alarm.innerHTML = `<p style=color:#c00>Sensor ${n++} failed to report</p>`;
+const start = (ms) => setTimeout(() => { ring(); setInterval(ring, 1300) }, ms);</script>""",
+    "/alarm": """<h1>Load</h1><button id=week onclick="fetch('/story').then((answer) => {
+out.textContent = 'last 7 days'; setTimeout(() => alarm.innerHTML = failed, 60) })">Week</button>
+<button id=month onclick="fetch('/story').then((answer) => { out.textContent = 'no data';
+alarm.innerHTML = failed })">Month</button><p id=out>last day</p><div id=alarm></div><script>
+const failed = '<p style=color:#c00>Sensor 4 failed to report</p>'</script>""",
+    "/chart": f"""<h1>Load</h1><canvas id=chart width=640 height=320></canvas><script>
+const draw = () => {{ const pen = chart.getContext('2d'); pen.fillStyle = '#036';
+pen.fillRect(40, 40, 400, 200); setTimeout(() => document.body.insertAdjacentHTML('beforeend',
+'<div style="{TOAST}">Can I help you?</div>'), 60) }};
+chart.onclick = draw</script>""",
+    "/hours": """<h1>Dentist</h1><button id=nine data-t=0930>09:30</button>
+<button id=noon data-t=1200>12:00</button><p id=out></p><button id=faq
+onclick="answer.hidden = false">Can I come earlier?</button><p id=answer hidden>By phone only.</p>
+<button id=lost onclick="more.hidden = false">Lost your card?</button><p id=more hidden><input>
+<button>Order another</button></p><script>
+for (const hour of [nine, noon]) hour.onclick = () => fetch(`/api/hold?t=${hour.dataset.t}`,
+{method: 'POST'}).then((got) => out.textContent = got.ok ? 'Yours' : 'Taken')</script>""",
+    "/transfer": """<h1>Havale</h1><label for=to>Alıcı IBAN</label>
+<input id=to value="TR33 0006 1005 1978"><button id=send onclick="fetch('/story', {method: 'POST'})
+.then(() => document.body.innerHTML = '<h2>Tamam</h2>')">Gönder</button>""",
+    "/leave": """<h1>Leave</h1><label for=to>To date</label><input id=to value="2024-05-31">
+<button id=send onclick="fetch('/story', {method: 'POST'})
+.then(() => out.textContent = 'Entered')">Submit</button><p id=out></p>""",
     "/long": "<h1>Survey</h1>" + "<p>The team walked the ridge from end to end.</p>" * 200,
     "/code": """<form method=post action=/tan><input name=user><input type=password name=pw>
 <button id=in>Go</button></form>""",
@@ -108,6 +139,16 @@ CASES = {
     "by chance": ("/chance", ["#dead"], "no_progress", "unchanged"),
     "answer in two parts": ("/two", ["#save"], "progress", "text_changed"),
     "tries again": ("/two", ["#load"], "failure", "error_request_failed"),
+    "alarm after the answer": ("/alarm", ["#week"], "progress", "text_changed"),
+    "alarms that go on, soon after the answer": ("/alarms", ["#week"], "progress", "text_changed"),
+    "alarms that go on, before the answer": ("/alarms", ["#month"], "progress", "text_changed"),
+    "alarm with the answer": ("/alarm", ["#month"], "failure", "error_refusal"),
+    "drawn beside a pop-up": ("/chart", ["#chart"], "progress", "shot_changed"),
+    "another hour": ("/hours", ["#nine", "#noon"], "recovered", "recovered"),
+    "question": ("/hours", ["#faq"], "observation", "new_info"),
+    "question that leads on": ("/hours", ["#lost"], "progress", "text_changed"),
+    "transfer": ("/transfer", ["#send"], "destructive_ungated", "gate_unknown"),
+    "a date is nobody": ("/leave", ["#send"], "progress", "text_changed"),
     "glides": ("/long", ["press PageDown"], "observation", "new_info"),
 }
 """Path, steps (clicks, if nothing else is said), and of the last the class and a reason."""
@@ -119,6 +160,8 @@ async def answer(route: Any) -> None:
     path = route.request.url.removeprefix(HOST)
     if path == "/api/lock":
         await route.fulfill(json={"data": None, "errors": [{"message": "locked"}]})
+    elif path.startswith("/api/hold"):
+        await route.fulfill(status=409 if path.endswith("0930") else 200, json={})
     elif path in PAGES:
         page = f"<!doctype html>{PAGES[path]}"
         await route.fulfill(body=page, content_type="text/html; charset=utf-8")

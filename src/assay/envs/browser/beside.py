@@ -17,7 +17,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
-from assay.envs.browser.observing import SeenInput
+from assay.envs.browser.inputs import SeenInput
 from assay.envs.browser.watching import PageWatch
 from assay.errors import DeadResource
 from assay.resources.cdp import (
@@ -185,9 +185,11 @@ class BrowserFollower:
             session.on("Page.frameScheduledNavigation", lambda e: self._on_requested(tab, e))
             session.on("Page.frameStartedNavigating", lambda e: self._on_navigating(tab, e))
             await watch.stand_by()
-            self._tabs[session.session_id] = tab
+            if not session.gone:
+                self._tabs[session.session_id] = tab
 
     def _on_detached(self, event: dict[str, Any]) -> None:
+        self._connection.forget(str(event["sessionId"]))
         tab = self._tabs.pop(str(event["sessionId"]), None)
         if tab is not None and tab is self._reported_tab:
             self._reported_tab = None

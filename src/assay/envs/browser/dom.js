@@ -16,6 +16,7 @@
   const labels = (element) => {
     try { return element.labels ?? null; } catch { return null; }
   };
+  const [scrollTop, scrollHeight, clientHeight] = ["scrollTop", "scrollHeight", "clientHeight"].map((name) => getter(Element.prototype, name));
   const openRoot = getter(Element.prototype, "shadowRoot"), closedRoots = new WeakMap();
   const SKIP = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "HEAD", "META", "LINK"]);
   const INPUT_ROLE = {
@@ -49,6 +50,11 @@
     box: method(Element.prototype, "getBoundingClientRect"),
     boxes: method(Element.prototype, "getClientRects"),
     scrollTo: method(Element.prototype, "scrollIntoView"),
+    // How far down it is scrolled, and how far it can be; what begins at its end counts up from there.
+    scrolled: (element) => {
+      const range = scrollHeight(element) - clientHeight(element), top = scrollTop(element);
+      return [getComputedStyle(element).flexDirection.endsWith("reverse") ? range + top : top, range];
+    },
     dispatch: method(EventTarget.prototype, "dispatchEvent"),
     body: getter(Document.prototype, "body"),
     title: getter(Document.prototype, "title"),

@@ -16,7 +16,7 @@ from typing import Any
 from assay.envs.browser.beside import BrowserFollower, ReportedStep, SeenStep
 from assay.envs.browser.environment import BrowserEnvironment
 from assay.envs.browser.gateway import Gateway, start_gateway
-from assay.envs.browser.observing import SeenInput
+from assay.envs.browser.inputs import SeenInput
 from assay.envs.browser.risk import effect_of
 from assay.errors import DeadResource, NotReset
 from assay.resources.chromium import OwnChromium, find_executable, start_chromium

@@ -288,7 +288,10 @@ class BrowserEnvironment:
         effect = effect_of(call.name, role=role, name=name, key=key, dialog=dialog)
         goal = None
         if target is not None:
-            goal = self._retries.goal(role, name) or call_signature(call.name, {"on": [role, name]})
+            pressed = call.name in ("click", "press")
+            written = self._tab().observer.kinds_written(failed=False) if pressed else ()
+            goal = self._retries.goal(role, name, written=written)
+            goal = goal or call_signature(call.name, {"on": [role, name]})
         return ToolOutcome(
             tool=call.name,
             call=call_signature(call.name, arguments),
@@ -373,7 +376,9 @@ class BrowserEnvironment:
             notice=notice,
         )
         self._blocked = block is not None
-        self._retries.note(outcome._replace(block=block), events, before, snapshot)
+        outcome = outcome._replace(block=block)
+        refused = self._tab().observer.kinds_written(failed=True)
+        self._retries.note(outcome, events, before, snapshot, refused=refused)
         requests.rest()
         evidence = snapshot.evidence(sent=traffic.sent, shot=shot)
         if outcome.ok and outcome.info is None:
@@ -385,7 +390,7 @@ class BrowserEnvironment:
         return Observation(
             text=snapshot.render(message, block, chars=self.chars),
             evidence=evidence,
-            outcome=outcome._replace(block=block),
+            outcome=outcome,
             truncated=bool(snapshot.omitted or snapshot.short or len(snapshot.text) > self.chars),
             events=events,
             facts=facts,

@@ -13,9 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from time import monotonic
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
+from assay.envs.browser.inputs import NativeDialog, SeenInput, read_input
 from assay.envs.browser.isolated import ActionFailed, DocumentLost, IsolatedScripts
+from assay.envs.browser.listeners import PageListeners
 from assay.envs.browser.outcomes import BLOCK_SELECTORS
 from assay.envs.browser.requests import OwnRequests, RequestLog
 from assay.envs.browser.snapshot import PageSnapshot, read_snapshot, with_frame
@@ -49,72 +51,9 @@ ARRIVES_S: Final = 10.0
 ROUNDS: Final = 5
 """How often a page may begin something new while it is waited for."""
 TICK_S: Final = 0.02
-OBJECTS: Final = "assay"
-"""The name under which the browser keeps what is asked about, until the document is gone."""
-REACTED_TO: Final = frozenset(
-    "click dblclick auxclick contextmenu mousedown mouseup mousemove mouseover mouseout "
-    "mouseenter mouseleave pointerdown pointerup pointermove pointerover pointerout "
-    "pointerenter pointerleave touchstart touchend touchmove keydown keyup keypress input "
-    "beforeinput change submit reset focus blur focusin focusout scroll scrollend wheel drag "
-    "dragstart dragend dragover drop toggle select selectionchange invalid formdata popstate "
-    "hashchange navigate paste copy cut message visibilitychange pagehide pageshow load "
-    "DOMContentLoaded transitionend animationend".split()
-)
-"""Events after which a page may do something late."""
-LEFT: Final = frozenset(
-    "mouseout mouseleave pointerout pointerleave blur focusout change selectionchange popstate "
-    "hashchange navigate scroll scrollend transitionend animationend".split()
-)
-"""Events that a click sends to something else as well."""
-PRESSED: Final = frozenset(
-    "click dblclick mousedown mouseup mousemove mouseover mouseenter pointerdown pointerup "
-    "pointermove pointerover pointerenter touchstart touchend focus focusin input beforeinput "
-    "submit reset invalid toggle dragstart".split()
-)
-"""Events that a click sends to what it falls on, and to what is around that."""
-ASKED_NODES: Final = 30
-"""Nodes with listeners that are asked whether the click fell on them."""
 KEPT_INPUTS: Final = 20
 
 Happening: TypeAlias = Literal["downloads", "tabs"]
-
-
-class SeenInput(NamedTuple):
-    """One thing that the page was made to do, by a click or a key that the browser trusts."""
-
-    kind: str
-    role: str
-    name: str
-    dialog: str
-    """The text of the dialog that the element is in."""
-    recipient: bool = False
-    """Whether a message to somebody stands beside it."""
-    around: str = ""
-    """What is written around the element, if that is little."""
-    near: str = ""
-    """The heading above the element, and the line that it stands in."""
-    drawn: bool = False
-    """Whether it is a picture rather than a control."""
-    jumps: bool = False
-    """Whether it is a link to a place on the same page."""
-    saves: bool = False
-    """Whether it is a link to a file that the browser is to keep."""
-    box: tuple[float, float, float, float] | None = None
-
-
-class NativeDialog(NamedTuple):
-    """A dialog of the browser itself, and how it was answered."""
-
-    kind: str
-    message: str
-    accepted: bool | None = None
-    """`None` while it is open."""
-
-    @property
-    def counts(self) -> bool:
-        """Whether it led anywhere: a question that was answered with no leaves all as it was."""
-        declined = self.kind in ("confirm", "prompt") and self.accepted is False
-        return not declined and self.kind != "beforeunload"
 
 
 class PageObserver:
@@ -126,6 +65,7 @@ class PageObserver:
         self._answer_s = answer_s
         self.requests = RequestLog(frame_id=frame_id)
         self.scripts = IsolatedScripts(transport, frame_id=frame_id, timeout_s=answer_s)
+        self._listeners = PageListeners(transport, self.scripts)
         self.happened: Counter[Happening] = Counter()
         """Downloads and tabs of the current step."""
         self.inputs: list[SeenInput] = []
@@ -163,6 +103,7 @@ class PageObserver:
         handlers: dict[str, Callable[[dict[str, Any]], None]] = {
             "Network.requestWillBeSent": self._on_sent,
             "Network.responseReceived": self._on_response,
+            "Network.dataReceived": requests.on_data,
             "Network.loadingFinished": requests.on_finished,
             "Network.loadingFailed": self._on_failed,
             "Network.webSocketFrameSent": requests.on_frame,
@@ -248,6 +189,7 @@ class PageObserver:
         frame = event["frame"]
         if frame["id"] == self.frame_id:
             self.scripts.forget()
+            self._listeners.forget()
             if str(frame.get("url", "")).startswith("about:"):
                 self.status = None
             self.on_commit()
@@ -285,63 +227,46 @@ class PageObserver:
         for inner in self._inner.values():
             await inner.rest()
 
-    async def settle(self, *, patience_ms: int = PATIENCE_MS) -> None:
+    async def settle(self, *, patience_ms: int = PATIENCE_MS, breathed: bool = False) -> None:
         """Wait until the page has done what the call set off, by its state and not by a clock.
 
         Documents arrive, the step's own requests are answered or a limit has passed, and nothing
-        but what moves by itself has changed for a while.
+        but what moves by itself has changed for a while. A page that has `breathed` has done what
+        its timers had to do at once.
         """
         deadline = monotonic() + ANSWERS_S
-        for _ in range(ROUNDS):
-            await self._wait_for("breathe")
-            await self.arrive()
-            while self.requests.waiting and monotonic() < deadline and not self.dialog_open:
-                await self._transport.sleep(TICK_S)
+        arrival: float | None = None
+        for turn in range(ROUNDS):
+            if turn or not breathed:
+                await self._wait_for("breathe")
+            arrival = arrival or monotonic() + ARRIVES_S
+            await self.arrive(until=arrival)
+            await self._wait_while(lambda: self.requests.waiting, until=deadline)
             limits = {
-                "still": not await self._reacts(),
+                "still": not self.dialog_open and not await self._listeners.react(),
                 "quiet": QUIET_MS,
                 "patience": patience_ms,
                 "deadline": CHANGES_MS,
                 "provisional": PROVISIONAL_MS,
             }
-            await self._wait_for("quiet", limits)
+            end = await self._wait_for("quiet", limits) or {}
             busy = self.requests.waiting and monotonic() < deadline
-            if not busy and not self.loading:
+            if not busy and not (self.loading and monotonic() < arrival):
                 break
-        await self._doubt()
-        while self._awaits_file and monotonic() < deadline:
-            await self._transport.sleep(TICK_S)
+        if end.get("doubtful"):
+            await self._doubt()
+        await self._wait_while(lambda: self._awaits_file, until=deadline)
         for inner in self._inner.values():
             await inner.settle(patience_ms=patience_ms if inner.touched else QUIET_MS)
         await self._read_answers()
-        await self.confirm()
+        if end.get("suspects", 1):
+            await self.confirm()
 
     @property
     def _awaits_file(self) -> bool:
         """Whether a file was asked for that has not begun to come."""
         promised = any(seen.saves and seen.kind == "click" for seen in self.inputs)
-        return promised and not self.happened["downloads"] and not self.dialog_open
-
-    async def _listeners(self) -> list[Mapping[str, Any]] | None:
-        """What the page's scripts listen to, and on which nodes; `None` if it cannot be asked."""
-        listeners: list[Mapping[str, Any]] = []
-        if self.dialog_open:
-            return None
-        with suppress(*self._transport.errors, TimeoutError, KeyError):
-            for name in ("document", "window"):
-                question = {"expression": name, "objectGroup": OBJECTS}
-                remote = (await self._transport.send("Runtime.evaluate", question))["result"]
-                whole = {"objectId": remote["objectId"], "depth": -1, "pierce": True}
-                answer = await self._transport.send("DOMDebugger.getEventListeners", whole)
-                listeners += answer["listeners"]
-            await self._transport.send("Runtime.releaseObjectGroup", {"objectGroup": OBJECTS})
-            return listeners
-        return None
-
-    async def _reacts(self) -> bool:
-        """Whether a script of the page listens to input; where none does, nothing comes later."""
-        listeners = await self._listeners()
-        return listeners is None or any(one.get("type") in REACTED_TO for one in listeners)
+        return promised and not self.happened["downloads"]
 
     async def _doubt(self) -> None:
         """Tell the scripts in the page if nothing listens where the step has clicked.
@@ -350,22 +275,8 @@ class PageObserver:
         """
         clicked = any(seen.kind == "click" for seen in self.inputs)
         with suppress(*self._transport.errors, TimeoutError, DocumentLost, ActionFailed, KeyError):
-            if clicked and not self.dialog_open and await self.ask("doubtful"):
-                listeners = await self._listeners()
-                if listeners is not None and not await self._is_heard(listeners):
-                    await self.ask("deafen")
-
-    async def _is_heard(self, listeners: Sequence[Mapping[str, Any]]) -> bool:
-        """Whether one of the listeners is told of the step's click."""
-        if any(one.get("type") in LEFT for one in listeners):
-            return True
-        nodes = {one.get("backendNodeId") for one in listeners if one.get("type") in PRESSED}
-        if None in nodes or len(nodes) > ASKED_NODES:
-            return True
-        for node in nodes:
-            if await self.scripts.is_pressed(int(node or 0)):
-                return True
-        return False
+            if clicked and not self.dialog_open and not await self._listeners.hear_click():
+                await self.ask("deafen")
 
     async def _read_answers(self) -> None:
         """See in the answers to the step's own requests whether one was refused."""
@@ -379,18 +290,24 @@ class PageObserver:
         """Where only timers have changed something, wait whether they go on."""
         await self._wait_for("confirm")
 
-    async def arrive(self) -> None:
+    async def arrive(self, *, until: float | None = None) -> None:
         """Wait for the document that is being loaded, if one is."""
-        until = monotonic() + ARRIVES_S
-        while self.loading and monotonic() < until and not self.dialog_open:
-            await self._transport.sleep(TICK_S)
+        until = monotonic() + ARRIVES_S if until is None else until
+        await self._wait_while(lambda: self.loading, until=until)
 
-    async def _wait_for(self, promise: str, argument: object = None) -> None:
+    async def _wait_while(self, holds: Callable[[], object], *, until: float) -> None:
+        """Wait as long as that holds, but neither behind a dialog nor for a tab that is gone."""
+        with suppress(*self._transport.errors):
+            while holds() and monotonic() < until and not self.dialog_open:
+                await self._transport.sleep(TICK_S)
+
+    async def _wait_for(self, promise: str, argument: object = None) -> Any:
         if self.dialog_open:
-            return
+            return None
         # It ends early when the document does, and that is what it waits for.
         with suppress(*self._transport.errors, DocumentLost, ActionFailed):
-            await self.ask(promise, argument, wait=True)
+            return await self.ask(promise, argument, wait=True)
+        return None
 
     async def ask(self, function: str, argument: object = None, *, wait: bool = False) -> Any:
         """What one of our functions in the page returns."""
@@ -441,18 +358,20 @@ class PageObserver:
 
     async def watch_polls(self) -> None:
         """Wait whether a page that has waited for something asks for it again."""
-        until = monotonic() + POLLS_S
-        while monotonic() < until and not self.requests.polls and not self.dialog_open:
-            await self._transport.sleep(TICK_S)
+        await self._wait_while(lambda: not self.requests.polls, until=monotonic() + POLLS_S)
 
     async def watch_failures(self) -> None:
         """Where data did not come, wait whether the page asks for it again by itself."""
-        until = monotonic() + AGAIN_S
-        while self._lacks_data and monotonic() < until and not self.dialog_open:
-            await self._transport.sleep(TICK_S)
+        if not self.dialog_open:
+            await self._wait_while(self._disown_repeats, until=monotonic() + AGAIN_S)
+
+    def _disown_repeats(self) -> bool:
+        """Leave out what timers of the page ask for again; whether data is still missing."""
+        if self._lacks_data:
             acted_at = max(part.acted_at for part in (self, *self._inner.values()))
             for log in self._logs:
                 log.disown(acted_at=acted_at)
+        return self._lacks_data
 
     @property
     def _lacks_data(self) -> bool:
@@ -538,6 +457,10 @@ class PageObserver:
         """Method and address of the requests with which the step changed something."""
         return [line for log in self._logs for line in log.written()]
 
+    def kinds_written(self, *, failed: bool) -> list[str]:
+        """Kinds of the step's requests that change something: those refused, or answered well."""
+        return [line for log in self._logs for line in log.kinds_written(failed=failed)]
+
     def risky_addresses(self) -> list[str]:
         """The addresses that the step asked for and that say that this destroys something."""
         return [url for log in self._logs for url in log.risky_addresses()]
@@ -556,12 +479,6 @@ class PageObserver:
     async def close(self) -> None:
         """The page is as it was before anybody observed it."""
         await self._transport.close()
-
-
-def read_input(record: dict[str, Any]) -> SeenInput:
-    """What a script in the page told of one input."""
-    x, y, width, height = map(float, record.pop("box", None) or (0, 0, 0, 0))
-    return SeenInput(**record, box=(x, y, width, height))
 
 
 def look_options(

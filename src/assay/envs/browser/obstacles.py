@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
+from assay.envs.browser.inputs import NativeDialog
 from assay.envs.browser.notices import Notice, is_refusal, read_notice, read_wall
-from assay.envs.browser.observing import NativeDialog
 from assay.envs.browser.outcomes import detect_block, detect_wall
 from assay.envs.browser.requests import RequestLog
 from assay.envs.browser.risk import asks_for_login
@@ -201,10 +201,17 @@ class OfferedRetries:
     def __init__(self) -> None:
         self._goal: str | None = None
         self._offers: frozenset[tuple[str, str]] = frozenset()
+        self._refused: frozenset[str] = frozenset()
+        """Requests with which the failed step wanted to change something."""
 
-    def goal(self, role: str, name: str) -> str | None:
-        """What the failed step was meant to achieve, if this element came with its failure."""
-        return self._goal if (role, name) in self._offers else None
+    def goal(self, role: str, name: str, *, written: Collection[str] = ()) -> str | None:
+        """What the failed step was meant to achieve, if this one is about the same.
+
+        That is so if its element came with the failure, or if what was refused then, at the same
+        address, was done now: another hour, another seat.
+        """
+        again = not self._refused.isdisjoint(written)
+        return self._goal if again or (role, name) in self._offers else None
 
     def note(
         self,
@@ -212,14 +219,19 @@ class OfferedRetries:
         events: StepEvents | None,
         before: PageSnapshot | None,
         after: PageSnapshot,
+        *,
+        refused: Collection[str] = (),
     ) -> None:
-        """Remember what came with a step that failed; a step that did not fail ends it."""
+        """Remember what came with a step that failed; a step that did not fail ends it.
+
+        `refused` are the kinds of request with which it wanted to change something.
+        """
         failed = events is not None and reported_failure(events) is not None
         if outcome.error is not None or outcome.block is not None or not failed:
             if outcome.effect != Effect.READ:
-                self._goal, self._offers = None, frozenset()
+                self._goal, self._offers, self._refused = None, frozenset(), frozenset()
             return
-        self._goal = outcome.target or outcome.call
+        self._goal, self._refused = outcome.target or outcome.call, frozenset(refused)
         # Where the page before is not known, nobody knows what came with the failure.
         known = after if before is None else before
         self._offers = frozenset(after.steady_refs) - frozenset(known.steady_refs)

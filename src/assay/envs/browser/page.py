@@ -184,12 +184,14 @@ class BrowserPage:
 
     async def _settle(self) -> None:
         """Wait for a navigation that the action began, and for responses that the page awaits."""
+        breathed = False
         for _ in range(HOPS):
             await self._wait_for("breathe")
-            if not self._loading.under_way:
+            breathed = not self._loading.under_way
+            if breathed:
                 break
             await self._loading.arrive()
-        await self.observer.settle()
+        await self.observer.settle(breathed=breathed)
         await self.observer.watch_failures()
 
     async def _wait_for(

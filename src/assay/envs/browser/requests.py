@@ -34,6 +34,14 @@ FRAMES: Final = 20
 """Calls that tell where a request was sent from."""
 TIMER_S: Final = 0.5
 """What is sent again sooner, or sooner after an input, may have been asked for twice."""
+STREAMS: Final = frozenset(("text/event-stream", "application/x-ndjson"))
+GENERAL: Final = frozenset(
+    "api ajax admin-ajax.php index.php graphql gql rpc jsonrpc trpc query batch $batch "
+    "batchexecute aura".split()
+) | {""}
+"""Last parts of addresses to which a site sends whatever it wants."""
+READS_S: Final = 0.5
+"""A page that has read nothing of an answer for so long goes by its status."""
 KEPT_LINES: Final = 1_000
 """Kinds of request that are counted apart; a page that makes up more is counted as one."""
 KEPT_REQUESTS: Final = 500
@@ -94,11 +102,32 @@ class _Request:
     """Where in the page's scripts it was sent from; 0 if that is not known."""
     sent_at: float = 0.0
 
+    heard_at: float = 0.0
+    """When something of its answer last came."""
+    streams: bool = False
+    """Whether its answer comes bit by bit, and nothing of it has come."""
+    general: bool = False
+    """Whether its address serves all purposes, and says nothing of what was meant."""
+
     @property
     def failed(self) -> bool:
-        if not self.ended or self.canceled:
+        # Many pages look at the status alone; then the rest of an answer never comes.
+        if self.status is not None:
+            return self.status >= 400 or self.refused
+        return self.ended and not self.canceled
+
+    @property
+    def well(self) -> bool:
+        """Whether it was answered, and not refused."""
+        return self.status is not None and not self.failed
+
+    @property
+    def awaited(self) -> bool:
+        """Whether more of its answer is to be expected."""
+        if self.ended:
             return False
-        return self.status is None or self.status >= 400 or self.refused
+        unheard = self.status is None or self.streams
+        return unheard or monotonic() - self.heard_at < READS_S
 
 
 class RequestLog:
@@ -146,6 +175,10 @@ class RequestLog:
         method = str(sent["method"])
         request = _Request(method, str(sent["url"])[:8_192], kind, self._step, main, method)
         request.stack, request.sent_at = _stack(event), monotonic()
+        # A page that sends its forms to its own address does so with all of them.
+        line = request_line(request.url)
+        at_home = line == request_line(str(event.get("documentURL", "")))
+        request.general = at_home or line.rpartition("/")[2].lower() in GENERAL
         if not self._step and not main:
             self._background[_line(request)] += 1
         if len(self._requests) >= KEPT_REQUESTS:
@@ -161,8 +194,9 @@ class RequestLog:
         request = self._requests.get(str(event["requestId"]))
         if request is None:
             return
-        request.status = int(event["response"]["status"])
-        request.json = "json" in str(event["response"].get("mimeType", ""))
+        request.status, request.heard_at = int(event["response"]["status"]), monotonic()
+        kind = str(event["response"].get("mimeType", ""))
+        request.json, request.streams = "json" in kind, kind in STREAMS
         line = net_line(NetworkFact(request.method, request.url, request.status))
         if line is not None:
             counted = line in self.sent or len(self.sent) < KEPT_LINES
@@ -171,6 +205,12 @@ class RequestLog:
             self.document = MainDocument(
                 request.status, tuple(request.redirects), request.url[:8_192], request.first_method
             )
+
+    def on_data(self, event: Mapping[str, Any]) -> None:
+        """`Network.dataReceived`."""
+        request = self._requests.get(str(event["requestId"]))
+        if request is not None:
+            request.heard_at, request.streams = monotonic(), False
 
     def on_finished(self, event: Mapping[str, Any]) -> None:
         """`Network.loadingFinished`."""
@@ -195,7 +235,15 @@ class RequestLog:
     @property
     def waiting(self) -> bool:
         """Whether a request of the current step has no answer yet, the main document's included."""
-        return any(not r.ended and r.step == self._step for r in self._counted(main=True))
+        return any(r.awaited and r.step == self._step for r in self._counted(main=True))
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether nothing is known yet of the answer to a request of the current step."""
+        return any(
+            not r.ended and r.status is None and r.step == self._step
+            for r in self._counted(main=True)
+        )
 
     def own(self, *, earlier: bool = False) -> OwnRequests:
         """What became of the current step's own requests.
@@ -207,19 +255,17 @@ class RequestLog:
         refused: int | None = None
         for request in self._counted(main=False):
             if request.step != self._step:
-                pending += earlier and request.step > 0 and not request.ended
+                unanswered = not request.ended and request.status is None
+                pending += earlier and request.step > 0 and unanswered
                 continue
-            if not request.ended:
-                pending += request.status is None
-                answered += request.status is not None and request.status < 400
-            elif request.failed:
+            pending += not request.ended and request.status is None
+            answered += request.well
+            if request.failed:
                 refused = request.status if request.status in REFUSALS else refused
                 if request.method in MUTATING:
                     failed_writes += 1
                 else:
                     failed_reads += 1
-            elif not request.canceled:
-                answered += 1
         return OwnRequests(answered, failed_writes, failed_reads, pending, refused)
 
     def unread(self) -> list[str]:
@@ -246,7 +292,7 @@ class RequestLog:
     def wrote(self) -> bool:
         """Whether a request of the step that changes something was answered well."""
         return any(
-            r.method in MUTATING and r.step == self._step and r.ended and not r.failed
+            r.method in MUTATING and r.step == self._step and r.well
             for r in self._counted(main=False)
         )
 
@@ -274,6 +320,20 @@ class RequestLog:
             and request.first_method in MUTATING
             and not request.failed
             and not is_analytics(request.url)
+        ]
+
+    def kinds_written(self, *, failed: bool) -> list[str]:
+        """Kinds of the step's requests that change something: those refused, or answered well.
+
+        An address that serves all purposes says nothing of what was meant.
+        """
+        return [
+            f"{request.first_method} {request_line((*request.redirects, request.url)[0])}"
+            for request in self._counted(main=False)
+            if request.step == self._step
+            and request.first_method in MUTATING
+            and not request.general
+            and (request.failed if failed else request.well)
         ]
 
     def risky_addresses(self) -> list[str]:

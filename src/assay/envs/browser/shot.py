@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import zlib
 from base64 import b64decode
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Final
 
 from assay.errors import BadRecord
@@ -83,8 +83,10 @@ def _brightness(raw: bytes, height: int, stride: int, channels: int) -> list[lis
         if channels >= 3:
             rows.append(
                 [
-                    (299 * above[x] + 587 * above[x + 1] + 114 * above[x + 2]) // 1000
-                    for x in range(0, stride, channels)
+                    (299 * red + 587 * green + 114 * blue) // 1000
+                    for red, green, blue in zip(
+                        *(above[colour::channels] for colour in range(3)), strict=True
+                    )
                 ]
             )
         else:
@@ -95,20 +97,19 @@ def _brightness(raw: bytes, height: int, stride: int, channels: int) -> list[lis
 def _unfilter(kind: int, line: bytes, above: bytearray, channels: int) -> bytearray:
     """The line with PNG's prediction (none, left, above, mean, Paeth) undone."""
     out = bytearray(line)
-    for i in range(len(out)):
-        left = out[i - channels] if i >= channels else 0
-        corner = above[i - channels] if i >= channels else 0
-        if kind == 1:
-            guess = left
-        elif kind == 2:
-            guess = above[i]
-        elif kind == 3:
-            guess = (left + above[i]) // 2
-        elif kind == 4:
-            guess = _paeth(left, above[i], corner)
-        else:
-            break
-        out[i] = (out[i] + guess) & 0xFF
+    if kind == 1:
+        for channel in range(channels):
+            sums = accumulate(line[channel::channels])
+            out[channel::channels] = bytes(value & 0xFF for value in sums)
+    elif kind == 2:
+        return bytearray((a + b) & 0xFF for a, b in zip(line, above, strict=True))
+    elif kind in (3, 4):
+        for i in range(len(out)):
+            left = out[i - channels] if i >= channels else 0
+            corner = above[i - channels] if i >= channels else 0
+            mean = kind == 3
+            guess = (left + above[i]) // 2 if mean else _paeth(left, above[i], corner)
+            out[i] = (out[i] + guess) & 0xFF
     return out
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, Protocol, TypeVar
 from urllib.parse import urlsplit
@@ -19,6 +19,10 @@ from assay.resources.browser import playwright_error
 T = TypeVar("T")
 TAB_S: Final = 2.0
 """How long a new tab is waited for."""
+TICK_S: Final = 0.05
+TAB_TICKS: Final = 12
+BLANK: Final = ("", "about:blank")
+"""What a new tab shows, and has wholly loaded, before it goes where it was sent to."""
 Handler = Callable[[dict[str, Any]], None]
 
 
@@ -29,14 +33,15 @@ class Transport(Protocol):
     `flatten`), let `send` write `{"id", "method", "params"}` (with the `sessionId`) and wait for
     the answer of that id, raise one of `errors` for an answer with `error` and when the socket is
     closed, and let `on` call the handler with the `params` of every message of that method.
-    `sleep` must let messages be read meanwhile. `frames` are the sessions of the frames that
+    `sleep` must let messages be read meanwhile, and raise one of `errors` once the tab is gone, or
+    else the tab is waited for as if it still loaded. `frames` are the sessions of the frames that
     `Target.setAutoAttach` (`flatten`, `waitForDebuggerOnStart: false`) reports; none is right too,
     and only means that frames of other sites are not read.
     """
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
-        """What `send` raises when the tab or the document is gone, beside `TimeoutError`."""
+        """What `send` and `sleep` raise when the tab or document is gone, beside `TimeoutError`."""
 
     async def send(
         self, method: str, params: Mapping[str, Any] | None = None
@@ -78,11 +83,17 @@ def run_at_once(work: Coroutine[Any, Any, T]) -> T:
 class PlaywrightTransport:
     """A session of Playwright's asynchronous API."""
 
-    def __init__(self, session: Any, page: Any = None, *, timeout_s: float | None = None) -> None:
+    def __init__(
+        self, session: Any, page: Any = None, *, frame: Any = None, timeout_s: float | None = None
+    ) -> None:
+        """The session is one of the tab `page`, or of a `frame` of it."""
         self._session = session
         self._page = page
+        self._place = page if frame is None else frame
         self._timeout_s = timeout_s
         self._children: dict[Any, tuple[str, PlaywrightTransport | None]] = {}
+        self._known: set[Any] = {page}
+        """This tab, and those that were asked after already."""
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
@@ -99,6 +110,8 @@ class PlaywrightTransport:
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
+        if _is_gone(self._place):
+            raise playwright_error()("the tab or its frame is gone")
 
     async def frames(self) -> Sequence[PlaywrightTransport]:
         if self._page is None:
@@ -107,21 +120,21 @@ class PlaywrightTransport:
             child: PlaywrightTransport | None = None
             with suppress(*self.errors, TimeoutError):
                 session = await self._page.context.new_cdp_session(frame)
-                child = type(self)(session, timeout_s=self._timeout_s)
+                child = type(self)(session, frame=frame, timeout_s=self._timeout_s)
             self._children[frame] = site, child
         return [child for _, child in self._children.values() if child is not None]
 
     async def tab_status(self) -> int | None:
-        for tab in () if self._page is None else reversed(self._page.context.pages):
-            if tab is self._page or await tab.opener() is not self._page:
-                continue
-            with suppress(*self.errors, TimeoutError):
-                async with asyncio.timeout(TAB_S):
-                    await tab.wait_for_load_state("domcontentloaded")
-                    session = await self._page.context.new_cdp_session(tab)
-                    answer = await session.send("Runtime.evaluate", {"expression": STATUS_SCRIPT})
-                    await session.detach()
-                    return int(answer["result"].get("value") or 0) or None
+        with suppress(*self.errors, TimeoutError):
+            async with asyncio.timeout(TAB_S):
+                tab = await opened_tab(self._page, self._known, self.sleep)
+                if tab is None:
+                    return None
+                await tab.wait_for_load_state("domcontentloaded")
+                session = await self._page.context.new_cdp_session(tab)
+                answer = await session.send("Runtime.evaluate", {"expression": STATUS_SCRIPT})
+                await session.detach()
+                return int(answer["result"].get("value") or 0) or None
         return None
 
     async def close(self) -> None:
@@ -137,16 +150,19 @@ class BlockingTransport:
     """A session of Playwright's synchronous API; its coroutines never wait."""
 
     def __init__(
-        self, session: Any, page: Any, *, timeout_s: float | None = None, inner: bool = False
+        self, session: Any, page: Any, *, frame: Any = None, timeout_s: float | None = None
     ) -> None:
+        """The session is one of the tab, or of a `frame` of it."""
         self._session = session
         self._page = page
-        self._inner = inner
+        self._frame = frame
         # Older versions of Playwright wait for ever, as they do in the user's own calls.
         limited = timeout_s is not None and "timeout" in inspect.signature(session.send).parameters
         self._limit = {"timeout": (timeout_s or 0) * 1000} if limited else {}
         self._timeout_s = timeout_s
         self._children: dict[Any, tuple[str, BlockingTransport | None]] = {}
+        self._known: set[Any] = {page}
+        """This tab, and those that were asked after already."""
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
@@ -162,28 +178,31 @@ class BlockingTransport:
 
     async def sleep(self, seconds: float) -> None:
         self._page.wait_for_timeout(seconds * 1000)
+        if self._frame is not None and _is_gone(self._frame):
+            raise playwright_error()("the frame is gone")
 
     async def frames(self) -> Sequence[BlockingTransport]:
-        if self._inner:
+        if self._frame is not None:
             return ()
         for frame, site in foreign_frames(self._page, self._children):
             child: BlockingTransport | None = None
             with suppress(*self.errors, TimeoutError):
                 session = self._page.context.new_cdp_session(frame)
-                child = type(self)(session, self._page, timeout_s=self._timeout_s, inner=True)
+                child = type(self)(session, self._page, frame=frame, timeout_s=self._timeout_s)
             self._children[frame] = site, child
         return [child for _, child in self._children.values() if child is not None]
 
     async def tab_status(self) -> int | None:
-        for tab in () if self._inner else reversed(self._page.context.pages):
-            if tab is self._page or tab.opener() is not self._page:
-                continue
-            with suppress(*self.errors, TimeoutError):
-                tab.wait_for_load_state("domcontentloaded", timeout=TAB_S * 1000)
-                session = self._page.context.new_cdp_session(tab)
-                answer = session.send("Runtime.evaluate", {"expression": STATUS_SCRIPT})
-                session.detach()
-                return int(answer["result"].get("value") or 0) or None
+        with suppress(*self.errors, TimeoutError):
+            page = self._page if self._frame is None else None
+            tab = await opened_tab(page, self._known, self.sleep)
+            if tab is None:
+                return None
+            tab.wait_for_load_state("domcontentloaded", timeout=TAB_S * 1000)
+            session = self._page.context.new_cdp_session(tab)
+            answer = session.send("Runtime.evaluate", {"expression": STATUS_SCRIPT})
+            session.detach()
+            return int(answer["result"].get("value") or 0) or None
         return None
 
     async def close(self) -> None:
@@ -193,6 +212,26 @@ class BlockingTransport:
         self._children.clear()
         with suppress(*self.errors, TimeoutError):
             self._session.detach()
+
+
+async def opened_tab(page: Any, known: set[Any], sleep: Callable[[float], Awaitable[None]]) -> Any:
+    """The tab that the page opened last, once it has gone where it was sent to; `known` from then.
+
+    Playwright's two ways of asking for the opener differ in whether it is awaited.
+    """
+    tab = None
+    for _ in range(0 if page is None else TAB_TICKS):
+        for other in page.context.pages:
+            if other in known:
+                continue
+            opener = other.opener()
+            if (await opener if inspect.isawaitable(opener) else opener) is page:
+                tab = other
+        if tab is not None and tab.url not in BLANK:
+            break
+        await sleep(TICK_S)
+    known.add(tab)
+    return tab
 
 
 def foreign_frames(page: Any, known: dict[Any, tuple[str, Any]]) -> list[tuple[Any, str]]:
@@ -206,6 +245,12 @@ def foreign_frames(page: Any, known: dict[Any, tuple[str, Any]]) -> list[tuple[A
         for frame, site in sites.items()
         if frame not in known and site not in ("", own)
     ]
+
+
+def _is_gone(place: Any) -> bool:
+    """Whether a tab, or a frame of one, is there no more; a tab's end detaches no frame."""
+    tab = getattr(place, "page", place)
+    return bool(tab.is_closed() or (tab is not place and place.is_detached()))
 
 
 def _site(url: str) -> str:

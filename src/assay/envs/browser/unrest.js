@@ -4,23 +4,45 @@
   const IDLE_CHARS = 400;      // a larger region is content that loads late, not an advertisement
   const LOADING_MS = 300;      // after this a document that changes without input changes by itself
   const SYNC_MS = 30;          // a change this soon after an input event is its doing
-  const AGAIN_MS = 1150;       // what changes by itself mostly does so again by then
+  const AGAIN_MS = 1800;       // what changes by itself mostly does so again by then
   const THRICE_MS = 3000;      // what may be an answer in two parts is taken for restless at its third change
   const PLAIN_MS = 10, TYPING_MS = 350, ALONE_MS = 300;
   const EMPTY_MS = 1000;       // a place that a call emptied is mostly filled again by then
-  const GLIDE_MS = 60, SCROLLS_MS = 150, SCROLLED_MS = 1000;
+  const GLIDE_MS = 60, FRAME_MS = 20, SCROLLS_MS = 150, SCROLLED_MS = 1000;
+  const ANSWER_MS = 200;       // an answer of the network is shown by then
+  const PARTS_MS = 40;         // and all of it so soon after its first part
+  const TASK_MS = 5;           // changes that are further apart are hardly one task's
   const KEPT = 2000;
   const POPUP = /cookie|consent|gdpr|newsletter|subscri|promo|interstitial|survey|feedback-widget|chat-?widget|popup|pop-up|app-banner|paywall-offer/i;
   const NEW_MS = 2000;         // a new document belongs to the call that led to it, if nobody says else
   const now = () => performance.now();
   const state = {
-    acting: true, began: now(), input: -Infinity, event: -Infinity, inputTarget: null, answered: -Infinity, field: null,
-    invalid: new Set(), copies: 0, changes: new Map(), added: new Set(), emptied: new Set(), blanked: new Set(), pressed: [], deaf: false, scrollKey: -Infinity, scrolled: -Infinity, waited: false, quietSince: now(), stirred: false, begun: false, inTask: false, phase: 0,
+    acting: true, began: now(), input: -Infinity, event: -Infinity, inputTarget: null, answered: -Infinity, told: -Infinity, shown: null, parts: new Set(), field: null,
+    invalid: new Set(), copies: 0, changes: new Map(), added: new Set(), emptied: new Set(), blanked: new Set(), pressed: [], deaf: false, scrollKey: -Infinity, scrolled: -Infinity, scrollEnd: -Infinity, waited: false, quietSince: now(), stirred: false, begun: false, near: false, inTask: false, phase: 0,
   };
   const acting = () => state.acting && (state.begun || now() - state.began < NEW_MS);
   const FETCHED = new Set(["fetch", "xmlhttprequest", "script", "link"]);
+  // Whether a change at that time shows the last answer of the network.
+  const mayAnswer = (t) => t >= state.answered && t - state.told < ANSWER_MS;
+  const showsAnswer = (t) => mayAnswer(t) && t - (state.shown ?? t) < PARTS_MS;
+  // A page often shows an answer before it is told here that there was one.
+  const onAnswer = ({ responseStart, responseEnd }) => {
+    const end = responseEnd || now();
+    if (end < state.answered) return;
+    // A page may go by how a short answer begins.
+    state.answered = end - responseStart < PARTS_MS ? responseStart : end;
+    state.told = now();
+    const since = [...state.changes].filter(([element, { last }]) => last >= state.answered && !entryOf(element)).map(([, change]) => change);
+    state.shown = since.length ? Math.min(...since.map(({ last }) => last)) : null;
+    state.parts.clear();
+    for (const change of since) {
+      if (mayAnswer(change.last)) state.parts.add(change.task);
+      if (!state.deaf && showsAnswer(change.last)) change.caused = change.sure = change.answers = true;
+    }
+  };
   new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) if (FETCHED.has(entry.initiatorType)) state.answered = now();
+    const answers = list.getEntries().filter(({ initiatorType }) => FETCHED.has(initiatorType));
+    for (const answer of answers.sort((a, b) => a.responseEnd - b.responseEnd)) onAnswer(answer);
   }).observe({ type: "resource" });
   // What the input was meant for: the control around the place that was hit, or that place itself.
   const CONTROL = "a[href],button,input,select,textarea,summary,label,[role],[onclick],[tabindex]";
@@ -40,11 +62,14 @@
     return box && box.width * box.height > 0.04 * innerWidth * innerHeight ? dom.text(top, 300) : "";
   };
   // A message that is addressed to somebody: a field for who is to get it, with an address in it.
-  const RECIPIENT = /^(to|recipients?|cc|bcc|an|empf(ä|ae)nger|(à|a)|destinataires?|para|destinatarios?|destinat(á|a)rios?|destinatari[oa]?|aan|ontvangers?|кому|получатель|收件人|收信人|宛先|받는\s?사람|إلى|المستلم)\b/i;
+  // A word that is also another one ("to", "do") must be the whole name.
+  const RECIPIENT = /^((to|cc|bcc|an|à|a|para|aan|кому|إلى|do|till|kime)\s*[:：*]?\s*$|(recipients?|payee|beneficiary|empf(ä|ae)nger|beg(ü|ue)nstigter|destinataires?|b(é|e)n(é|e)ficiaire|destinatarios?|destinat(á|a)rios?|destinatari[oa]?|beneficiari[oa]|benefici(á|a)rio|ontvangers?|begunstigde|получатель|收件人|收信人|收款人|宛先|受取人|받는\s?사람|받는\s?분|المستلم|المستفيد|odbiorca|adresat|mottagare|al(ı|i)c(ı|i))(?!\p{L}))/iu;
+  // An address, or a number that may have spaces in it.
+  const reachable = (value) => /@|\d{6}/.test(value) || /\d{8}/.test(value.replace(/ /g, ""));
   const recipient = () => {
     const fields = dom.inDocument(document, "input[type=email],input[type=text],input:not([type]),textarea");
     for (let i = 0; i < fields.length && i < 40; i++)
-      if (/@|\d{6}/.test(fields[i].value) && RECIPIENT.test(dom.name(fields[i])) && dom.visible(fields[i])) return true;
+      if (reachable(fields[i].value) && RECIPIENT.test(dom.name(fields[i])) && dom.visible(fields[i])) return true;
     return false;
   };
   // A line such as "To: somebody@example.org" beside a field for a text.
@@ -58,7 +83,7 @@
     for (const part of Element.prototype.querySelectorAll.call(at, "p,div,span,li,td,dd,label,header")) {
       if (left-- <= 0) return false;
       const text = dom.visible(part) ? dom.text(part, 121) : "";
-      if (text.length <= 120 && ADDRESSED.test(text) && RECIPIENT.test(text)) return true;
+      if (text.length <= 120 && ADDRESSED.test(text) && RECIPIENT.test(text.trim().split(/[:：]/)[0])) return true;
     }
     return false;
   };
@@ -125,14 +150,25 @@
     const path = event.composedPath();
     return path.length && dom.kind(path[0]) === 1 ? path[0] : event.target;
   };
-  // A message comes right after the task that sent it; a timer may come later than those of the page.
-  const channel = new MessageChannel();
-  channel.port1.onmessage = () => { state.inTask = false; };
+  // Right after the task that asks for it, and before any timer, also on a busy machine.
+  const afterTask = (act) => { scheduler.postTask(act, { priority: "user-blocking" }); };
+  // Changes of one task have one number.
+  let task = 0, inChange = false, changed = -Infinity;
+  const taskAt = (t) => {
+    if (!inChange) afterTask(() => { inChange = false; });
+    if (!inChange || t - changed > TASK_MS) task++;
+    inChange = true;
+    changed = t;
+    return task;
+  };
   const mark = () => {
-    state.event = now();
+    const at = state.event = now();
+    // By a timer and not by the clock: on a busy machine those of the page are as late as this one.
+    state.near = true;
+    setTimeout(() => { if (state.event === at) state.near = false; }, SYNC_MS);
     if (state.inTask) return;
     state.inTask = true;
-    channel.port2.postMessage(0);
+    afterTask(() => { state.inTask = false; });
   };
   for (const name of ["pointerover", "pointermove", "pointerup", "mouseup", "dragstart", "dragover", "drop", "focusin", "keyup", "popstate", "hashchange", "touchstart"])
     addEventListener(name, (event) => { if (event.isTrusted || name === "popstate" || name === "hashchange") mark(); }, { capture: true, passive: true });
@@ -150,6 +186,16 @@
     } catch { return ""; }
   };
   const SCROLL_KEYS = new Set(["PageDown", "PageUp", "Home", "End", "ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight", " "]);
+  // Whether a wheel can move anything: what is at its end already stays where it is. What is around
+  // a frame may be moved from within.
+  const canTurn = (event) => {
+    for (const at of event.composedPath()) {
+      if (!(at instanceof Element)) continue;
+      const [top, range] = dom.scrolled(at);
+      if (event.deltaX || (event.deltaY > 0 ? top < range - 1 : top > 1)) return true;
+    }
+    return window !== window.top;
+  };
   // What is in a closed root is told by that root, because outside it everything is its host.
   const reported = new WeakSet();
   const listen = (root) => {
@@ -164,7 +210,7 @@
       state.inputTarget = new WeakRef(target);
       if (!target || target === document || dom.kind(target) !== 1) return;
       if (name === "input" || name === "change") state.field = new WeakRef(target);
-      if (name === "wheel" || (name === "keydown" && SCROLL_KEYS.has(event.key))) state.scrollKey = now();
+      if ((name === "wheel" && canTurn(event)) || (name === "keydown" && SCROLL_KEYS.has(event.key))) state.scrollKey = now();
       state.acting = state.begun = true; // somebody acts, announced or not, until `rest`
       if (name === "click" && state.pressed.length < 20) state.pressed.push(new WeakRef(target));
       if (name === "click") tell({ kind: "click", ...describe(target) });
@@ -195,6 +241,7 @@
     if (now() - state.event < SCROLLED_MS) state.scrolled = now();
     if (dom.kind(target) === 1 && scrolls.size < 50) scrolls.set(place(target), new WeakRef(target));
   }, { capture: true, passive: true });
+  addEventListener("scrollend", () => { state.scrollEnd = now(); }, { capture: true, passive: true });
   addEventListener("invalid", (event) => { if (state.invalid.size < 100) state.invalid.add(event.target); }, true);
   addEventListener("copy", () => { state.copies++; }, true);
 
@@ -238,14 +285,18 @@
   };
   const onChange = (element, removed) => {
     const t = now();
-    const synchronous = !state.deaf && (t - state.event < SYNC_MS || state.inTask);
-    const answers = !state.deaf && t - state.answered < 200;
+    const synchronous = !state.deaf && (state.near || state.inTask);
+    const answers = !state.deaf && showsAnswer(t), task = taskAt(t);
+    if (!synchronous && !entryOf(element)) {
+      if (answers) state.shown ??= t;
+      if (mayAnswer(t)) state.parts.add(task);
+    }
     const caused = synchronous || answers;
     // What merely comes soon after an event may do so by chance.
     const sure = (synchronous && state.inTask) || answers;
     const before = state.changes.get(element);
-    if (before) { before.caused ||= caused; before.sure ||= sure; }
-    else if (state.changes.size < KEPT) state.changes.set(element, { t, synchronous, caused, sure });
+    if (before) { before.caused ||= caused; before.sure ||= sure; before.answers ||= answers; before.last = t; before.task = task; }
+    else if (state.changes.size < KEPT) state.changes.set(element, { last: t, task, synchronous, caused, sure, answers });
     if (!entryOf(element)) { state.quietSince = t; state.stirred = true; }
     if (t - state.began < LOADING_MS || document.readyState === "loading") return;
     if ((element.textContent ?? "").length > IDLE_CHARS || restless.size >= KEPT) return;
@@ -271,10 +322,18 @@
       const entry = restless.get(place(element));
       // What changes by itself may do so just when somebody acts; what a call has touched may come
       // to its end a little later, and is not waited for.
-      if (entry) out.push([element, entry, !change.sure || entry.alone]);
+      if (entry) out.push([element, entry, !change.sure || entry.alone || mayWarn(element, change)]);
     }
     return out.slice(0, 50);
   };
+  // Whether a warning that seems to show an answer may be a timer's: where several tasks change
+  // something so soon after an answer, one of them may have nothing to do with it.
+  const mayWarn = (element, { answers, synchronous }) => answers && !synchronous && state.parts.size > 1 &&
+    [element, ...[...Element.prototype.querySelectorAll.call(element, "*")].slice(0, 8)].some((part) => ["red", "message"].includes(markOf(part)));
+  // Whether all that has changed since a click may have done so by chance: what is known to change by
+  // timers as well may do so in the very moment of an event.
+  const byChance = ([element, { sure }]) => !sure || restless.get(place(element))?.last > -Infinity;
+  const doubtful = () => state.pressed.length > 0 && state.changes.size > 0 && [...state.changes].every(byChance);
   const WORDS = /[\p{L}\p{N}]/u;
   const says = (nodes) => {
     for (const node of nodes) if (WORDS.test(node.textContent ?? "")) return true;
@@ -482,7 +541,8 @@
   // Whether something glides to its place; what moves for ever is not waited for.
   const moving = () => {
     const begins = state.scrolled < state.scrollKey && now() - state.scrollKey < SCROLLS_MS;
-    if (begins || now() - state.scrolled < GLIDE_MS) return true;
+    const glides = now() - state.scrolled < (state.scrollEnd < state.scrolled ? GLIDE_MS : FRAME_MS);
+    if (begins || glides) return true;
     let left = 50;
     for (const animation of document.getAnimations()) {
       if (left-- <= 0) break;
@@ -557,6 +617,7 @@
       state.emptied.clear();
       state.blanked.clear();
       state.pressed = [];
+      state.parts.clear();
       state.deaf = false;
       state.invalid.clear();
       state.copies = 0;
@@ -591,7 +652,7 @@
         const least = plain ? quiet : state.field ? Math.max(quiet, TYPING_MS) : alone ? Math.max(quiet, ALONE_MS) : quiet;
         const long = plain || state.stirred || !state.begun ? least : Math.max(patience ?? 0, least);
         const left = moving() ? 20 : long - (t - Math.max(state.quietSince, state.event));
-        if (left <= 0 || t >= end) done(left <= 0);
+        if (left <= 0 || t >= end) done({ doubtful: doubtful(), suspects: suspects().length });
         else setTimeout(check, Math.max(1, Math.min(left, end - t)));
       };
       setTimeout(check, 0);
@@ -619,8 +680,6 @@
       };
       check();
     }),
-    // Whether all that has changed since a click may have done so by chance.
-    doubtful: () => state.pressed.length > 0 && state.changes.size > 0 && ![...state.changes.values()].some(({ sure }) => sure),
     // Whether a node is what was clicked on, or around it.
     isPressed: (node) => {
       for (const pressed of state.pressed)
@@ -632,7 +691,7 @@
     deafen: () => {
       state.deaf = true;
       for (const [element, change] of state.changes) {
-        change.synchronous = change.caused = false;
+        change.synchronous = change.caused = change.sure = false;
         const entry = restless.get(place(element));
         if (entry) entry.chance = undefined;
       }

@@ -20,20 +20,20 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Self
 
+from assay.envs.browser.aimed_step import AimedStep
 from assay.envs.browser.digest import call_signature, info_digest
+from assay.envs.browser.inputs import SeenInput, read_input
 from assay.envs.browser.isolated import ActionFailed, DocumentLost
 from assay.envs.browser.notices import Notice
-from assay.envs.browser.observing import NativeDialog, PageObserver, SeenInput, read_input
+from assay.envs.browser.observing import PageObserver
 from assay.envs.browser.obstacles import (
     OfferedRetries,
     came_back,
     find_block,
     find_notice,
-    new_texts,
     submitted,
 )
 from assay.envs.browser.outcomes import classify_error
-from assay.envs.browser.risk import effect_of, effect_seen, is_bin, promises_look
 from assay.envs.browser.snapshot import PageSnapshot
 from assay.envs.browser.tiles import Box, WindowPicture, changed_tiles, tiles_of
 from assay.envs.browser.transport import Transport
@@ -44,27 +44,8 @@ from assay.schema.outcome import Effect, ErrorCode, Gate, ToolOutcome
 
 ANSWER_S: Final = 5.0
 """How long a page may take to answer a question about itself."""
-TOOLS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("go_back", "navigate_back"), "back"),
-    **dict.fromkeys(("navigate", "open", "new_page"), "goto"),
-    **dict.fromkeys(("wheel", "scroll_into_view_if_needed"), "scroll"),
-    **dict.fromkeys(
-        ("noop", "wait_for_timeout", "wait_for_selector", "wait_for", "wait_for_load_state"), "wait"
-    ),
-    **dict.fromkeys(("type", "press_sequentially", "insert_text", "clear"), "fill"),
-    **dict.fromkeys(("select_option",), "select"),
-}
-"""Other names of what the rules know by one."""
-SCROLL_KEYS: Final = frozenset(
-    ("pagedown", "pageup", "home", "end", "arrowdown", "arrowup", "space", " ")
-)
 MOVES_S: Final = 0.15
 """After so long it shows which parts of a picture move by themselves."""
-FIELD_TOOLS: Final = frozenset(("fill", "select", "upload"))
-"""Tools of which only what stands by their own field says whether they worked."""
-PRESSES: Final = frozenset(("click", "press"))
-DRAGS: Final = frozenset(("drag", "drag_to", "drag_and_drop"))
-ERASING_KEYS: Final = frozenset(("delete", "backspace"))
 
 
 class PageWatch:
@@ -91,8 +72,6 @@ class PageWatch:
         self._before: PageSnapshot | None = None
         self._text: str | None = None
         self._blocked = False
-        self._database = False
-        """Whether the site may have changed something in a database of this browser."""
         self._retries = OfferedRetries()
         self._pictures = True
         self._picture: WindowPicture | None = None
@@ -134,7 +113,7 @@ class PageWatch:
         self.observer.begin(self._steps)
         # From here on nothing that happens is missed, whenever the driver begins to act.
         await self._quietly(self.observer.arm())
-        if self._known_tool == "wait" and latest is not None:
+        if self._step.tool == "wait" and latest is not None:
             # What came since the last look is what it waits for, or a part of that.
             self._target, self._before, self._text = None, self._last, latest.text
             return None
@@ -183,10 +162,7 @@ class PageWatch:
         if code is None and observer.requests.document_lost:
             code = "nav_error"
         moved = self._scroll != scroll
-        self._database = False
-        if snapshot is not None and self._effect(moved=moved) >= Effect.DESTRUCTIVE:
-            self._database = await observer.keeps_database(snapshot.url)
-        outcome = self._outcome(code, gate, snapshot, moved=moved)
+        outcome = self._outcome(code, gate, await self._effect(code, snapshot, moved=moved))
         events = None
         if snapshot is not None:
             reads = outcome.effect == Effect.READ
@@ -206,13 +182,14 @@ class PageWatch:
             if code is None:
                 info = self._picture_digest() if pictured else self._info(moved=moved)
                 outcome = outcome._replace(info=info)
-            self._retries.note(outcome, events, self._before, snapshot)
+            refused = observer.kinds_written(failed=True)
+            self._retries.note(outcome, events, self._before, snapshot, refused=refused)
         observer.requests.rest()
         return self._observation(snapshot, outcome, events=events)
 
     def _rejected(self, snapshot: PageSnapshot) -> int:
         """Fields and forms that were refused; a call that fills one in is about that one alone."""
-        if self._known_tool in FIELD_TOOLS:
+        if self._step.fills:
             return snapshot.own
         return len(snapshot.refused) + came_back(snapshot, self._before, self.observer.requests)
 
@@ -225,12 +202,12 @@ class PageWatch:
             self._before,
             self.observer.dialogs,
             fresh=self.observer.requests.document is not None,
-            own=self._known_tool in FIELD_TOOLS,
-            settled=not (snapshot.busy or self.observer.requests.waiting),
+            own=self._step.fills,
+            settled=not (snapshot.busy or self.observer.requests.unanswered),
         )
 
     def _block(self, snapshot: PageSnapshot, notice: Notice | None) -> BlockCode | None:
-        target = self._input()
+        target = self._step.target
         block = find_block(
             self._facts(snapshot),
             snapshot,
@@ -272,7 +249,11 @@ class PageWatch:
     @property
     def target(self) -> SeenInput | None:
         """What the step is aimed at, as far as is known by now."""
-        return self._input()
+        return self._step.target
+
+    @property
+    def _step(self) -> AimedStep:
+        return AimedStep(self._tool, self._arguments, self._target, self._before, self.observer)
 
     async def _compare_pictures(self, snapshot: PageSnapshot) -> bool:
         """Note how the picture has changed; whether it is the only thing that has."""
@@ -281,7 +262,7 @@ class PageWatch:
         before, old = self._picture, self._tiles
         after = self._picture = await self.observer.picture(snapshot)
         self._tiles = None
-        target = self._input()
+        target = self._step.target
         boxes = () if target is None or target.drawn or target.box is None else (target.box,)
         moves = snapshot.restless if self._before is None else self._before.restless
         focus = (snapshot.focus,) if snapshot.focus else ()
@@ -293,18 +274,19 @@ class PageWatch:
         if after is None or before is None or old is None or before.place != after.place:
             self._tiles = None if after is None else tiles_of(after)
             return False
-        if before.data == after.data or (alone and snapshot.popups):
+        drawn = target is not None and target.drawn
+        if before.data == after.data or (alone and snapshot.popups and not drawn):
             self._tiles = old
         elif not alone:
             self._tiles = tiles_of(after)
         else:
-            inside = (target.box,) if target is not None and target.drawn and target.box else ()
+            inside = (target.box,) if target is not None and drawn and target.box else ()
             compare = partial(
                 changed_tiles, old, before, after, masks=masks, regions=(*snapshot.drawn, *inside)
             )
             self._tiles = compare(moving=None)
             if self._tiles not in (None, old):
-                await self._transport.sleep(MOVES_S)
+                await self._quietly(self._transport.sleep(MOVES_S))
                 self._tiles = compare(moving=await self.observer.picture(snapshot))
         self._attach_tiles()
         return alone and self._tiles is not None and self._tiles != old
@@ -320,13 +302,9 @@ class PageWatch:
         """The tab is observed no more, and nothing is left in it."""
         await self._quietly(self.observer.close())
 
-    @property
-    def _known_tool(self) -> str:
-        return TOOLS.get(self._tool, self._tool)
-
     def _field(self) -> dict[str, Any]:
         value = self._arguments.get("value", self._arguments.get("text"))
-        if self._known_tool != "fill" or not isinstance(value, str):
+        if self._step.tool != "fill" or not isinstance(value, str):
             value = None
         return {
             "selector": self._arguments.get("selector"),
@@ -336,7 +314,7 @@ class PageWatch:
 
     def _requested(self) -> str | None:
         url = self._arguments.get("url", self._arguments.get("value"))
-        return url if self._known_tool == "goto" and isinstance(url, str) else None
+        return url if self._step.tool == "goto" and isinstance(url, str) else None
 
     async def _describe(self, selector: str) -> SeenInput | None:
         if not selector or self.observer.dialog_open:
@@ -370,27 +348,29 @@ class PageWatch:
         with suppress(*self._failures, DocumentLost):
             await work
 
-    def _outcome(
-        self,
-        code: ErrorCode | None,
-        gate: Gate,
-        snapshot: PageSnapshot | None,
-        *,
-        moved: bool,
-    ) -> ToolOutcome:
-        target = self._input()
-        effect = self._effect(moved=moved)
-        if snapshot is not None and code is None:
-            effect = self._effect_by_traffic(effect, snapshot)
-            if effect == Effect.BROWSER and self._only_shows(snapshot, moved=moved):
-                effect = Effect.READ
+    async def _effect(
+        self, code: ErrorCode | None, snapshot: PageSnapshot | None, *, moved: bool
+    ) -> Effect:
+        """What the step did; of one that failed, what it would have done."""
+        step = self._step
+        effect = step.effect(moved=moved)
+        if snapshot is None or code is not None:
+            return effect
+        destroys = effect >= Effect.DESTRUCTIVE
+        database = destroys and await self.observer.keeps_database(snapshot.url)
+        return step.effect_on(snapshot, moved=moved, database=database)
+
+    def _outcome(self, code: ErrorCode | None, gate: Gate, effect: Effect) -> ToolOutcome:
+        target = self._step.target
         arguments: dict[str, Any] = dict(self._arguments)
         on = None if target is None else [target.role, target.name]
         if not arguments and on is not None:
             arguments["on"] = on
         if on is None and "selector" in arguments:
             on = [arguments["selector"]]
-        goal = None if target is None else self._retries.goal(target.role, target.name)
+        role, name = ("", "") if target is None else (target.role, target.name)
+        written = self.observer.kinds_written(failed=False) if self._step.presses else ()
+        goal = self._retries.goal(role, name, written=written)
         if goal is None and on is not None:
             goal = call_signature(self._tool, {"on": on})
         return ToolOutcome(
@@ -403,83 +383,14 @@ class PageWatch:
             error=code,
         )
 
-    def _input(self) -> SeenInput | None:
-        """What the step was aimed at: what the page received, or what the arguments name."""
-        pressed = [seen for seen in self.observer.inputs if seen.kind in PRESSES]
-        if self._known_tool == "fill" and self._target is not None:
-            return self._target
-        return pressed[0] if pressed else self._target
-
-    def _effect(self, *, moved: bool) -> Effect:
-        tool, inputs = self._known_tool, self.observer.inputs
-        if tool == "press" and not inputs and moved:
-            key = str(self._arguments.get("value", self._arguments.get("key", ""))).lower()
-            return Effect.READ if key in SCROLL_KEYS else Effect.BROWSER
-        effect = effect_of(tool)
-        pressed = [seen for seen in inputs if seen.kind in PRESSES]
-        if not inputs and self._target is not None and tool in PRESSES:
-            pressed = [self._target]
-        if tool in DRAGS and any(is_bin(seen.name) for seen in inputs if seen.kind == "drop"):
-            effect = Effect.DESTRUCTIVE
-        for seen in pressed:
-            effect = max(effect, _effect_of_input(seen))
-        return _after_dialogs(effect, self.observer.dialogs)
-
-    def _effect_by_traffic(self, effect: Effect, snapshot: PageSnapshot) -> Effect:
-        """The effect, in the light of what the step has sent and what the page says of it."""
-        if effect >= Effect.DESTRUCTIVE:
-            return Effect.BROWSER if self._stays_here(snapshot) else effect
-        if effect == Effect.READ or self._known_tool not in (*PRESSES, *DRAGS):
-            return effect
-        target = self._input()
-        typed = next((seen for seen in self.observer.inputs if seen.kind == "enter"), None)
-        aimed = typed or target
-        return effect_seen(
-            effect,
-            name="" if aimed is None or self._known_tool in DRAGS or self._erases() else aimed.name,
-            texts=new_texts(snapshot, self._before),
-            written=self.observer.written(),
-            addresses=self.observer.risky_addresses(),
-            answers=typed is not None,
-        )
-
-    def _only_shows(self, snapshot: PageSnapshot, *, moved: bool) -> bool:
-        """Whether a click did no more than to bring another part of the same page into view."""
-        target, before = self._input(), self._before
-        if self._known_tool != "click" or target is None or before is None:
-            return False
-        if self.observer.reached_out or snapshot.stored or snapshot.place != before.place:
-            return False
-        if target.jumps:
-            return moved and snapshot.steady == before.steady
-        return promises_look(target.name) and snapshot.steady != before.steady
-
-    def _erases(self) -> bool:
-        """Whether the step is a press of a key that deletes what is marked."""
-        key = str(self._arguments.get("value", self._arguments.get("key", "")))
-        return self._known_tool == "press" and key.rpartition("+")[2].lower() in ERASING_KEYS
-
-    def _stays_here(self, snapshot: PageSnapshot) -> bool:
-        """Whether the step only changed the page, so that nothing outside can be gone or paid.
-
-        Of a button that shows no effect at all nobody knows what it has done.
-        """
-        observer, before = self.observer, self._before
-        if before is None or observer.reached_out or observer.dialogs:
-            return False
-        if self._database or snapshot.stored or snapshot.busy or snapshot.waited:
-            return False
-        pressed = any(seen.kind in (*PRESSES, "drop") for seen in observer.inputs)
-        return pressed and snapshot.steady != before.steady
-
     def _info(self, *, moved: bool) -> str | None:
         """A digest of what there is to read, if the call has changed that."""
         info = None if self._latest is None else self._latest.text
         if info == self._text and not moved:
             return None
-        target = self._input()
-        jumps = target is not None and target.jumps and self._known_tool == "click"
-        if info is not None and (jumps or self._known_tool in ("scroll", "press")):
+        target = self._step.target
+        jumps = target is not None and target.jumps and self._step.tool == "click"
+        if info is not None and (jumps or self._step.tool in ("scroll", "press")):
             # Another place on the same page is something new to see.
             position, inner = self._scroll
             info = info_digest(f"{info} at place {position // 50}x {inner}")
@@ -515,33 +426,3 @@ class PageWatch:
 
 def _looks_alike(a: PageEvidence, b: PageEvidence) -> bool:
     return (a.url, a.dom, a.text, a.refs) == (b.url, b.dom, b.text, b.refs)
-
-
-def _effect_of_input(seen: SeenInput) -> Effect:
-    return effect_of(
-        "click",
-        role=seen.role,
-        name=seen.name,
-        dialog=seen.dialog,
-        recipient=seen.recipient,
-        around=seen.around,
-        near=seen.near,
-    )
-
-
-def _after_dialogs(effect: Effect, dialogs: Sequence[NativeDialog]) -> Effect:
-    """The effect, if the browser asked before: a no undoes it, a yes to a risky question adds."""
-    questions = [dialog for dialog in dialogs if dialog.kind in ("confirm", "prompt")]
-    if questions and not any(question.accepted for question in questions):
-        return min(effect, Effect.BROWSER)
-    for question in questions:
-        if question.accepted:
-            asked_for = effect_of(
-                "click",
-                role="button",
-                name="ok",
-                dialog=question.message,
-                around=question.message,
-            )
-            effect = max(effect, asked_for)
-    return effect

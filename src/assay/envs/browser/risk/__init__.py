@@ -6,6 +6,7 @@ from assay.envs.browser.risk.effects import (
     effect_of,
     effect_seen,
     is_bin,
+    is_question,
     names_deed,
     promises_look,
 )
@@ -16,6 +17,7 @@ __all__ = [
     "effect_of",
     "effect_seen",
     "is_bin",
+    "is_question",
     "names_deed",
     "promises_look",
 ]

@@ -30,6 +30,7 @@ from assay.envs.browser.risk.words import (
     LOGINS,
     LOOKS,
     NOUN_TOO,
+    POSTS,
     REMOVES,
     RiskyWords,
     plain,
@@ -125,6 +126,7 @@ def effect_seen(
     effect: Effect,
     *,
     name: str,
+    role: str = "",
     texts: Iterable[str],
     written: Iterable[tuple[str, str]],
     addresses: Iterable[str] = (),
@@ -144,7 +146,8 @@ def effect_seen(
         return Effect.DESTRUCTIVE
     if not written:
         return effect
-    if answers and is_for_answer(name):
+    posts = role == "button" and " ".join(_words(name)) in POSTS
+    if posts or (answers and is_for_answer(name)):
         return Effect.IRREVERSIBLE
     if says_little and any(_address_destroys(method, url) for method, url in written):
         return Effect.DESTRUCTIVE
@@ -173,6 +176,11 @@ def promises_look(name: str) -> bool:
     """Whether an element of this name only promises more of the same to read, or a preview."""
     text = f" {' '.join(_words(name[:400]))} "
     return any(text.startswith(f" {p} " if p.isascii() else f" {p}") for p in LOOKS)
+
+
+def is_question(name: str) -> bool:
+    """Whether an element of this name asks what it will answer."""
+    return name.rstrip().endswith(("?", "？", "؟"))
 
 
 def _address_destroys(method: str, url: str) -> bool:

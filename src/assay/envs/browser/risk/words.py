@@ -140,6 +140,18 @@ LOOKS: Final = phrases("""
 """)
 """Beginnings of names that promise no more than something to read."""
 
+POSTS: Final = frozenset(
+    phrases("""
+        post, post now, post it, post all, post reply, post comment, post answer, post question,
+        post review, post update, post message, tweet, toot, jetzt posten, beitrag posten,
+        kommentar posten, twittern, poster le commentaire, tweeter, postear, tuitear, postar,
+        postar agora, postar comentario, tuitar, posta commento, twitta, plaats reactie,
+        reactie plaatsen, bericht plaatsen, запостить, 发帖, 发表, 发表评论, 發表, 投稿する,
+        コメントを投稿, 올리기, 댓글 등록, dodaj post, lägg upp, skicka inlägg, gönderi paylaş
+    """)
+)
+"""Whole names of buttons that show what was written to others, once it is sent."""
+
 LANGUAGES: Final = (
     RiskyWords(
         "en",
