@@ -16,6 +16,7 @@ import asyncio
 import json
 import os
 import random
+import socket
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -30,6 +31,8 @@ from assay.resources.browser import find_chromium
 from assay.schema.step_score import StepScore
 
 if TYPE_CHECKING:
+    from asyncio.subprocess import Process
+
     from playwright.async_api import Browser, Dialog, Locator, Page
 
 PAGES = Path(__file__).resolve().parent / "live_pages"
@@ -100,23 +103,47 @@ async def answers(port: int) -> bool:
     return False
 
 
+def free_ports() -> tuple[int, int]:
+    """Two ports on which nobody listens now."""
+    with socket.socket() as first, socket.socket() as second:
+        first.bind(("127.0.0.1", 0))
+        second.bind(("127.0.0.1", 0))
+        return first.getsockname()[1], second.getsockname()[1]
+
+
+async def listens(process: Process, port: int) -> bool:
+    """Whether the process listens on its port before it ends."""
+    until = monotonic() + STARTS_S
+    while process.returncode is None and monotonic() < until:
+        if await answers(port):
+            return True
+        await asyncio.sleep(0.05)
+    return False
+
+
+async def stop(process: Process) -> None:
+    with suppress(ProcessLookupError):
+        process.terminate()
+    await process.wait()
+
+
 @asynccontextmanager
 async def serve(pages: Path) -> AsyncIterator[str]:
     """The address of the pages, as long as the block lasts."""
-    port = 20_000 + os.getpid() % 20_000 * 2
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, str(pages / "serve.py"), str(port), stdout=asyncio.subprocess.DEVNULL
-    )
-    until = monotonic() + STARTS_S
-    while not await answers(port):
-        if process.returncode is not None or monotonic() > until:
-            raise SystemExit(f"{pages / 'serve.py'} does not serve on the port that it is given")
-        await asyncio.sleep(0.05)
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        await process.wait()
+    server = pages / "serve.py"
+    # Another process may be quicker to take one of the ports.
+    for _ in range(TRIES):
+        port, other = free_ports()
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, str(server), str(port), str(other), stdout=asyncio.subprocess.DEVNULL
+        )
+        try:
+            if await listens(process, port):
+                yield f"http://127.0.0.1:{port}"
+                return
+        finally:
+            await stop(process)
+    raise SystemExit(f"{server} does not listen on the two ports that it is given")
 
 
 class Hands:

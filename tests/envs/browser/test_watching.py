@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +17,7 @@ import assay
 from assay.ledger.steps import read_steps
 from assay.resources.browser import find_chromium
 from assay.runner.scored_steps import rescore
+from tools import agreement
 from tools.agreement import PAGES, judge_all, read_rows
 
 PAGE = """<!doctype html><title>Shop</title><h1>Lamps</h1><p id=out></p>
@@ -225,6 +227,21 @@ def test_a_few_of_the_labelled_steps_are_judged_as_a_person_does() -> None:
     assert len(verdicts) == len(FEW)
     wrong = [f"{v.id}: {v.label}, not {v.given}" for v in verdicts if v.label != v.given]
     assert len(wrong) <= 1, wrong
+
+
+def test_pages_are_served_on_other_ports_where_one_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def go() -> str:
+        async with agreement.serve(PAGES) as base:
+            return base
+
+    free, other = agreement.free_ports()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ports = iter([(free, taken.getsockname()[1]), (free, other)])
+        monkeypatch.setattr(agreement, "free_ports", lambda: next(ports))
+        assert in_thread(go()) == f"http://127.0.0.1:{free}"
+    assert next(ports, None) is None
 
 
 def test_the_observer_leaves_no_error_in_the_page(browser: Any) -> None:
