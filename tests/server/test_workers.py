@@ -237,10 +237,14 @@ def test_work_that_is_interrupted_costs_a_worker_and_not_its_place() -> None:
 
 def test_slow_programs_hold_up_neither_each_other_nor_other_rows(server: Running) -> None:
     tests = {"fn": "add", "calls": [{"args": [1, 2], "expected": 3}]}
-    right, endless = "def add(a, b): return a + b", "while True: pass"
+    right, busy, asleep = (
+        "def add(a, b): return a + b",
+        "while True: pass",
+        "import time; time.sleep(99)",
+    )
     rows = [
         {"final_response": f"```python\n{program}\n```", "tests": tests}
-        for program in (endless, right, endless, right, endless)
+        for program in (busy, right, asleep, right, asleep)
     ]
     slow: list[list[float]] = []
     threads = [
