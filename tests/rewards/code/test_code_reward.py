@@ -1,15 +1,16 @@
 """What `code_reward` pays, in a process with limits alone, so that it runs on every machine."""
 
-import os
-import signal
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import psutil
 import pytest
 
 import assay
 from assay.errors import BadParameter
-from assay.resources.sandbox import NoSandbox, Sandbox, zygote
+from assay.resources.sandbox import NoSandbox, Sandbox, runs, zygote
 from assay.rewards.outcome.code import reward as code
 from assay.schema.score import Abstained, Score
 
@@ -245,23 +246,57 @@ def test_each_output_is_checked_though_one_breaks_the_checker() -> None:
     assert "the checker refuses None (TypeError" in result.because
 
 
-@pytest.mark.parametrize("tests", [ADD, SUM, CHECK], ids=["calls", "stdio", "code"])
-def test_a_sandbox_that_does_not_answer_is_no_score(
-    tests: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+SHAPES = pytest.mark.parametrize("tests", [ADD, SUM, CHECK], ids=["calls", "stdio", "code"])
+
+
+@pytest.fixture
+def launcher(monkeypatch: pytest.MonkeyPatch) -> Iterator[psutil.Process]:
+    """The process of a sandbox that the reward uses, and no other test."""
     sandbox = Sandbox("process")
     monkeypatch.setattr(code, "shared_sandbox", lambda _: sandbox)
-    try:
-        assert float(score(RIGHT, ADD)) == 1.0
-        assert sandbox.pid is not None
-        os.kill(sandbox.pid, signal.SIGSTOP)
-        result = score(RIGHT, tests, time_s=0.5)
-        assert isinstance(result, Abstained), result
-        assert result.reason == "sandbox_error"
-        os.kill(sandbox.pid, signal.SIGCONT)
-        assert float(score("while True: pass", tests, time_s=0.5)) == 0.0
-    finally:
-        sandbox.close()
+    assert float(score(RIGHT, ADD)) == 1.0
+    process = psutil.Process(sandbox.pid)
+    yield process
+    sandbox.close()
+
+
+@SHAPES
+def test_a_sandbox_that_does_not_answer_is_no_score(
+    launcher: psutil.Process, tests: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "BEGIN_S", 0.5)
+    launcher.suspend()
+    result = score(RIGHT, tests)
+    assert isinstance(result, Abstained), result
+    assert result.reason == "sandbox_error"
+    launcher.resume()
+    assert float(score("while True: pass", tests, time_s=0.5)) == 0.0
+
+
+@pytest.mark.parametrize("tests", [ADD, CHECK], ids=["calls", "code"])
+def test_a_program_that_begins_late_has_all_its_time(launcher: psutil.Process, tests: Any) -> None:
+    launcher.suspend()
+    with ThreadPoolExecutor(1) as threads:
+        scoring = threads.submit(score, RIGHT, tests, time_s=1.0)
+        time.sleep(1.6)
+        launcher.resume()
+        assert float(scoring.result()) == 1.0
+
+
+@SHAPES
+def test_a_program_that_ran_is_wrong_also_where_its_guard_says_nothing(
+    launcher: psutil.Process, tests: Any
+) -> None:
+    with ThreadPoolExecutor(1) as threads:
+        scoring = threads.submit(score, "while True: pass", tests, time_s=1.0)
+        while not (guards := launcher.children()):
+            time.sleep(0.01)
+        time.sleep(0.3)
+        for guard in guards:
+            guard.suspend()
+        result = scoring.result()
+    assert float(result) == 0.0
+    assert "no answer within 1 s" in result.because
 
 
 def test_names_that_a_pattern_binds_are_the_tests_own() -> None:

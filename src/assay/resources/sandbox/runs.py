@@ -12,6 +12,8 @@ from typing import Any, Self
 
 from assay.resources import frames
 
+BEGIN_S = 5.0
+"""For the guard of a run to begin; it takes a millisecond or two, but not where much else runs."""
 END_S = 0.4
 """After the time of a run, for its guard to end it and report; it takes a millisecond or two."""
 CHUNK = 1 << 18
@@ -54,15 +56,15 @@ class SandboxRun:
         limits: SandboxLimits,
     ) -> None:
         self.limits = limits
-        self.deadline = time.monotonic() + limits.time_s
-        """When the time of the run is over, on the monotonic clock."""
+        self.has_begun = False
+        """Whether its guard was heard of; its time counts from then on."""
+        self._deadline = time.monotonic() + BEGIN_S
+        """Until it has begun, when it is given up; then when its time is over."""
         self._control = _FrameSocket(control)
         self._channel = None if channel is None else _FrameSocket(channel)
         self._end: RunEnd | None = None
-        self.has_answered = False
-        """Whether anything was heard of the run; if not, it may never have begun."""
         with suppress(frames.PipeClosed, TimeoutError):
-            self._control.send({**job, "limits": asdict(limits)}, self.deadline)
+            self._control.send({**job, "limits": asdict(limits)}, self._deadline)
 
     def __enter__(self) -> Self:
         return self
@@ -73,7 +75,8 @@ class SandboxRun:
     def send(self, value: Any) -> None:
         """Send a frame to the program. Raises `PipeClosed`, or `TimeoutError` at the deadline."""
         assert self._channel is not None
-        self._channel.send(value, self.deadline)
+        self._await_begin()
+        self._channel.send(value, self._deadline)
 
     def receive(self) -> dict[str, Any]:
         """The program's next frame: an object, and nothing else of it is to be believed.
@@ -81,16 +84,15 @@ class SandboxRun:
         Raises `PipeClosed`, `BadFrame`, or `TimeoutError` at the deadline.
         """
         assert self._channel is not None
-        frame = self._channel.receive(self.deadline, self.limits.output_bytes * 2)
-        self.has_answered = True
-        return frame
+        self._await_begin()
+        return self._channel.receive(self._deadline, self.limits.output_bytes * 2)
 
     def report(self) -> dict[str, Any]:
         """The guard's next frame; one with `end` is the last. Raises as `receive` does."""
+        self._await_begin()
         # The guard keeps the time; it is waited for a little longer.
         longest = self.limits.output_bytes * 8
-        frame = self._control.receive(self.deadline + END_S, longest)
-        self.has_answered = True
+        frame = self._control.receive(self._deadline + END_S, longest)
         if "end" in frame:
             self._end = RunEnd(frame["end"]["cause"], frame["end"]["exit"])
         return frame
@@ -102,8 +104,14 @@ class SandboxRun:
             self._end = self._await_end()
         return self._end
 
+    def _await_begin(self) -> None:
+        if not self.has_begun:
+            began = self._control.receive(self._deadline, CHUNK)["began"]
+            self._deadline = began + self.limits.time_s
+            self.has_begun = True
+
     def _await_end(self) -> RunEnd:
-        self.deadline = max(self.deadline, time.monotonic())
+        self._deadline = max(self._deadline, time.monotonic())
         with suppress(frames.PipeClosed, frames.BadFrame, TimeoutError):
             while self._end is None:
                 self.report()

@@ -58,8 +58,13 @@ class Guard:
         return int(self._limits["disk_mb"]) << 20
 
     def run(self) -> None:
-        """Do the job to its end; the last frame says how it ended, when nothing is left of it."""
-        self._deadline = time.monotonic() + self._limits["time_s"]
+        """Do the job to its end: the first frame says when it began, on the clock of the machine.
+
+        The last one says how it ended, when nothing is left of it.
+        """
+        began = time.monotonic()
+        self._deadline = began + self._limits["time_s"]
+        frames.send(self._control, {"began": began})
         try:
             end = self._run_tests() if self._job["mode"] == "stdio" else self._run_served()
         finally:

@@ -278,7 +278,7 @@ class ProgramRun:
     def _why(self, run: SandboxRun, error: Exception) -> str:
         """What became of a process that did not answer. Raises `SandboxLost`."""
         end = run.end()
-        if isinstance(error, TimeoutError) and (run.has_answered or end.cause != "lost"):
+        if isinstance(error, TimeoutError) and run.has_begun:
             return f"no answer within {self.limits.time_s:g} s"
         if end.cause == "lost":
             raise SandboxLost(str(error))
