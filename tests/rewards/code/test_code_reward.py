@@ -277,24 +277,19 @@ def test_a_sandbox_that_does_not_answer_is_no_score(
 def test_a_program_that_begins_late_has_all_its_time(launcher: psutil.Process, tests: Any) -> None:
     launcher.suspend()
     with ThreadPoolExecutor(1) as threads:
-        scoring = threads.submit(score, RIGHT, tests, time_s=1.0)
-        time.sleep(1.6)
+        scoring = threads.submit(score, RIGHT, tests, time_s=1.5)
+        time.sleep(2.2)
         launcher.resume()
         assert float(scoring.result()) == 1.0
 
 
 @SHAPES
-def test_a_program_that_ran_is_wrong_also_where_its_guard_says_nothing(
-    launcher: psutil.Process, tests: Any
+def test_a_program_that_ran_is_wrong_also_where_its_guard_reports_late(
+    tests: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with ThreadPoolExecutor(1) as threads:
-        scoring = threads.submit(score, "while True: pass", tests, time_s=1.0)
-        while not (guards := launcher.children()):
-            time.sleep(0.01)
-        time.sleep(0.3)
-        for guard in guards:
-            guard.suspend()
-        result = scoring.result()
+    # Nobody waits for the report any more when it comes.
+    monkeypatch.setattr(runs, "END_S", 0.0)
+    result = score("while True: pass", tests, time_s=1.0)
     assert float(result) == 0.0
     assert "no answer within 1 s" in result.because
 

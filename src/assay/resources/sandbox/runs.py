@@ -56,7 +56,7 @@ class SandboxRun:
         limits: SandboxLimits,
     ) -> None:
         self.limits = limits
-        self.has_begun = False
+        self._has_begun = False
         """Whether its guard was heard of; its time counts from then on."""
         self._deadline = time.monotonic() + BEGIN_S
         """Until it has begun, when it is given up; then when its time is over."""
@@ -71,6 +71,11 @@ class SandboxRun:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has begun, and had all of its time."""
+        return self._has_begun and time.monotonic() >= self._deadline
 
     def send(self, value: Any) -> None:
         """Send a frame to the program. Raises `PipeClosed`, or `TimeoutError` at the deadline."""
@@ -105,10 +110,10 @@ class SandboxRun:
         return self._end
 
     def _await_begin(self) -> None:
-        if not self.has_begun:
+        if not self._has_begun:
             began = self._control.receive(self._deadline, CHUNK)["began"]
             self._deadline = began + self.limits.time_s
-            self.has_begun = True
+            self._has_begun = True
 
     def _await_end(self) -> RunEnd:
         self._deadline = max(self._deadline, time.monotonic())

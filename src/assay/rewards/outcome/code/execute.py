@@ -277,11 +277,12 @@ class ProgramRun:
 
     def _why(self, run: SandboxRun, error: Exception) -> str:
         """What became of a process that did not answer. Raises `SandboxLost`."""
+        ran_out = run.is_over
         end = run.end()
-        if isinstance(error, TimeoutError) and run.has_begun:
-            return f"no answer within {self.limits.time_s:g} s"
-        if end.cause == "lost":
+        if end.cause == "lost" and not ran_out:
             raise SandboxLost(str(error))
+        if end.cause == "lost" or isinstance(error, TimeoutError):
+            return f"no answer within {self.limits.time_s:g} s"
         if isinstance(error, (BadFrame, values.BadValue)):
             return f"what it sent is no answer ({error!s:.100})"
         return _ended(end, self.limits)
