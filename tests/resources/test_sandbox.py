@@ -13,7 +13,7 @@ import pytest
 
 from assay.cli.main import main
 from assay.resources.processes import is_alive, list_family
-from assay.resources.sandbox import NoSandbox, SandboxLimits, SandboxRun, shared_sandbox
+from assay.resources.sandbox import NoSandbox, RunEnd, SandboxLimits, SandboxRun, shared_sandbox
 
 LIMITS = SandboxLimits(time_s=5.0)
 
@@ -50,6 +50,15 @@ def test_a_process_with_limits_alone_says_so() -> None:
     layers = shared_sandbox("process").layers()
     assert not next(layer for layer in layers if layer.name == "process namespace").holds
     assert stdout_of("print(1)", isolation="process") == "1\n"
+
+
+def test_what_came_in_time_counts_also_where_it_is_read_late() -> None:
+    job = {"mode": "stdio", "program": "print(1)", "inputs": [""]}
+    limits = SandboxLimits(time_s=0.5)
+    with shared_sandbox("process").start(job, limits=limits, channel=False) as run:
+        time.sleep(1.2)
+        assert run.report()["test"]["stdout"] == "1\n"
+    assert run.end() == RunEnd("", 0)
 
 
 def test_a_shared_sandbox_ends_with_its_process_and_leaves_nothing(tmp_path: Path) -> None:

@@ -4,14 +4,17 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from unittest.mock import Mock
 
 import psutil
 import pytest
 
 import assay
 from assay.errors import BadParameter
-from assay.resources.sandbox import NoSandbox, Sandbox, runs, zygote
+from assay.resources.frames import PipeClosed
+from assay.resources.sandbox import NoSandbox, Sandbox, SandboxLimits, runs, zygote
 from assay.rewards.outcome.code import reward as code
+from assay.rewards.outcome.code.execute import ProgramRun, SandboxLost
 from assay.schema.score import Abstained, Score
 
 ADD = {"fn": "add", "calls": [{"args": [1, 2], "expected": 3}, {"args": [2, 2], "expected": 4}]}
@@ -246,6 +249,7 @@ def test_each_output_is_checked_though_one_breaks_the_checker() -> None:
     assert "the checker refuses None (TypeError" in result.because
 
 
+CALLED = pytest.mark.parametrize("tests", [ADD, CHECK], ids=["calls", "code"])
 SHAPES = pytest.mark.parametrize("tests", [ADD, SUM, CHECK], ids=["calls", "stdio", "code"])
 
 
@@ -254,26 +258,28 @@ def launcher(monkeypatch: pytest.MonkeyPatch) -> Iterator[psutil.Process]:
     """The process of a sandbox that the reward uses, and no other test."""
     sandbox = Sandbox("process")
     monkeypatch.setattr(code, "shared_sandbox", lambda _: sandbox)
-    assert float(score(RIGHT, ADD)) == 1.0
-    process = psutil.Process(sandbox.pid)
-    yield process
-    sandbox.close()
+    try:
+        assert float(score(RIGHT, ADD)) == 1.0
+        yield psutil.Process(sandbox.pid)
+    finally:
+        sandbox.close()
 
 
 @SHAPES
 def test_a_sandbox_that_does_not_answer_is_no_score(
     launcher: psutil.Process, tests: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "BEGIN_S", 0.5)
     launcher.suspend()
-    result = score(RIGHT, tests)
+    with monkeypatch.context() as patch:
+        patch.setattr(runs, "BEGIN_S", 0.5)
+        result = score(RIGHT, tests)
     assert isinstance(result, Abstained), result
     assert result.reason == "sandbox_error"
     launcher.resume()
     assert float(score("while True: pass", tests, time_s=0.5)) == 0.0
 
 
-@pytest.mark.parametrize("tests", [ADD, CHECK], ids=["calls", "code"])
+@CALLED
 def test_a_program_that_begins_late_has_all_its_time(launcher: psutil.Process, tests: Any) -> None:
     launcher.suspend()
     with ThreadPoolExecutor(1) as threads:
@@ -292,6 +298,37 @@ def test_a_program_that_ran_is_wrong_also_where_its_guard_reports_late(
     result = score("while True: pass", tests, time_s=1.0)
     assert float(result) == 0.0
     assert "no answer within 1 s" in result.because
+
+
+@CALLED
+def test_a_program_may_take_longer_to_load_than_a_run_to_begin(
+    tests: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "BEGIN_S", 1.0)
+    assert float(score(f"import time\ntime.sleep(1.3)\n{RIGHT}", tests)) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("has_begun", "cause", "is_over", "why"),
+    [
+        (False, "lost", False, "lost"),
+        (False, "asked", False, "lost"),
+        (True, "lost", False, "lost"),
+        (True, "lost", True, "no answer within 5 s"),
+        (True, "", False, "it ended"),
+    ],
+)
+def test_a_pipe_that_closes_is_the_programs_doing_if_it_had_its_time(
+    has_begun: bool, cause: str, is_over: bool, why: str
+) -> None:
+    run = Mock(has_begun=has_begun, is_over=is_over)
+    run.end.return_value = runs.RunEnd(cause, 0)
+    program = ProgramRun(Mock(), SandboxLimits(time_s=5.0), RIGHT, "python", Mock(), Mock())
+    try:
+        became = program._why(run, PipeClosed("closed"))
+    except SandboxLost:
+        became = "lost"
+    assert became.startswith(why)
 
 
 def test_names_that_a_pattern_binds_are_the_tests_own() -> None:

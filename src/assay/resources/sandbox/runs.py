@@ -56,15 +56,15 @@ class SandboxRun:
         limits: SandboxLimits,
     ) -> None:
         self.limits = limits
-        self._has_begun = False
+        self.has_begun = False
         """Whether its guard was heard of; its time counts from then on."""
-        self._deadline = time.monotonic() + BEGIN_S
-        """Until it has begun, when it is given up; then when its time is over."""
         self._control = _FrameSocket(control)
         self._channel = None if channel is None else _FrameSocket(channel)
         self._end: RunEnd | None = None
         with suppress(frames.PipeClosed, TimeoutError):
-            self._control.send({**job, "limits": asdict(limits)}, self._deadline)
+            self._control.send({**job, "limits": asdict(limits)}, time.monotonic() + BEGIN_S)
+        self._deadline = time.monotonic() + BEGIN_S
+        """Until it has begun, when it is given up; then when its time is over."""
 
     def __enter__(self) -> Self:
         return self
@@ -75,7 +75,7 @@ class SandboxRun:
     @property
     def is_over(self) -> bool:
         """Whether it has begun, and had all of its time."""
-        return self._has_begun and time.monotonic() >= self._deadline
+        return self.has_begun and time.monotonic() >= self._deadline
 
     def send(self, value: Any) -> None:
         """Send a frame to the program. Raises `PipeClosed`, or `TimeoutError` at the deadline."""
@@ -110,13 +110,13 @@ class SandboxRun:
         return self._end
 
     def _await_begin(self) -> None:
-        if not self._has_begun:
+        if not self.has_begun:
             began = self._control.receive(self._deadline, CHUNK)["began"]
             self._deadline = began + self.limits.time_s
-            self._has_begun = True
+            self.has_begun = True
 
     def _await_end(self) -> RunEnd:
-        self._deadline = max(self._deadline, time.monotonic())
+        self._deadline = max(self._deadline, time.monotonic() - END_S)
         with suppress(frames.PipeClosed, frames.BadFrame, TimeoutError):
             while self._end is None:
                 self.report()
@@ -176,8 +176,8 @@ class _FrameSocket:
         self._socket.close()
 
     def _wait(self, event: int, deadline: float) -> None:
-        left_s = deadline - time.monotonic()
         poll = select.poll()
         poll.register(self._socket, event)
-        if left_s <= 0 or not poll.poll(left_s * 1000):
+        # What is there is taken, however late this side comes to look.
+        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
             raise TimeoutError("no answer in time")

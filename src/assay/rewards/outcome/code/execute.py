@@ -277,9 +277,9 @@ class ProgramRun:
 
     def _why(self, run: SandboxRun, error: Exception) -> str:
         """What became of a process that did not answer. Raises `SandboxLost`."""
-        ran_out = run.is_over
+        had_begun = run.has_begun
         end = run.end()
-        if end.cause == "lost" and not ran_out:
+        if not had_begun or (end.cause == "lost" and not run.is_over):
             raise SandboxLost(str(error))
         if end.cause == "lost" or isinstance(error, TimeoutError):
             return f"no answer within {self.limits.time_s:g} s"
