@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -13,9 +15,13 @@ from typing import Any
 import playwright
 import pytest
 
+from assay.agents.outside import StdioAgent
+from assay.agents.protocol import EpisodeLimits
 from assay.errors import BadParameter, RunStopped
 from assay.ledger.run import Run
 from assay.runner.run import run
+from assay.schema.observation import Observation
+from assay.schema.task import Task
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NODE = Path(playwright.__file__).parent / "driver" / "node"
@@ -80,6 +86,22 @@ def test_a_program_that_fails_ends_its_episode(code: str, stop_reason: str, word
     (episode,) = ask(program(code), settings=settings, tasks="sum").final()
     assert episode.stop_reason == stop_reason
     assert words in (episode.failure.message if episode.failure else "")
+
+
+@pytest.mark.parametrize("code", ["time.sleep(60)", "while True: sys.stderr.write('x' * 9999)"])
+def test_a_program_that_is_given_up_is_killed_and_waited_for(code: str) -> None:
+    async def give_up() -> int | None:
+        agent = StdioAgent(command=program(code).removeprefix("stdio:"))
+        await agent.start(Task(id="x"), limits=EpisodeLimits())
+        process = agent._process
+        assert process is not None
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await agent.act(Observation(""), step=1)
+        await agent.close()
+        return process.returncode
+
+    assert asyncio.run(give_up()) == -signal.SIGKILL
 
 
 def test_a_program_that_is_not_there_is_refused_before_the_run() -> None:

@@ -234,7 +234,7 @@ class StdioAgent(_OutsideAgent):
                 )
             return await reading
         finally:
-            reading.cancel()
+            await _give_up(reading)
 
     async def _read_to_the_end(self) -> None:
         """Wait a moment for the status and the last words of a program that has ended."""
@@ -247,7 +247,15 @@ class StdioAgent(_OutsideAgent):
         """Kill the program, and whatever it started."""
         process, self._process = self._process, None
         reading, self._reading = self._reading, None
-        if reading is not None:
-            reading.cancel()
-        if process is not None:
-            await kill_group(process)
+        try:
+            if reading is not None:
+                await _give_up(reading)
+        finally:
+            if process is not None:
+                await kill_group(process)
+
+
+async def _give_up(reading: asyncio.Future[Any]) -> None:
+    """Cancel it, and wait until it has let go of its stream: only one at a time may read that."""
+    reading.cancel()
+    await asyncio.wait({reading})
