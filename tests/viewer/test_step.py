@@ -89,10 +89,10 @@ def test_what_was_shown_is_compared_with_the_step_before(reader: RunsReader) -> 
 
 
 def test_comparing_is_bounded_however_alike_the_lines_are() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert diff_view("a\nb\n" * 200, "b\na\n" * 200) is not None
     assert diff_view("a\n" * 500, "b\n" * 500) is None
-    assert time.perf_counter() - started < 2.0
+    assert time.process_time() - started < 2.0
 
 
 def test_json_is_folded_with_what_it_holds() -> None:

@@ -190,7 +190,7 @@ def test_what_is_no_value_is_refused(wire: Any) -> None:
 
 
 def test_long_lists_in_any_order_are_compared_in_time() -> None:
-    start = time.monotonic()
+    start = time.process_time()
     numbers = list(range(20_000))
     assert same_value(numbers[::-1], numbers, tolerance=0, order="free")
     assert not same_value([*numbers[1:], 1], numbers, tolerance=0, order="free")
@@ -204,7 +204,7 @@ def test_long_lists_in_any_order_are_compared_in_time() -> None:
     assert not same_value(near, floats, tolerance=1e-6, order="free")
     same_hash = [at * (2**61 - 1) for at in range(20_000)]
     assert same_value(same_hash[::-1], same_hash, tolerance=0, order="free")
-    assert time.monotonic() - start < 10.0
+    assert time.process_time() - start < 10.0
 
 
 def test_members_in_any_order_are_told_apart_by_type_and_value() -> None:

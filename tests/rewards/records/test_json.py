@@ -216,7 +216,7 @@ def test_a_number_too_large_for_its_schema_is_not_valid(text: str) -> None:
 
 def test_lists_in_any_order_take_no_longer_than_in_their_own() -> None:
     table = [[(row * column) % 7 for row in range(60)] for column in range(60)]
-    start = time.monotonic()
+    start = time.process_time()
     assert number(json.dumps(table[::-1]), table, lists="any") == 1.0
     table[3][4] = 8
     assert number(json.dumps(table), table[::-1], lists="any") == 1.0
@@ -227,7 +227,7 @@ def test_lists_in_any_order_take_no_longer_than_in_their_own() -> None:
     assert number(json.dumps(deep), deep, lists="any") == 1.0
     same_hash = [at * (2**61 - 1) for at in range(8_000)]
     assert number(json.dumps(same_hash), same_hash[::-1], lists="any") == 1.0
-    assert time.monotonic() - start < 5.0
+    assert time.process_time() - start < 5.0
 
 
 def test_long_lists_are_compared_in_any_order_too() -> None:

@@ -283,11 +283,11 @@ def test_a_date_that_is_written_is_no_clock() -> None:
 @pytest.mark.parametrize("params", [{"columns": "any"}, {"mode": "test_suite"}])
 def test_many_equal_columns_take_no_time(params: dict[str, Any]) -> None:
     reference = f"SELECT {', '.join(['pay'] * 40)} FROM emp WHERE pay > 0"
-    start = time.monotonic()
+    start = time.process_time()
     assert number(reference, reference, **params) == 1.0
     other = f"SELECT {', '.join(['pay'] * 39)}, id FROM emp WHERE pay > 0"
     assert number(other, reference, **params) == 0.0
-    assert time.monotonic() - start < QUICK["timeout_s"]
+    assert time.process_time() - start < QUICK["timeout_s"]
 
 
 def test_columns_with_the_same_cells_are_told_apart_by_their_rows() -> None:
