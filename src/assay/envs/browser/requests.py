@@ -101,7 +101,6 @@ class _Request:
     stack: int = 0
     """Where in the page's scripts it was sent from; 0 if that is not known."""
     sent_at: float = 0.0
-
     heard_at: float = 0.0
     """When something of its answer last came."""
     streams: bool = False
@@ -120,6 +119,11 @@ class _Request:
     def well(self) -> bool:
         """Whether it was answered, and not refused."""
         return self.status is not None and not self.failed
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether nothing is known yet of its answer."""
+        return not self.ended and self.status is None
 
     @property
     def awaited(self) -> bool:
@@ -240,10 +244,7 @@ class RequestLog:
     @property
     def unanswered(self) -> bool:
         """Whether nothing is known yet of the answer to a request of the current step."""
-        return any(
-            not r.ended and r.status is None and r.step == self._step
-            for r in self._counted(main=True)
-        )
+        return any(r.unanswered and r.step == self._step for r in self._counted(main=True))
 
     def own(self, *, earlier: bool = False) -> OwnRequests:
         """What became of the current step's own requests.
@@ -255,10 +256,9 @@ class RequestLog:
         refused: int | None = None
         for request in self._counted(main=False):
             if request.step != self._step:
-                unanswered = not request.ended and request.status is None
-                pending += earlier and request.step > 0 and unanswered
+                pending += earlier and request.step > 0 and request.unanswered
                 continue
-            pending += not request.ended and request.status is None
+            pending += request.unanswered
             answered += request.well
             if request.failed:
                 refused = request.status if request.status in REFUSALS else refused

@@ -107,8 +107,7 @@ def _unfilter(kind: int, line: bytes, above: bytearray, channels: int) -> bytear
         for i in range(len(out)):
             left = out[i - channels] if i >= channels else 0
             corner = above[i - channels] if i >= channels else 0
-            mean = kind == 3
-            guess = (left + above[i]) // 2 if mean else _paeth(left, above[i], corner)
+            guess = (left + above[i]) // 2 if kind == 3 else _paeth(left, above[i], corner)
             out[i] = (out[i] + guess) & 0xFF
     return out
 
