@@ -133,7 +133,7 @@ screenshots: $(CHROMIUM) ## Make the pictures of the viewer anew.
 	@$(BIN)/python -m tools.screenshots
 
 browsergym: $(CHROMIUM) $(PEERS)/browsergym/.installed ## Run the tests of the bridge to BrowserGym, with BrowserGym.
-	@ASSAY_BROWSERGYM_PYTHON=$(CURDIR)/$(PEERS)/browsergym/bin/python $(BIN)/python -m pytest -q tests/envs/browsergym
+	@ASSAY_BROWSERGYM_PYTHON=$(CURDIR)/$(PEERS)/browsergym/bin/python $(BIN)/python -m pytest -q tests/browser/browsergym
 
 clients: $(PEERS)/clients/.installed ## Check the wire of our models against the official clients.
 	@$(PEERS)/clients/bin/python -m tools.record_clients --check

@@ -30,8 +30,8 @@ from typing import Any
 
 import psutil
 
-from assay.envs.browser.environment import BrowserEnvironment
-from assay.resources.browser import FLAGS, close_shared_browsers, find_chromium
+from assay.browser.chromium.shared import FLAGS, close_shared_browsers, find_chromium
+from assay.browser.drive.environment import BrowserEnvironment
 from assay.schema.task import Task
 from townsquare.server import Town
 

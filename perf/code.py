@@ -32,8 +32,8 @@ from assay.audit.findings import GraderCall
 from assay.audit.isolation import ProcessLimits
 from assay.audit.session import AuditSession
 from assay.audit.target import parse_target
-from assay.resources.processes import list_family
-from assay.resources.sandbox import shared_sandbox
+from assay.isolation.processes import list_family
+from assay.isolation.sandbox import shared_sandbox
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))

@@ -34,8 +34,6 @@ from typing import Any, Literal
 
 import assay
 from assay.agents.protocol import Action, EpisodeLimits
-from assay.envs import AlfWorldGame
-from assay.envs.text.alfworld.data import GameLibrary
 from assay.ledger.run import Run
 from assay.resources.context import Context
 from assay.rewards.credit import BASELINES, METHODS, EpisodeTurns, Turns, assign, turns_of
@@ -43,7 +41,9 @@ from assay.schema.episode import Episode, Step
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
 from assay.schema.task import Task
-from assay.tasks.environments import scienceworld, webshop
+from assay.worlds import AlfWorldGame
+from assay.worlds.alfworld.data import GameLibrary
+from assay.worlds.tasks import scienceworld, webshop
 
 FEWEST_TURNS_A_SECOND = 100_000
 GOLD = (

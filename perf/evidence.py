@@ -24,9 +24,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from assay.envs.browser.environment import BrowserEnvironment
-from assay.envs.browser.page import BrowserPage
-from assay.resources.browser import close_shared_browsers, find_chromium
+from assay.browser.chromium.shared import close_shared_browsers, find_chromium
+from assay.browser.drive.environment import BrowserEnvironment
+from assay.browser.drive.page import BrowserPage
 from assay.schema.task import Task
 from perf.browser import WALK, action
 from townsquare.server import Town

@@ -22,8 +22,8 @@ from statistics import mean
 from typing import Any
 
 from assay.audit.findings import wilson
-from assay.envs import call_signature, page_evidence
-from assay.rewards.step import (
+from assay.browser import call_signature, page_evidence
+from assay.browser.steps import (
     Effect,
     RecoveryRewardScorer,
     StepHistory,

@@ -26,8 +26,8 @@ from statistics import median
 from types import TracebackType
 from typing import Any, Final, Self
 
+from assay.browser.step_records import rescore
 from assay.ledger.steps import read_steps
-from assay.runner.scored_steps import rescore
 
 P50_MS: Final = 5.0
 P99_MS: Final = 25.0

@@ -16,10 +16,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.envs.browser.miniwob.environment import MOVING, MiniWob
+from assay.browser.chromium.shared import close_shared_browsers
+from assay.browser.drive.miniwob.environment import MOVING, MiniWob
+from assay.browser.drive.miniwob.pages import PAGES
 from assay.errors import ResourceError
-from assay.resources.browser import close_shared_browsers
-from assay.resources.miniwob import PAGES
 from assay.schema.task import Task
 
 WANTED_ORACLES = 20
@@ -59,7 +59,7 @@ async def visit(world: MiniWob, twin: MiniWob, page: str, seed: int) -> Visit:
 
 async def solve(world: MiniWob, page: str, seed: int) -> float:
     """The raw reward that the oracle of the page reaches."""
-    from tests.envs.miniwob.oracle import Oracle
+    from tests.browser.miniwob.oracle import Oracle
 
     observation = await world.reset(Task(id=f"{page}/{seed}"))
     oracle = Oracle(page)
@@ -71,7 +71,7 @@ async def solve(world: MiniWob, page: str, seed: int) -> float:
 
 
 async def measure(pages: list[str], seeds: int) -> bool:
-    from tests.envs.miniwob.oracle import POLICIES
+    from tests.browser.miniwob.oracle import POLICIES
 
     world, twin = MiniWob(), MiniWob()
     try:

@@ -19,8 +19,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from assay.envs.browser.digest import dom_digest, net_digest, refs_digest, text_digest, url_digest
-from assay.rewards.step import (
+from assay.browser.observe.digest import (
+    dom_digest,
+    net_digest,
+    refs_digest,
+    text_digest,
+    url_digest,
+)
+from assay.browser.steps import (
     ContractStatus,
     Effect,
     RecentSteps,

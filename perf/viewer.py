@@ -30,10 +30,10 @@ from pathlib import Path
 import psutil
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
+from assay.browser.chromium.shared import find_chromium
 from assay.ledger.labels import Label, append_labels
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
-from assay.resources.browser import find_chromium
 from assay.schema.episode import Episode, Step, Trajectory
 from assay.schema.evidence import PageEvidence
 from assay.schema.manifest import RunManifest

@@ -27,7 +27,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import assay
-from assay.resources.browser import find_chromium
+from assay.browser.chromium.shared import find_chromium
 from assay.schema.step_score import StepScore
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
+from assay.browser.chromium.shared import INSTALL, find_chromium
 from assay.errors import MissingExtra
-from assay.resources.browser import INSTALL, find_chromium
 
 
 def found() -> str | None:

@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from assay.envs.browser.outcomes import classify_error
+from assay.browser.outcome.classify import classify_error
 
 TARGET = 0.95
 SAMPLE = "30000"

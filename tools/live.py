@@ -20,15 +20,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.envs.browser.environment import BrowserEnvironment
+from assay.browser.chromium.shared import close_shared_browsers
+from assay.browser.drive.environment import BrowserEnvironment
+from assay.browser.step_records import StepScoring, rescore
+from assay.browser.steps import contract_from_toml
 from assay.ledger.steps import StepsWriter, read_steps
-from assay.resources.browser import close_shared_browsers
-from assay.rewards.step import contract_from_toml
-from assay.runner.scored_steps import StepScoring, rescore
 from assay.schema.observation import Observation
 from assay.schema.step_score import StepScore
 from assay.schema.task import Task
-from tests.envs.browser.site import Site, serve
+from tests.browser.site import Site, serve
 from tools.agreement import judge_sets, report
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "steps.md"

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from assay.envs.text.alfworld.data import SHORTHAND, ArchiveEntry
-from assay.envs.text.alfworld.reader import AlfWorldProblem, Expression, GameFile, read_game
 from assay.errors import BadRecord
+from assay.worlds.alfworld.data import SHORTHAND, ArchiveEntry
+from assay.worlds.alfworld.reader import AlfWorldProblem, Expression, GameFile, read_game
 
 MAX_DICTIONARY_BYTES = 32_768
 """What deflate can look back at."""

@@ -26,13 +26,13 @@ from playwright.sync_api import Page, ViewportSize, sync_playwright
 
 import assay
 from assay.agents import CallRequest, Reply
-from assay.envs import Chat
+from assay.browser.chromium.shared import find_chromium
 from assay.ledger.labels import add_label
 from assay.ledger.layout import list_runs
 from assay.ledger.run import Run
 from assay.ledger.summary import reward_of
-from assay.resources.browser import find_chromium
 from assay.schema.episode import Episode
+from assay.worlds import Chat
 
 TASKS = (
     "club_fee.*,deputy_chair.*,highest_sold.*,rain_share.*,wet_days.*,ticket_total.*,"

@@ -21,7 +21,7 @@ from typing import Any
 import assay
 from assay import Context, Episode, Task
 from assay.adapters.episodes import turn_rewards
-from assay.envs import Chat, GameLibrary, WebShop
+from assay.worlds import Chat, GameLibrary, WebShop
 
 GROUP = 8
 SEED = 7

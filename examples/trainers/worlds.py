@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import assay
 from assay.adapters.episodes import Episodes, turn_rewards
-from assay.envs import AlfWorld, Chat
 from assay.errors import DeadResource
 from assay.schema import Observation
+from assay.worlds import AlfWorld, Chat
 
 PRICES = {"tea": "17", "rum": "29"}
 

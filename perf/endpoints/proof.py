@@ -30,13 +30,13 @@ from tempfile import TemporaryDirectory
 
 import psutil
 
-from assay.envs.text.alfworld.data import GameLibrary
 from assay.ledger.run import Run
 from assay.registry import ENVIRONMENTS
 from assay.schema.episode import Episode
 from assay.schema.score import Scored, score_to_record
 from assay.schema.task import Task
-from assay.tasks.environments import environment_tasks
+from assay.worlds.alfworld.data import GameLibrary
+from assay.worlds.tasks import environment_tasks
 from perf.endpoints.server import FAULTS, FaultyEndpoint, serving
 from perf.kills import finish, kill_after
 

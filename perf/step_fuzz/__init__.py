@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
-from assay.envs.browser.digest import page_evidence
-from assay.envs.browser.outcomes import classify_error, detect_block
-from assay.rewards.step import (
+from assay.browser.observe.digest import page_evidence
+from assay.browser.outcome.classify import classify_error, detect_block
+from assay.browser.steps import (
     ContractStatus,
     Effect,
     RecentSteps,
@@ -21,8 +21,8 @@ from assay.rewards.step import (
     history_from_json,
     history_to_json,
 )
-from assay.rewards.step.inputs import Progress
-from assay.rewards.step.telemetry import RECORD_LIMIT_BYTES, to_json_line, to_record
+from assay.browser.steps.inputs import Progress
+from assay.browser.steps.telemetry import RECORD_LIMIT_BYTES, to_json_line, to_record
 from assay.schema.blocking import BlockCode
 from assay.schema.evidence import PageEvidence, PageFacts, StepEvents
 from assay.schema.outcome import ErrorCode, Gate

@@ -13,8 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from assay.envs import AlfWorld, AlfWorldGame, HouseLayout
-from assay.envs.text.alfworld.data import shipped
+from assay.worlds import AlfWorld, AlfWorldGame, HouseLayout
+from assay.worlds.alfworld.data import shipped
 from perf.world_rows.row import Row
 
 OFFICIAL = Path(__file__).parents[2] / "tests" / "data" / "alfworld" / "official_games.tar.xz"

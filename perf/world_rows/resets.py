@@ -100,7 +100,7 @@ def _make_train(folder: Path) -> None:
 
 
 def _train(folder: str) -> dict[str, float]:
-    from assay.envs import GameLibrary
+    from assay.worlds import GameLibrary
 
     start = time.process_time()
     tasks = GameLibrary(folder).tasks("train")
@@ -113,7 +113,7 @@ async def _resets() -> dict[str, float]:
 
 
 async def _alfworld() -> dict[str, float]:
-    from assay.envs import AlfWorld
+    from assay.worlds import AlfWorld
 
     world = AlfWorld()
     tasks = [task for split in ("valid_seen", "valid_unseen") for task in world.tasks(split)]
@@ -127,9 +127,9 @@ async def _alfworld() -> dict[str, float]:
 
 
 async def _scienceworld() -> dict[str, float]:
-    from assay.envs import ScienceWorld
-    from assay.envs.text.scienceworld.catalogue import TOPICS
     from assay.schema.task import Task
+    from assay.worlds import ScienceWorld
+    from assay.worlds.scienceworld.catalogue import TOPICS
 
     world = ScienceWorld(step_limit=10_000)
     await world.start()

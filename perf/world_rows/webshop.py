@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from assay.envs.text.webshop.goals import ShoppingGoal
-from assay.envs.text.webshop.purchase import PurchaseReceipt, write_receipt
-from assay.envs.text.webshop.session import ShopSession
-from assay.envs.text.webshop.shop import Shop, open_shop
+from assay.worlds.webshop.goals import ShoppingGoal
+from assay.worlds.webshop.purchase import PurchaseReceipt, write_receipt
+from assay.worlds.webshop.session import ShopSession
+from assay.worlds.webshop.shop import Shop, open_shop
 from perf.world_rows.row import Row
 
 GOLDEN = Path(__file__).parents[2] / "tests" / "data" / "webshop"
@@ -25,8 +25,8 @@ EPISODES = 600
 COLD = """
 import resource, time
 from pathlib import Path
-from assay.envs.text.webshop.shop import open_shop
-from assay.envs.text.webshop.session import ShopSession
+from assay.worlds.webshop.shop import open_shop
+from assay.worlds.webshop.session import ShopSession
 def resident_mb():
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * resource.getpagesize() / 2**20

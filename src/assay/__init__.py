@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from assay import adapters as adapters
     from assay import agents as agents
     from assay import audit as audit
-    from assay import envs as envs
+    from assay import browser as browser
     from assay import errors as errors
     from assay import formats as formats
     from assay import ledger as ledger
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from assay import scoring as scoring
     from assay import server as server
     from assay import tasks as tasks
+    from assay import worlds as worlds
     from assay.adapters.tracking import track as track
-    from assay.adapters.watching import watch as watch
     from assay.audit.engine import audit_reward as audit_reward
+    from assay.browser.connect.playwright import watch as watch
+    from assay.browser.steps.recovery import RecoveryRewardScorer as RecoveryRewardScorer
     from assay.errors import AssayError as AssayError
     from assay.ledger.run import open_run as open_run
     from assay.registry import reward as reward
@@ -33,10 +35,6 @@ if TYPE_CHECKING:
     from assay.report.diagnosis import diagnose as diagnose
     from assay.resources.context import Context as Context
     from assay.rewards import credit as credit
-    from assay.rewards.step.recovery import RecoveryRewardScorer as RecoveryRewardScorer
-    from assay.runner.batch import mean as mean
-    from assay.runner.batch import score_batch as score_batch
-    from assay.runner.files import score_file as score_file
     from assay.runner.run import run as run
     from assay.runner.run import run_async as run_async
     from assay.schema.episode import Episode as Episode
@@ -47,7 +45,10 @@ if TYPE_CHECKING:
     from assay.schema.score import Score as Score
     from assay.schema.score import Scored as Scored
     from assay.schema.task import Task as Task
+    from assay.scoring.batch import mean as mean
+    from assay.scoring.batch import score_batch as score_batch
     from assay.scoring.composition import compose as compose
+    from assay.scoring.files import score_file as score_file
     from assay.scoring.scorer import Scorer as Scorer
     from assay.scoring.scorer import score as score
     from assay.scoring.scorer import score_async as score_async
@@ -58,7 +59,7 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "assay.adapters.tracking": "track",
-        "assay.adapters.watching": "watch",
+        "assay.browser.connect.playwright": "watch",
         "assay.audit.engine": "audit_reward",
         "assay.errors": "AssayError",
         "assay.ledger.run": "open_run",
@@ -67,9 +68,9 @@ __getattr__, __dir__, __all__ = lazy_names(
         "assay.report.diagnosis": "diagnose",
         "assay.resources.context": "Context",
         "assay.rewards": "credit",
-        "assay.rewards.step.recovery": "RecoveryRewardScorer",
-        "assay.runner.batch": "mean score_batch",
-        "assay.runner.files": "score_file",
+        "assay.browser.steps.recovery": "RecoveryRewardScorer",
+        "assay.scoring.batch": "mean score_batch",
+        "assay.scoring.files": "score_file",
         "assay.runner.run": "run run_async",
         "assay.schema.episode": "Episode Step Trajectory",
         "assay.schema.message": "Message",
@@ -80,7 +81,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "assay.server.client": "Client",
     },
     rooms=(
-        "adapters agents audit envs errors formats ledger registry report resources rewards runner "
-        "schema scoring server tasks"
+        "adapters agents audit browser errors formats ledger registry report resources rewards "
+        "runner schema scoring server tasks worlds"
     ),
 )

@@ -13,9 +13,6 @@ import pytest
 
 import assay
 from assay.adapters.episodes import Episodes, LiveEpisode, LiveTurn, turn_rewards
-from assay.envs.chat import Chat
-from assay.envs.text.alfworld.data import GameLibrary
-from assay.envs.text.alfworld.environment import AlfWorld
 from assay.errors import BadParameter, DeadResource, NotReset
 from assay.resources.context import Context
 from assay.rewards import credit
@@ -23,6 +20,9 @@ from assay.schema.episode import Episode
 from assay.schema.observation import Observation
 from assay.schema.score import Score
 from assay.schema.task import Task
+from assay.worlds.alfworld.data import GameLibrary
+from assay.worlds.alfworld.environment import AlfWorld
+from assay.worlds.chat.environment import Chat
 
 HOUSEHOLD = AlfWorld().tasks()[0]
 WALKTHROUGH = GameLibrary().load(HOUSEHOLD.id).walkthrough

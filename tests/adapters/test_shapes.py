@@ -14,7 +14,6 @@ import pytest
 import assay
 from assay.adapters import areal, nemo_gym, openrlhf, slime, trl, verifiers, verl
 from assay.adapters.messages import read_completion
-from assay.envs.chat import Chat
 from assay.errors import (
     BadParameter,
     BadRecord,
@@ -27,6 +26,7 @@ from assay.registry import reward as declare
 from assay.schema.episode import Episode
 from assay.schema.observation import Observation
 from assay.schema.task import Task
+from assay.worlds.chat.environment import Chat
 from tests.adapters.stand_ins import VerifiersTrace, adapter, inspect_state, stand_in
 
 CALL = {"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}

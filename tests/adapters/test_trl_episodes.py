@@ -17,12 +17,12 @@ import pytest
 from assay import credit
 from assay.adapters.episodes import Episodes
 from assay.adapters.trl_episodes import environment_factory, outcome, rollout_func, rows
-from assay.envs.chat import Chat
-from assay.envs.text.alfworld.data import GameLibrary
-from assay.envs.text.alfworld.environment import AlfWorld
 from assay.errors import BadParameter, DeadResource, NoScore
 from assay.schema.observation import Observation
 from assay.schema.task import Task
+from assay.worlds.alfworld.data import GameLibrary
+from assay.worlds.alfworld.environment import AlfWorld
+from assay.worlds.chat.environment import Chat
 
 GAME = "look_at_obj_in_light-AlarmClock-None-DeskLamp-308/trial_T20190908_222951_616606"
 WALKTHROUGH = GameLibrary().load(GAME).walkthrough

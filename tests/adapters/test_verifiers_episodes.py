@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 from assay.adapters.episodes import Episodes
-from assay.envs.text.alfworld.data import GameLibrary
-from assay.envs.text.alfworld.environment import AlfWorld
 from assay.errors import BadParameter, DeadResource, NoScore
 from assay.schema.observation import Observation
 from assay.schema.task import Task
+from assay.worlds.alfworld.data import GameLibrary
+from assay.worlds.alfworld.environment import AlfWorld
 from tests.adapters.stand_ins import adapter, stand_in
 
 GAME = "look_at_obj_in_light-AlarmClock-None-DeskLamp-308/trial_T20190908_222951_616606"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.agents.research.actions import ACTIONS, Decision, UnreadableReply, read_reply
+from assay.browser.research.actions import ACTIONS, Decision, UnreadableReply, read_reply
 from assay.schema.action import ActionCall
 
 

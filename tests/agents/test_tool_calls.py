@@ -17,9 +17,8 @@ from assay.agents.models.hosted import HostedModel
 from assay.agents.models.openai import OpenAIModel
 from assay.agents.models.protocol import CallRequest, Reply
 from assay.agents.protocol import Action, EpisodeLimits
-from assay.agents.research.agent import WebResearchAgent
-from assay.envs.browser.actions import BROWSER_ACTIONS, PARAMETERS, parse_action
-from assay.envs.chat import Chat
+from assay.browser.drive.actions import BROWSER_ACTIONS, PARAMETERS, parse_action
+from assay.browser.research.agent import WebResearchAgent
 from assay.errors import BadParameter, ModelError, PromptTooLong, RunStopped
 from assay.report import diagnose
 from assay.resources.backoff import Backoff
@@ -28,6 +27,7 @@ from assay.schema.episode import Episode
 from assay.schema.observation import Observation
 from assay.schema.outcome import ToolOutcome
 from assay.schema.task import Task
+from assay.worlds.chat.environment import Chat
 from tests.agents.chat_server import ChatServer, Prepared, as_events, as_json, serving
 from tests.agents.scripted_model import Call, Turn, serving_turns
 from tests.runner.corridor import Corridor

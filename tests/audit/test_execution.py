@@ -10,7 +10,7 @@ from assay.audit.engine import audit_reward
 from assay.audit.isolation import ProcessLimits
 from assay.audit.result import Audit
 from assay.errors import BadRecord
-from assay.resources.sandbox import shared_sandbox
+from assay.isolation.sandbox import shared_sandbox
 
 ZOO = Path(__file__).parent / "zoo" / "programs.py"
 

@@ -14,7 +14,7 @@ from assay.audit.isolation import IsolatedTarget, ProcessLimits, has_namespaces
 from assay.audit.replies import BatchProgress, read_frame
 from assay.audit.target import parse_target
 from assay.errors import UnknownName
-from assay.resources.frames import BadFrame
+from assay.isolation.frames import BadFrame
 from tests.audit.zoo import hostile
 
 BODY = """

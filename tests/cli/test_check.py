@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from assay.cli.main import main
-from assay.envs.contract import CHECKS
 from assay.errors import BadParameter, NotReset
 from assay.registry import ENVIRONMENTS
+from assay.resources.contract import CHECKS
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
 from assay.schema.task import Task

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from assay.browser.step_records import StepScoring
 from assay.cli.main import main
 from assay.ledger.steps import StepsWriter
-from assay.runner.scored_steps import StepScoring
 from assay.schema.episode import Step
 from assay.schema.evidence import PageEvidence
 from assay.schema.observation import Observation

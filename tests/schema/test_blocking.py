@@ -8,9 +8,9 @@ from typing import get_args
 
 import pytest
 
-from assay.envs.browser.outcomes import BLOCK_SELECTORS, detect_block
-from assay.rewards.step import RecoveryRewardScorer, StepInput
-from assay.rewards.step.advice import next_look
+from assay.browser.outcome.classify import BLOCK_SELECTORS, detect_block
+from assay.browser.steps import RecoveryRewardScorer, StepInput
+from assay.browser.steps.advice import next_look
 from assay.schema.blocking import (
     BLOCKING_PAGES,
     BlockCode,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import assay
 from assay.errors import BadParameter
-from assay.resources import frames
+from assay.isolation import frames
 from assay.schema.score import Score, Scored
 
 

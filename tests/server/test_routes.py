@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 import assay
+from assay.browser.step_records import rescore
 from assay.ledger.steps import read_steps
-from assay.runner.scored_steps import rescore
 from assay.schema.score import score_to_record
 from assay.schema.step_score import step_score_to_record
 from tests.server.running import JSON, NDJSON, Running

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from assay.envs.browser.environment import BrowserEnvironment
-from assay.resources.browser import close_shared_browsers
+from assay.browser.chromium.shared import close_shared_browsers
+from assay.browser.drive.environment import BrowserEnvironment
 from assay.schema.task import Task
 from townsquare.server import Town
 

@@ -18,7 +18,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 
 import assay
-from assay.resources.browser import find_chromium
+from assay.browser.chromium.shared import find_chromium
 from tests.report.ledgers import write_run
 from tests.viewer.ledgers import (
     audit_record,

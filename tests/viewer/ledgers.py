@@ -7,10 +7,10 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from assay.browser.steps import Effect, RecoveryRewardScorer, StepHistory, StepInput, ToolOutcome
 from assay.ledger.labels import add_label
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
-from assay.rewards.step import Effect, RecoveryRewardScorer, StepHistory, StepInput, ToolOutcome
 from assay.schema.episode import Episode, Failure, Step, Trajectory
 from assay.schema.evidence import PageEvidence, WorldEvidence
 from assay.schema.manifest import RunManifest

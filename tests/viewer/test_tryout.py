@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from assay.errors import BadParameter
+from assay.isolation.processes import list_family
 from assay.registry import REWARDS, find_reward
-from assay.resources.processes import list_family
 from assay.viewer.audits import Audits
 from assay.viewer.pages.rewards import RewardPage, reward_page
 from assay.viewer.tryout import RewardTryout

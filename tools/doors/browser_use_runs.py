@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import assay
+from assay.browser.step_records import rescore
 from assay.ledger.run import Run
 from assay.ledger.steps import read_steps
 from assay.ledger.summary import reward_of
 from assay.registry import BENCHMARKS, SERVICES
 from assay.registry import TASKS as TASK_SOURCES
-from assay.runner.scored_steps import rescore
 from tools.doors.scripted_model import TASKS, serving
 from townsquare import BENCHMARK
 from townsquare.server import Town
@@ -116,8 +116,8 @@ async def trace_alone(address: str, path: Path) -> None:
         ChatOpenAI,
     )
 
-    from assay.adapters.browser_use import run_watched
-    from assay.resources.browser import find_chromium
+    from assay.browser.chromium.shared import find_chromium
+    from assay.browser.connect.browser_use import run_watched
 
     async with Town() as town:
         browser = Browser(executable_path=find_chromium(), headless=True, chromium_sandbox=False)

@@ -17,10 +17,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 from assay.adapters.binding import import_library
-from assay.adapters.selenium import step_listener
+from assay.browser.chromium.shared import find_chromium
+from assay.browser.connect.selenium import step_listener
+from assay.browser.step_records import rescore
 from assay.ledger.steps import read_steps
-from assay.resources.browser import find_chromium
-from assay.runner.scored_steps import rescore
 from townsquare.server import Town
 
 DATA = Path(__file__).resolve().parents[2] / "tests" / "data" / "doors" / "selenium"

@@ -43,7 +43,7 @@ from assay.schema.episode import Episode, Step, StopReason
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 from assay.scoring.scorer import Scorer
-from assay.tasks.environments import environment_tasks
+from assay.worlds.tasks import environment_tasks
 
 T = TypeVar("T")
 

@@ -25,8 +25,8 @@ from assay.adapters.golden import (
     write_golden,
 )
 from assay.errors import BadInput, BadParameter
+from assay.isolation.processes import kill_family, worker_pool
 from assay.registry import REWARDS
-from assay.resources.processes import kill_family, worker_pool
 from assay.schema.score import Score
 from assay.schema.values import describe
 from assay.scoring.kinds import RESPONSE

@@ -15,8 +15,8 @@ from typing import Any
 
 from assay.adapters.binding import MAX_ABSTAINED, Binding, Reward, bind
 from assay.adapters.messages import read_completion
-from assay.runner.batch import at_place
 from assay.schema.score import Score
+from assay.scoring.batch import at_place
 
 MACHINERY = ("trainer_state", "log_extra", "log_metric", "completion_ids")
 """What TRL passes beside the columns of the data set."""

@@ -33,9 +33,9 @@ from assay.audit.findings import CallResult, GraderCall
 from assay.audit.replies import BatchProgress, MeasuredResult, read_facts, read_frame
 from assay.audit.target import TargetSpec
 from assay.errors import BadParameter, UnknownName
-from assay.resources import processes
-from assay.resources.child import ChildProcess
-from assay.resources.frames import BadFrame, PipeClosed
+from assay.isolation import processes
+from assay.isolation.child import ChildProcess
+from assay.isolation.frames import BadFrame, PipeClosed
 from assay.resources.scratch import scratch_prefix
 
 Place = Literal["main", "thread", "loop", "spawn", "fork", "crowd"]

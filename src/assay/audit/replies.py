@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any, Final, get_args
 
 from assay.audit.findings import CallResult, Status
-from assay.resources.frames import BadFrame, decode
+from assay.isolation.frames import BadFrame, decode
 
 CROWD: Final = 8
 """Threads that may be at work at once."""

@@ -13,14 +13,14 @@ from rich.text import Text
 from assay.cli.groups import NamingGroup
 from assay.cli.options import column_map, column_option, json_option, options_of
 from assay.cli.terminal import output, plain, table_of
-from assay.envs.contract import ContractCheck, check_environment
 from assay.errors import BadParameter, UsageError
+from assay.isolation.sandbox import SandboxLayer, shared_sandbox
 from assay.registry import find_reward
-from assay.resources.sandbox import SandboxLayer, shared_sandbox
-from assay.runner.references import ReferenceProblem, check_references
-from assay.runner.shard_scoring import bind_columns
+from assay.resources.contract import ContractCheck, check_environment
 from assay.schema.task import Task
+from assay.scoring.references import ReferenceProblem, check_references
 from assay.scoring.scorer import Scorer
+from assay.scoring.shard_scoring import bind_columns
 
 
 @click.group(name="check", cls=NamingGroup)

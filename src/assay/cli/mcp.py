@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from assay.browser.steps.advice import RecoveryPatterns, patterns_from_json, patterns_to_json
 from assay.errors import BadParameter, MissingExtra
 from assay.ledger.steps import StepsWriter
 from assay.resources.files import atomic_write
-from assay.rewards.step.advice import RecoveryPatterns, patterns_from_json, patterns_to_json
 from assay.schema.outcome import Gate
 
 if TYPE_CHECKING:
-    from assay.mcp.scorer import StepWatcher
+    from assay.browser.connect.mcp.scorer import StepWatcher
 
 
 @click.command(name="mcp", context_settings={"allow_interspersed_args": False})
@@ -88,7 +88,7 @@ def command(
             "assay mcp needs the command of an MCP server after --, such as: "
             "assay mcp -- npx @playwright/mcp@latest"
         )
-    from assay.mcp.proxy import start_server
+    from assay.browser.connect.mcp.proxy import start_server
 
     writer = None if out is None else StepsWriter(_steps_file(out))
     known = _load_patterns(patterns)
@@ -110,10 +110,10 @@ def _run(
     patterns_file: Path | None,
     watch: StepWatcher | None,
 ) -> int:
-    from assay.mcp.proxy import Proxy
-    from assay.mcp.scorer import SessionScorer
-    from assay.mcp.session import ScoredSession
-    from assay.mcp.tools import text_result, tool_records
+    from assay.browser.connect.mcp.proxy import Proxy
+    from assay.browser.connect.mcp.scorer import SessionScorer
+    from assay.browser.connect.mcp.session import ScoredSession
+    from assay.browser.connect.mcp.tools import text_result, tool_records
 
     def save(session: ScoredSession) -> None:
         if patterns_file is not None:
@@ -126,7 +126,7 @@ def _run(
 
 
 def _watch(address: str) -> StepWatcher:
-    from assay.mcp.debugging import DebuggingPort
+    from assay.browser.connect.mcp.debugging import DebuggingPort
 
     return DebuggingPort(address)
 

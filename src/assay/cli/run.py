@@ -25,12 +25,12 @@ from assay.cli.summary import fail_unless_scored, grades_of, print_run
 from assay.cli.terminal import number_text, progress_output
 from assay.errors import BadParameter, RunStopped, UsageError
 from assay.ledger.run import Run
-from assay.runner.counts import AbstentionLimit
-from assay.runner.engine import EngineName
 from assay.runner.execute import Executor, RunProgress
 from assay.runner.plan import RunRequest
 from assay.runner.retries import RETRIED
 from assay.runner.run import StartedRun, find_executor, start
+from assay.scoring.counts import AbstentionLimit
+from assay.scoring.engine import EngineName
 
 STOPPED = 130
 """The exit code of what Ctrl-C ended."""

@@ -34,15 +34,15 @@ from assay.cli.options import (
 from assay.cli.terminal import number_text, output, plain, progress_output, reward_text, table_of
 from assay.errors import AssayError, BadParameter, BadRecord, TooManyAbstained, UnknownName
 from assay.registry import REWARDS, find_reward
-from assay.runner.counts import AbstentionLimit, RewardCounts, nothing_scored
-from assay.runner.engine import Engine, EngineName
-from assay.runner.files import FileReport, check_source, score_file
-from assay.runner.folders import score_folder
-from assay.runner.results import encode
-from assay.runner.shard_rows import InputRow, plan_shards, read_rows, read_stream
-from assay.runner.shard_scoring import bind_columns, score_rows
 from assay.schema.score import Abstained, Score
+from assay.scoring.counts import AbstentionLimit, RewardCounts, nothing_scored
+from assay.scoring.engine import Engine, EngineName
+from assay.scoring.files import FileReport, check_source, score_file
+from assay.scoring.folders import score_folder
+from assay.scoring.result_rows import encode
 from assay.scoring.scorer import Scorer
+from assay.scoring.shard_rows import InputRow, plan_shards, read_rows, read_stream
+from assay.scoring.shard_scoring import bind_columns, score_rows
 
 if TYPE_CHECKING:
     from assay.ledger.run import Run

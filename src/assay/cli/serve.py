@@ -109,7 +109,7 @@ def command(
         _serve_mcp(imports, Path(root), runs_dir, run_code=run_code)
         return
     # A web server is not for the other commands to wait for.
-    from assay.resources.processes import adopt_orphans
+    from assay.isolation.processes import adopt_orphans
     from assay.server.app import OPEN_PATHS, asgi_app, build_app
     from assay.server.settings import ServerSettings
     from assay.server.telemetry import log_to_stderr

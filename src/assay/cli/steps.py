@@ -9,11 +9,11 @@ import click
 import orjson
 from rich.text import Text
 
+from assay.browser.step_records import RescoredStep, rescore
+from assay.browser.steps import RecoveryRewardScorer
 from assay.cli.terminal import output, plain, table_of
 from assay.errors import BadRecord
 from assay.ledger.steps import read_steps
-from assay.rewards.step import RecoveryRewardScorer
-from assay.runner.scored_steps import RescoredStep, rescore
 
 CURRENT = RecoveryRewardScorer.id
 STYLES = {

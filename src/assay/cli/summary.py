@@ -15,7 +15,7 @@ from assay.errors import AssayError
 from assay.ledger.failures import distinct_failures, other_code, zeros_replaced
 from assay.ledger.run import Run
 from assay.ledger.summary import EpisodeCounts, RunSummary, TaskSummary, summarise
-from assay.runner.counts import RewardCounts
+from assay.scoring.counts import RewardCounts
 
 if TYPE_CHECKING:
     from assay.report.passes import PassRate

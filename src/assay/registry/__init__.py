@@ -298,11 +298,9 @@ REWARDS: Registry[Callable[..., Any]] = Registry(
         "math_equal_reward_tool": "assay.rewards.outcome.maths.reward:math_equal_reward_tool",
         "assistantbench_reward": "assay.rewards.outcome.answers.reward:assistantbench_reward",
         "fuzzy_answer_reward": "assay.rewards.outcome.answers.reward:fuzzy_answer_reward",
-        "webshop_reward": "assay.rewards.outcome.text_environments:webshop_reward",
-        "alfworld_episode_reward": (
-            "assay.rewards.outcome.text_environments:alfworld_episode_reward"
-        ),
-        "scienceworld_reward": "assay.rewards.outcome.text_environments:scienceworld_reward",
+        "webshop_reward": "assay.worlds.rewards:webshop_reward",
+        "alfworld_episode_reward": ("assay.worlds.rewards:alfworld_episode_reward"),
+        "scienceworld_reward": "assay.worlds.rewards:scienceworld_reward",
         "environment_reward": "assay.rewards.outcome.environment:environment_reward",
         "sql_reward": "assay.rewards.outcome.sql.reward:sql_reward",
         "tool_call_reward": "assay.rewards.outcome.calls.reward:tool_call_reward",
@@ -320,13 +318,13 @@ REWARDS: Registry[Callable[..., Any]] = Registry(
 ENVIRONMENTS: Registry[Callable[..., Any]] = Registry(
     "environment",
     {
-        "chat": "assay.envs.chat:Chat",
-        "scienceworld": "assay.envs.text.scienceworld.environment:ScienceWorld",
-        "alfworld": "assay.envs.text.alfworld.environment:AlfWorld",
-        "webshop": "assay.envs.text.webshop.environment:WebShop",
-        "browser": "assay.envs.browser.environment:BrowserEnvironment",
-        "miniwob": "assay.envs.browser.miniwob.environment:MiniWob",
-        "browsergym": "assay.envs.browser.browsergym.environment:BrowserGym",
+        "chat": "assay.worlds.chat.environment:Chat",
+        "scienceworld": "assay.worlds.scienceworld.environment:ScienceWorld",
+        "alfworld": "assay.worlds.alfworld.environment:AlfWorld",
+        "webshop": "assay.worlds.webshop.environment:WebShop",
+        "browser": "assay.browser.drive.environment:BrowserEnvironment",
+        "miniwob": "assay.browser.drive.miniwob.environment:MiniWob",
+        "browsergym": "assay.browser.drive.browsergym.environment:BrowserGym",
     },
 )
 
@@ -335,7 +333,7 @@ AGENTS: Registry[Callable[..., Any]] = Registry(
     {
         "scripted": "assay.agents.scripted:ScriptedAgent",
         "replay": "assay.agents.replay:ReplayAgent",
-        "web_research": "assay.agents.research.agent:WebResearchAgent",
+        "web_research": "assay.browser.research.agent:WebResearchAgent",
         "chat": "assay.agents.chat:ChatAgent",
         "http": "assay.agents.outside:HttpAgent",
         "stdio": "assay.agents.outside:StdioAgent",
@@ -356,10 +354,10 @@ TASKS: Registry[Callable[..., Any]] = Registry(
     {
         "jsonl": "assay.tasks.jsonl:tasks",
         "assistantbench": "assay.tasks.assistantbench:tasks",
-        "alfworld": "assay.tasks.environments:alfworld",
-        "scienceworld": "assay.tasks.environments:scienceworld",
-        "webshop": "assay.tasks.environments:webshop",
-        "miniwob": "assay.tasks.environments:miniwob",
+        "alfworld": "assay.worlds.tasks:alfworld",
+        "scienceworld": "assay.worlds.tasks:scienceworld",
+        "webshop": "assay.worlds.tasks:webshop",
+        "miniwob": "assay.worlds.tasks:miniwob",
     },
 )
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from assay.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from assay.resources.browser import find_chromium as find_chromium
     from assay.resources.context import Context as Context
+    from assay.resources.contract import check_environment as check_environment
     from assay.resources.pool import PoolLimits as PoolLimits
     from assay.resources.pool import Pools as Pools
     from assay.resources.protocol import Environment as Environment
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
-        "assay.resources.browser": "find_chromium",
         "assay.resources.context": "Context",
+        "assay.resources.contract": "check_environment",
         "assay.resources.pool": "PoolLimits Pools",
         "assay.resources.protocol": "Environment",
         "assay.resources.spec": "ResourceSpec",

@@ -9,6 +9,5 @@ from assay.lazy import lazy_names
 if TYPE_CHECKING:
     from assay.rewards import credit as credit
     from assay.rewards import outcome as outcome
-    from assay.rewards import step as step
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {}, rooms="credit outcome step")
+__getattr__, __dir__, __all__ = lazy_names(__name__, {}, rooms="credit outcome")

@@ -20,9 +20,9 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from assay.errors import AssayError, BadParameter, MissingExtra, ResourceError
+from assay.isolation.processes import guarded_work
 from assay.ledger.provenance import utc_now
 from assay.ledger.writer import RunWriter
-from assay.resources.processes import guarded_work
 from assay.runner.cluster_actor import WORKS, RolloutActor
 from assay.runner.cluster_payload import pack, unpack
 from assay.runner.execute import Executor, PlayAttempt

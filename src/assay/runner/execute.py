@@ -14,11 +14,11 @@ from urllib.parse import urlsplit
 
 from assay.agents.models.connections import shared_connections
 from assay.agents.protocol import Agent
+from assay.browser.chromium.shared import close_shared_browsers
 from assay.errors import AssayError, BudgetSpent, RunStopped
 from assay.ledger.run import Run
 from assay.ledger.summary import reward_of
 from assay.ledger.writer import RunWriter
-from assay.resources.browser import close_shared_browsers
 from assay.resources.pool import PoolLimits, Pools
 from assay.resources.spec import ResourceSpec
 from assay.runner.agents import RECORDINGS, AgentChoice

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from assay.agents.models.prices import read_prices
 from assay.agents.models.protocol import Model
 from assay.agents.protocol import Agent
+from assay.browser.steps import Contract, parse_contract
 from assay.errors import BadParameter, BadRecord, MissingParameter
 from assay.ledger.provenance import resolved_config, task_set_hash
 from assay.registry import ENVIRONMENTS, MODELS, RESERVED, REWARDS, TASKS
@@ -22,7 +23,6 @@ from assay.registry.addresses import is_address
 from assay.registry.annotations import annotations_of, names_none
 from assay.report.comparability import NO_MATTER
 from assay.resources.spec import check_options
-from assay.rewards.step import Contract, parse_contract
 from assay.runner.agents import AgentChoice, choose_agent, with_defaults
 from assay.runner.benchmark import (
     SECTIONS,

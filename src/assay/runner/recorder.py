@@ -14,6 +14,7 @@ from assay.agents.attempt import AttemptState
 from assay.agents.functions import observation_hint
 from assay.agents.models.calls import agent_turn
 from assay.agents.protocol import Action, Agent
+from assay.browser.step_records import StepScoring
 from assay.errors import ModelError
 from assay.ledger.provenance import utc_now
 from assay.resources.pool import Pools
@@ -21,7 +22,6 @@ from assay.resources.spec import ResourceSpec
 from assay.runner.benchmark import RunLimits
 from assay.runner.plan import PlannedAttempt, contract_of
 from assay.runner.retries import cannot_work
-from assay.runner.scored_steps import StepScoring
 from assay.runner.services import fill_base_url
 from assay.schema.episode import Episode, Failure, FailureKind, Step, StopReason, Trajectory
 from assay.schema.message import Message

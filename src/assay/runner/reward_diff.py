@@ -50,13 +50,17 @@ from assay.report.reward_diff import (
 from assay.resources.context import Context
 from assay.resources.files import atomic_write
 from assay.resources.scratch import scratch_prefix
-from assay.runner.batch import at_place, check_table, score_row
-from assay.runner.engine import Engine, LocalProcesses
-from assay.runner.folders import list_inputs
 from assay.runner.rescore import SCORE_S
-from assay.runner.results import IDENTITY, encode, join_shards
 from assay.runner.rollout import score_episode
-from assay.runner.shard_rows import (
+from assay.schema.episode import Episode
+from assay.schema.score import Abstained, Score, score_to_record
+from assay.scoring.batch import at_place, check_table, score_row
+from assay.scoring.columns import NoSuchPath, look_up
+from assay.scoring.engine import Engine, LocalProcesses
+from assay.scoring.folders import list_inputs
+from assay.scoring.result_rows import IDENTITY, encode, join_shards
+from assay.scoring.scorer import Scorer
+from assay.scoring.shard_rows import (
     SHARD_BYTES,
     InputRow,
     Shard,
@@ -65,7 +69,7 @@ from assay.runner.shard_rows import (
     plan_shards,
     read_rows,
 )
-from assay.runner.shard_scoring import (
+from assay.scoring.shard_scoring import (
     RewardLike,
     RowProgress,
     ShardJob,
@@ -74,10 +78,6 @@ from assay.runner.shard_scoring import (
     read_plan,
     write_plan,
 )
-from assay.schema.episode import Episode
-from assay.schema.score import Abstained, Score, score_to_record
-from assay.scoring.columns import NoSuchPath, look_up
-from assay.scoring.scorer import Scorer
 
 TOLERANCE = 1e-9
 BUCKET_ROWS = 65_536

@@ -32,7 +32,6 @@ from assay.ledger.writer import RunWriter
 from assay.resources.protocol import Checkable
 from assay.resources.spec import ResourceSpec
 from assay.runner.agents import AgentChoice, with_recordings, with_run_id
-from assay.runner.engine import EngineName
 from assay.runner.execute import Executor, RunProgress, execute, local_executor, no_progress
 from assay.runner.plan import Plan, RunRequest, plan_new, plan_resumed, relocation
 from assay.runner.retries import read_retry_errors
@@ -40,6 +39,7 @@ from assay.runner.services import fill_base_url
 from assay.runner.values import RewardLike, TaskLike
 from assay.schema.manifest import RunManifest
 from assay.schema.secrets import secret_values
+from assay.scoring.engine import EngineName
 
 RUNS_DIR = "runs"
 PACKAGES = ("playwright", "scienceworld", "miniwob", "pydantic", "rapidfuzz", "httpx")

@@ -1,7 +1,7 @@
 """Step scores: what one observed step of an agent is worth, and on which grounds.
 
 A step score is for ranking, filtering and telemetry. It is not a return: see
-`assay.rewards.step.shaping` for the part that may be added up. Numbers are integers in thousandths
+`assay.browser.steps.shaping` for the part that may be added up. Numbers are integers in thousandths
 inside, so that the same step gives the same bytes everywhere. Standard library only.
 """
 

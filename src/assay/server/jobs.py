@@ -21,9 +21,9 @@ from assay.adapters.binding import Binding, bind
 from assay.errors import BadRecord, Interruption, UnknownName
 from assay.registry import find_reward
 from assay.resources.row_files import confine_row_files
-from assay.runner.batch import score_row
-from assay.runner.results import result_of
 from assay.schema.score import Score
+from assay.scoring.batch import score_row
+from assay.scoring.result_rows import result_of
 from assay.scoring.scorer import Scorer
 from assay.server.strict_json import read_json, write_json
 

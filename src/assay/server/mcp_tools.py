@@ -19,13 +19,13 @@ from mcp_types import ToolAnnotations
 
 from assay import __version__
 from assay.audit.engine import audit_reward
+from assay.browser.step_records import rescore
+from assay.browser.steps.recovery import RecoveryRewardScorer
 from assay.errors import AssayError, BadParameter
 from assay.ledger.steps import read_steps
 from assay.registry import REWARDS, find_reward
 from assay.registry.addresses import is_address
 from assay.report.diagnosis import diagnose
-from assay.rewards.step.recovery import RecoveryRewardScorer
-from assay.runner.scored_steps import rescore
 from assay.schema.audit import Kind
 from assay.schema.score import score_to_record
 from assay.scoring.scorer import Scorer

@@ -17,9 +17,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
-from assay.resources import processes
-from assay.resources.child import ChildProcess, is_of_a_child, same_interpreter
-from assay.resources.frames import BadFrame, PipeClosed
+from assay.isolation import processes
+from assay.isolation.child import ChildProcess, is_of_a_child, same_interpreter
+from assay.isolation.frames import BadFrame, PipeClosed
 from assay.server import jobs
 from assay.server.jobs import ROW_SHARE, Preparation, Turn
 from assay.server.progress import Place, Progress

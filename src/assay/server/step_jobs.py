@@ -10,10 +10,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from assay.browser.step_records import rescore
+from assay.browser.steps import RecoveryRewardScorer
 from assay.errors import BadRecord
 from assay.ledger.migrate import upgrade
-from assay.rewards.step import RecoveryRewardScorer
-from assay.runner.scored_steps import rescore
 from assay.schema.episode import Step
 from assay.schema.manifest import RUN_SCHEMA
 from assay.server.jobs import OutOfTime, Turn, alarm

@@ -15,7 +15,7 @@ import pickle
 import sys
 from typing import Any
 
-from assay.resources import frames
+from assay.isolation import frames
 from assay.server.jobs import Turn
 from assay.server.progress import PLACE
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.errors import BadParameter
+from assay.isolation.child import ChildProcess, same_interpreter
+from assay.isolation.frames import BadFrame, PipeClosed
 from assay.registry import find_reward
 from assay.report.sensitivity import ScoredVariant, Sensitivity
-from assay.resources.child import ChildProcess, same_interpreter
-from assay.resources.frames import BadFrame, PipeClosed
 from assay.schema.score import Score, score_from_record
 
 TRYOUT_S = 20.0

@@ -15,9 +15,9 @@ from numbers import Real
 from typing import Any
 
 from assay.errors import AssayError, BadParameter, UnknownName
+from assay.isolation import frames
 from assay.registry import find_reward
 from assay.report.sensitivity import probe
-from assay.resources import frames
 from assay.schema.score import score_to_record
 from assay.scoring.scorer import Scorer
 

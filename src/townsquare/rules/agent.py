@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.agents.models.protocol import Model
-from assay.agents.research.agent import WebResearchAgent
+from assay.browser.research.agent import WebResearchAgent
 
 
 @dataclass(kw_only=True, eq=False)

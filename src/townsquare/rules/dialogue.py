@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.agents.research.actions import Decision, read_reply
-from assay.agents.research.prompt import PAGE, QUESTION
+from assay.browser.research.actions import Decision, read_reply
+from assay.browser.research.prompt import PAGE, QUESTION
 from assay.schema.action import ActionCall
 from townsquare.rules.view import Page, read_page
 

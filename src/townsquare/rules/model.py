@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from assay.agents.models.protocol import Reply
-from assay.agents.research.actions import ACTIONS
+from assay.browser.research.actions import ACTIONS
 from assay.schema.action import ActionCall
 from assay.schema.usage import Usage
 from townsquare.rules import civic, trade, weather

@@ -7,7 +7,7 @@ are those that try to be paid, and take no limit to its end.
 import pytest
 
 import assay
-from assay.resources.sandbox import NoSandbox, shared_sandbox
+from assay.isolation.sandbox import NoSandbox, shared_sandbox
 from assay.schema.score import Score
 from perf.code_cases.attacks import Attack, attacks
 

@@ -11,8 +11,8 @@ import pytest
 
 import assay
 from assay.errors import BadParameter
-from assay.resources.frames import PipeClosed
-from assay.resources.sandbox import NoSandbox, Sandbox, SandboxLimits, runs, zygote
+from assay.isolation.frames import PipeClosed
+from assay.isolation.sandbox import NoSandbox, Sandbox, SandboxLimits, runs, zygote
 from assay.rewards.outcome.code import reward as code
 from assay.rewards.outcome.code.execute import ProgramRun, SandboxLost
 from assay.schema.score import Abstained, Score

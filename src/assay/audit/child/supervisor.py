@@ -58,7 +58,7 @@ def _load_frames() -> Any:
 
 
 if TYPE_CHECKING:
-    from assay.resources import frames as frames
+    from assay.isolation import frames as frames
 else:
     frames = _load_frames()
 

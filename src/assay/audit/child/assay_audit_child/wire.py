@@ -1,4 +1,4 @@
-"""`assay/resources/frames.py`, loaded by its path.
+"""`assay/isolation/frames.py`, loaded by its path.
 
 The target's interpreter may have no Assay, or another one than the audit's.
 """
@@ -19,6 +19,6 @@ def _load_frames() -> Any:
 
 
 if TYPE_CHECKING:
-    from assay.resources import frames as frames
+    from assay.isolation import frames as frames
 else:
     frames = _load_frames()

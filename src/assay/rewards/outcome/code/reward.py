@@ -7,14 +7,14 @@ from functools import partial
 from typing import Literal, TypeAlias, get_args
 
 from assay.errors import BadParameter
-from assay.registry import reward
-from assay.resources.sandbox import (
+from assay.isolation.sandbox import (
     Isolation,
     NoSandbox,
     SandboxBusy,
     SandboxLimits,
     shared_sandbox,
 )
+from assay.registry import reward
 from assay.rewards.outcome.code.compare import ListOrder, same_output, same_value
 from assay.rewards.outcome.code.execute import (
     Outcomes,

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from assay.resources import frames
+from assay.isolation import frames
 from assay.rewards.outcome.sql.comparison import (
     bird_equal,
     column_orders,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from assay.resources.child import ChildProcess, same_interpreter
-from assay.resources.frames import BadFrame, PipeClosed
+from assay.isolation.child import ChildProcess, same_interpreter
+from assay.isolation.frames import BadFrame, PipeClosed
 
 IDLE: Final = 8
 """Processes that are kept while nobody asks them."""

@@ -1,0 +1,1 @@
+"""Chromium as a process: one that rollouts share, one of its own, its DevTools port."""

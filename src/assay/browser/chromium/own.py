@@ -1,0 +1,156 @@
+"""A Chromium of one episode's own, that another program may drive over the DevTools protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from assay.browser.chromium.shared import FLAGS, find_chromium, playwright_error
+from assay.errors import DeadResource, MissingExtra
+from assay.isolation.processes import kill_at_close, kill_family
+from assay.resources.scratch import scratch_prefix
+
+START_S: Final = 30.0
+LOOK_S: Final = 0.02
+"""How often a Chromium that starts is asked for its address."""
+OWN_FLAGS: Final = (
+    *FLAGS,
+    "--remote-debugging-port=0",
+    "--disable-back-forward-cache",
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-dev-shm-usage",
+    "--disable-popup-blocking",
+    "--disable-renderer-backgrounding",
+    "--disable-search-engine-choice-screen",
+    "--force-color-profile=srgb",
+    "--no-default-browser-check",
+    "--no-service-autorun",
+    "--password-store=basic",
+    "--window-size=1280,720",
+)
+
+
+class OwnChromium:
+    """A running Chromium with a profile of its own; it ends with `close`, or with this process."""
+
+    def __init__(
+        self, executable: str, flags: tuple[str, ...], environment: Mapping[str, str]
+    ) -> None:
+        """Start it; raises `DeadResource` if it cannot be started."""
+        self.address = ""
+        """Where it speaks the DevTools protocol: `http://127.0.0.1:PORT`."""
+        self._profile = Path(tempfile.mkdtemp(prefix=scratch_prefix("chromium")))
+        self._log = self._profile / "stderr.txt"
+        life, self._life = os.pipe()
+        try:
+            with self._log.open("wb") as log:
+                self._process = subprocess.Popen(
+                    [executable, f"--user-data-dir={self._profile}", *flags, "about:blank"],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=log,
+                    pass_fds=(life,),
+                    start_new_session=True,
+                    # What is downloaded, or kept of a crash, goes with the profile.
+                    env={**os.environ, "HOME": str(self._profile), **environment},
+                )
+            kill_at_close(life, -self._process.pid)
+        except OSError as error:
+            os.close(self._life)
+            shutil.rmtree(self._profile, ignore_errors=True)
+            raise DeadResource(f"Chromium did not start: {error}") from error
+        finally:
+            os.close(life)
+
+    @property
+    def alive(self) -> bool:
+        return self._life >= 0 and self._process.poll() is None
+
+    async def ready(self) -> None:
+        """Wait until it can be connected to; raises `DeadResource` if it never can."""
+        by = time.monotonic() + START_S
+        file = self._profile / "DevToolsActivePort"
+        while not self.address:
+            lines = file.read_text("utf-8").splitlines() if file.is_file() else []
+            if len(lines) >= 2 and lines[0].isdigit():
+                self.address = f"http://127.0.0.1:{lines[0]}"
+            elif not self.alive or time.monotonic() > by:
+                problem = self._last_words()
+                self.close()
+                raise DeadResource(f"Chromium did not start: {problem}")
+            else:
+                await asyncio.sleep(LOOK_S)
+
+    def _last_words(self) -> str:
+        with suppress(OSError):
+            text = self._log.read_text("utf-8", "replace")
+            lines = [line for line in text.splitlines() if not re.match(r"\[[\d:/.]+:WARN", line)]
+            return " ".join(lines[-3:])[:500] or "it said nothing"
+        return "it said nothing"
+
+    def close(self) -> None:
+        """Kill it with all its processes, and remove its profile; closing twice does nothing."""
+        if self._life < 0:
+            return
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        kill_family(self._process.pid)
+        self._process.wait()
+        os.close(self._life)
+        self._life = -1
+        # A process of it may write for another moment; then the rest is removed by the next one.
+        shutil.rmtree(self._profile, ignore_errors=True)
+
+
+async def start_chromium(
+    *, proxy: str, locale: str, timezone: str | None, headless: bool
+) -> OwnChromium:
+    """A Chromium all of whose pages go through `proxy`, ready to be connected to.
+
+    Raises `MissingExtra` where there is none, `DeadResource` if it does not start.
+    """
+    flags = [
+        *OWN_FLAGS,
+        f"--proxy-server={proxy}",
+        # Without this, what is on this machine would be reached past the proxy.
+        "--proxy-bypass-list=<-loopback>",
+        f"--lang={locale}",
+        f"--accept-lang={locale}",
+    ]
+    if headless:
+        flags += ["--headless", "--hide-scrollbars"]
+    if os.geteuid() == 0:
+        # Chromium's own sandbox cannot start as root, as in most containers.
+        flags.append("--no-sandbox")
+    environment = {"LANGUAGE": locale.replace("-", "_"), **({"TZ": timezone} if timezone else {})}
+    chromium = OwnChromium(await find_executable(), tuple(flags), environment)
+    await chromium.ready()
+    return chromium
+
+
+async def find_executable() -> str:
+    """The system's Chromium, or Playwright's own; raises `MissingExtra` where there is neither."""
+    try:
+        return find_chromium()
+    except MissingExtra:
+        if os.environ.get("ASSAY_CHROMIUM"):
+            raise
+        playwright_error()
+        from playwright.async_api import async_playwright
+
+        async with async_playwright() as driver:
+            path = driver.chromium.executable_path
+        if not Path(path).is_file():
+            raise
+        return path

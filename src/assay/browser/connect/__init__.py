@@ -1,0 +1,1 @@
+"""Scores for the steps of a browser that somebody else drives."""

@@ -1,0 +1,138 @@
+"""browser-use: every step of its agent recorded and scored, from Assay's own eyes beside it.
+
+    from browser_use import Agent
+    from assay.browser.connect.browser_use import run_watched
+
+    history = await run_watched(Agent(task="…", llm=llm), steps="steps.jsonl")
+
+In a run of Assay, `run_watched(agent, browser=browser)` reports the steps to the run instead.
+browser-use is used as it is: its callback of a new step says what will be done, its hook of a
+step's end says that it was done; nothing of it is changed, and a fault of ours never ends it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from assay.browser.connect.devtools import BrowserWatch, watch_browser
+from assay.browser.steps import Contract
+
+TOOLS: Final[Mapping[str, str]] = {
+    "navigate": "goto",
+    "go_back": "back",
+    "input": "fill",
+    "select_dropdown": "select",
+    "send_keys": "press",
+}
+"""What the rules call an action of browser-use, where that is another name."""
+ARGUMENTS: Final[Mapping[str, str]] = {"text": "value", "keys": "key"}
+_GONE: Final = re.compile(r"Element index \d+ not available")
+END: Final = "done"
+"""The action that ends a task; it is the answer and no step."""
+
+
+class Reporting(Protocol):
+    """Where steps are reported: the browser of a run, or a watch of one's own."""
+
+    def step(self, tool: str, **arguments: Any) -> Any:
+        """A step, to be begun and ended."""
+
+
+class StepReporter:
+    """The two hooks; `run_watched` sets them."""
+
+    def __init__(self, reporting: Reporting) -> None:
+        self._reporting = reporting
+        self._step: Any = None
+
+    async def on_new_step(self, _state: Any, output: Any, _number: int) -> None:
+        """For `register_new_step_callback`: the model has decided, and nothing is done yet."""
+        await self._end("the step did not end")
+        calls = [call for call in map(call_of, output.action) if call[0] != END]
+        if not calls:
+            return
+        tool, arguments = calls[-1]
+        if len(calls) > 1:
+            arguments = {**arguments, "calls": [[name, values] for name, values in calls]}
+        self._step = self._reporting.step(tool, **arguments)
+        await self._step.begin()
+
+    async def on_step_end(self, agent: Any) -> None:
+        """For `on_step_end` of the agent's `run`: the actions have been done, or have failed."""
+        results = agent.state.last_result or ()
+        errors = [error for error in map(error_of, results) if error]
+        await self._end(errors[-1] if errors else None)
+
+    async def _end(self, error: str | None) -> None:
+        step, self._step = self._step, None
+        if step is not None:
+            await step.end(error)
+
+
+def call_of(action: Any) -> tuple[str, dict[str, Any]]:
+    """The name and the arguments of an action, as the rules know them."""
+    fields = action.model_dump(exclude_unset=True) if hasattr(action, "model_dump") else action
+    for name, values in fields.items():
+        if values is not None:
+            parameters = values if isinstance(values, Mapping) else {"value": values}
+            arguments = {ARGUMENTS.get(key, key): value for key, value in parameters.items()}
+            return TOOLS.get(name, name), arguments
+    return "none", {}
+
+
+def error_of(result: Any) -> str | None:
+    """What a result says went wrong; an element that is gone is told as plain content."""
+    if getattr(result, "error", None):
+        return str(result.error)
+    content = str(getattr(result, "extracted_content", None) or "")
+    return content[:300] if _GONE.match(content) else None
+
+
+async def run_watched(
+    agent: Any,
+    *,
+    browser: Reporting | None = None,
+    steps: str | Path | None = None,
+    contract: Contract | None = None,
+    **options: Any,
+) -> Any:
+    """What `agent.run(**options)` returns, with every step reported to `browser`, or written.
+
+    Without a `browser`, the agent's own is watched, and `steps` is the file that is written. A
+    callback that the agent has is called as before.
+    """
+    watch: BrowserWatch | None = None
+    if browser is None:
+        await agent.browser_session.start()
+        watch = watch_browser(agent.browser_session.cdp_url, contract=contract, steps=steps)
+    target: Reporting | None = watch if browser is None else browser
+    assert target is not None
+    reporter = StepReporter(target)
+    before, hook = agent.register_new_step_callback, options.pop("on_step_end", None)
+
+    async def on_new_step(*values: Any) -> None:
+        await reporter.on_new_step(*values)
+        await _call(before, *values)
+
+    async def on_step_end(agent: Any) -> None:
+        await reporter.on_step_end(agent)
+        await _call(hook, agent)
+
+    agent.register_new_step_callback = on_new_step
+    try:
+        return await agent.run(on_step_end=on_step_end, **options)
+    finally:
+        agent.register_new_step_callback = before
+        if watch is not None:
+            await watch.aclose()
+
+
+async def _call(callback: Any, *values: Any) -> None:
+    if callback is not None:
+        result = callback(*values)
+        if inspect.isawaitable(result):
+            await result

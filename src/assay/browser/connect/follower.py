@@ -1,0 +1,418 @@
+"""A browser that another program drives, followed from beside it: step by step, over its tabs.
+
+A step is what the driver reports (`begin`, `end`), or else what is seen: input that the page
+received, or an address that was opened. Actions that follow each other within `BURST_S` are one
+step, because the page between them was never still. What leaves no trace in the page, such as
+reading it, is seen only where it is reported.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from time import monotonic
+from types import TracebackType
+from typing import Any, Final, NamedTuple, Self
+
+from assay.browser.chromium.cdp import (
+    ProtocolConnection,
+    ProtocolError,
+    ProtocolSession,
+    connect_to_browser,
+)
+from assay.browser.observe.inputs import SeenInput
+from assay.browser.outcome.watch import PageWatch
+from assay.errors import DeadResource
+from assay.resources.threads import LoopThread
+from assay.schema.action import ActionCall
+from assay.schema.observation import Observation
+from assay.schema.outcome import Gate
+
+_log = logging.getLogger(__name__)
+
+BURST_S: Final = 0.3
+"""Actions that are closer together are one step; a person, or a model, takes longer."""
+FIRST_TAB_S: Final = 5.0
+"""How long a browser may be without a tab."""
+CALLS: Final = 20
+"""Actions of one step that are named; of more, the last."""
+TOOLS: Final[Mapping[str, str]] = {"click": "click", "press": "press", "input": "fill"}
+"""What a kind of input is called."""
+
+
+class SeenCall(NamedTuple):
+    """One action, as it was seen."""
+
+    tool: str
+    target: str = ""
+    """Role and name of an element, or an address."""
+
+    @property
+    def text(self) -> str:
+        return ActionCall(self.tool, (self.target,) if self.target else ()).text
+
+
+class SeenStep(NamedTuple):
+    """A step of the driver, and what came of it."""
+
+    action: str
+    tool: str
+    """Of several actions, the last one's."""
+    observation: Observation
+    arguments: Mapping[str, Any]
+
+
+def merged(calls: Sequence[SeenCall]) -> tuple[SeenCall, ...]:
+    """The actions without those that are parts of others: a key of a word, the click on its field.
+
+    A click that sends a form is one action, and not a click and a submission.
+    """
+    out: list[SeenCall] = []
+    for call in calls:
+        last = out[-1] if out else None
+        if last is not None and last.target == call.target:
+            if call.tool == last.tool == "fill" or (last.tool, call.tool) == ("click", "press"):
+                continue
+            if (last.tool, call.tool) == ("click", "fill"):
+                out[-1] = call
+                continue
+            if (last.tool, call.tool) == ("fill", "click"):
+                continue  # a box that is ticked reports its new value first
+        out.append(call)
+    return tuple(out[-CALLS:])
+
+
+@dataclass(eq=False)
+class FollowedTab:
+    """A tab, what watches it, and what was done in it since its last step."""
+
+    target_id: str
+    session: ProtocolSession
+    watch: PageWatch
+    active_at: float = 0.0
+    calls: list[SeenCall] = field(default_factory=list)
+    script_navigates: bool = False
+    """Whether the page itself asked for the document that comes next."""
+
+
+class BrowserFollower:
+    """Follows all tabs of a browser; to be used on the event loop that it was opened on."""
+
+    def __init__(
+        self,
+        connection: ProtocolConnection,
+        *,
+        selectors: Sequence[str] = (),
+        gate: Callable[[SeenInput | None], Gate] | None = None,
+        on_step: Callable[[SeenStep], None] = lambda _: None,
+    ) -> None:
+        """`on_step` is called with each step, reported or seen."""
+        self._connection = connection
+        self._selectors = selectors
+        self._gate = gate
+        self._on_step = on_step
+        self._tabs: dict[str, FollowedTab] = {}
+        self._opening: set[asyncio.Task[None]] = set()
+        self._reporting = False
+        self._reported_tab: FollowedTab | None = None
+        self._tool = ""
+        self._arguments: Mapping[str, Any] = {}
+        self._stirred = asyncio.Event()
+        self._stepping = asyncio.Lock()
+        self._following: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def open(cls, address: str, **options: Any) -> Self:
+        """A follower of the browser that speaks the DevTools protocol at this address.
+
+        Raises `DeadResource` if there is none, or one without a tab.
+        """
+        follower = cls(await connect_to_browser(address), **options)
+        browser = follower._connection.browser
+        browser.on("Target.attachedToTarget", follower._on_attached)
+        browser.on("Target.detachedFromTarget", follower._on_detached)
+        # The browser's own tabs only, and each of them goes on as if nobody had looked.
+        attach = {
+            "autoAttach": True,
+            "waitForDebuggerOnStart": False,
+            "flatten": True,
+            "filter": [{"type": "page"}],
+        }
+        try:
+            await browser.send("Target.setAutoAttach", attach)
+            await follower._first_tab()
+        except (ProtocolError, DeadResource) as error:
+            await follower.close()
+            raise DeadResource(str(error)) from error
+        follower._following = asyncio.create_task(follower._follow())
+        return follower
+
+    async def _first_tab(self) -> None:
+        until = monotonic() + FIRST_TAB_S
+        while not self._tabs:
+            if monotonic() > until or self.closed:
+                raise DeadResource("the browser has no tab that could be watched")
+            await asyncio.sleep(0.01)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the browser has gone."""
+        return self._connection.closed.is_set()
+
+    async def wait_closed(self) -> None:
+        """Wait until the browser has gone."""
+        await self._connection.closed.wait()
+
+    def _on_attached(self, event: dict[str, Any]) -> None:
+        target = event["targetInfo"]
+        if target["type"] != "page":
+            return
+        session = self._connection.session(str(event["sessionId"]))
+        opening = asyncio.create_task(self._open_tab(str(target["targetId"]), session))
+        self._opening.add(opening)
+        opening.add_done_callback(self._opening.discard)
+
+    async def _open_tab(self, target_id: str, session: ProtocolSession) -> None:
+        # A tab that closes at once is none.
+        with suppress(ProtocolError, TimeoutError):
+            watch = await PageWatch.open(session, selectors=self._selectors, pictures=False)
+            tab = FollowedTab(target_id, session, watch, active_at=monotonic())
+            session.on("Runtime.bindingCalled", lambda event: self._on_binding(tab, event))
+            session.on("Page.frameRequestedNavigation", lambda e: self._on_requested(tab, e))
+            session.on("Page.frameScheduledNavigation", lambda e: self._on_requested(tab, e))
+            session.on("Page.frameStartedNavigating", lambda e: self._on_navigating(tab, e))
+            await watch.stand_by()
+            if not session.gone:
+                self._tabs[session.session_id] = tab
+
+    def _on_detached(self, event: dict[str, Any]) -> None:
+        self._connection.forget(str(event["sessionId"]))
+        tab = self._tabs.pop(str(event["sessionId"]), None)
+        if tab is not None and tab is self._reported_tab:
+            self._reported_tab = None
+
+    def _on_binding(self, tab: FollowedTab, event: dict[str, Any]) -> None:
+        inputs = tab.watch.observer.inputs
+        if tab.watch.observer.scripts.is_ours(str(event.get("name", ""))) and inputs:
+            seen = inputs[-1]
+            tool = TOOLS.get(seen.kind)
+            if tool is not None:
+                self._notice(tab, SeenCall(tool, f"{seen.role} {seen.name}".strip()[:200]))
+
+    def _on_requested(self, tab: FollowedTab, event: dict[str, Any]) -> None:
+        if event.get("frameId") == tab.watch.observer.frame_id:
+            tab.script_navigates = True
+
+    def _on_navigating(self, tab: FollowedTab, event: dict[str, Any]) -> None:
+        if event.get("frameId") != tab.watch.observer.frame_id:
+            return
+        by_script, tab.script_navigates = tab.script_navigates, False
+        kind = str(event.get("navigationType", ""))
+        if by_script or kind == "sameDocument":
+            return
+        if "history" in kind.lower():
+            self._notice(tab, SeenCall("back"))
+        elif kind.lower().startswith("reload"):
+            self._notice(tab, SeenCall("reload"))
+        else:
+            self._notice(tab, SeenCall("goto", str(event.get("url", ""))[:2_000]))
+
+    def _notice(self, tab: FollowedTab, call: SeenCall) -> None:
+        tab.active_at = monotonic()
+        if tab is not self._reported_tab and not tab.calls:
+            tab.watch.seen()
+        tab.calls.append(call)
+        del tab.calls[: -5 * CALLS]
+        self._stirred.set()
+
+    @property
+    def first(self) -> Observation:
+        """What the browser showed when it was first looked at."""
+        tab = self._latest
+        return Observation("") if tab is None else tab.watch.first
+
+    @property
+    def _latest(self) -> FollowedTab | None:
+        return max(self._tabs.values(), key=lambda tab: tab.active_at, default=None)
+
+    def _tab_at(self, url: str | None) -> FollowedTab | None:
+        tabs = [tab for tab in self._tabs.values() if url is not None and tab.watch.url == url]
+        return max(tabs, key=lambda tab: tab.active_at, default=None)
+
+    async def _follow(self) -> None:
+        """Finish each step that nobody reports, when its tab has been left alone for a while."""
+        while True:
+            await self._stirred.wait()
+            self._stirred.clear()
+            async with self._stepping:
+                for tab in tuple(self._tabs.values()):
+                    if tab.calls and not self._reporting:
+                        await self._finish(tab)
+
+    async def _finish(self, tab: FollowedTab, *, at_once: bool = False) -> None:
+        while not at_once and (left := tab.active_at + BURST_S - monotonic()) > 0:
+            await asyncio.sleep(left)
+        calls = merged(tab.calls)
+        tab.calls = []
+        last = calls[-1]
+        arguments: dict[str, Any] = {}
+        if last.target:
+            arguments["url" if last.tool == "goto" else "target"] = last.target
+        if len(calls) > 1:
+            arguments["calls"] = [list(call) for call in calls]
+        text = "; ".join(call.text for call in calls)
+        tab.watch.name(last.tool, arguments)
+        observation = await tab.watch.end(gate=self._gate_for(tab))
+        await self._stand_by(tab)
+        self._on_step(SeenStep(text, last.tool, observation, arguments))
+
+    async def _stand_by(self, tab: FollowedTab) -> None:
+        await tab.watch.stand_by()
+        if tab.calls:
+            # The driver was quicker than the look at the page.
+            tab.watch.seen()
+
+    def _gate_for(self, tab: FollowedTab) -> Gate:
+        return "unknown" if self._gate is None else self._gate(tab.watch.target)
+
+    async def flush(self) -> None:
+        """What was seen so far is a step, without waiting for more of it."""
+        async with self._stepping:
+            for tab in tuple(self._tabs.values()):
+                if tab.calls and not self._reporting:
+                    await self._finish(tab, at_once=True)
+
+    @property
+    def reporting(self) -> bool:
+        """Whether a step was begun, and has not ended."""
+        return self._reporting
+
+    async def begin(
+        self, tool: str, arguments: Mapping[str, Any] | None = None, *, url: str | None = None
+    ) -> None:
+        """The driver begins a step; what is seen until `end` is a part of it.
+
+        It is meant for the tab with this address, if there is one, else for the latest.
+        """
+        await self.flush()
+        async with self._stepping:
+            self._reporting = True
+            self._tool, self._arguments = tool, dict(arguments or {})
+            tab = self._reported_tab = self._tab_at(url) or self._latest
+            if tab is not None:
+                tab.active_at = monotonic()
+                await tab.watch.begin(tool, self._arguments)
+
+    async def end(self, error: BaseException | str | None = None, *, tell: bool = True) -> SeenStep:
+        """The driver's step has ended, with this error of its own if with any."""
+        async with self._stepping:
+            await asyncio.gather(*self._opening)
+            first, tab = self._reported_tab, self._latest
+            target = None if tab is None else tab.watch.target
+            if tab is None:
+                observation = Observation("")
+            else:
+                tab.watch.name(self._tool, self._arguments)
+                observation = await tab.watch.end(error, gate=self._gate_for(tab))
+            for each in {first, tab} - {None}:
+                assert each is not None
+                each.calls = []
+                await each.watch.stand_by()
+            self._reporting, self._reported_tab = False, None
+            action = ActionCall(self._tool, _values(self._arguments, target)).text
+            step = SeenStep(action, self._tool, observation, self._arguments)
+            if tell:
+                self._on_step(step)
+            return step
+
+    async def open_page(self, url: str) -> SeenStep:
+        """The first tab shows this address, as a step that is nobody's but ours."""
+        tab = self._latest
+        assert tab is not None
+        await self.begin("goto", {"url": url})
+        problem = None
+        try:
+            answer = await tab.session.send("Page.navigate", {"url": url})
+            problem = answer.get("errorText")
+        except ProtocolError as error:
+            problem = str(error)
+        return await self.end(f"Navigation failed: {problem}" if problem else None, tell=False)
+
+    async def close(self) -> None:
+        """The browser is followed no more; it goes on as before."""
+        tasks = [*self._opening, *([self._following] if self._following else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._connection.close()
+
+
+def _values(arguments: Mapping[str, Any], target: SeenInput | None) -> tuple[str, ...]:
+    """What stands in the brackets of an action: the arguments, and what it was done to."""
+    values = [str(value)[:200] for name, value in arguments.items() if name != "calls"]
+    if target is None or not target.name or target.name in values:
+        return tuple(values)
+    return (*values, f"{target.role} {target.name}".strip()[:200])
+
+
+class ReportedStep:
+    """A step that the agent reports itself; for `with` and for `async with`.
+
+    What is raised in the block is the step's error, and goes on to whoever wrote the block. What
+    goes wrong with looking on is logged, and never reaches the driver.
+    """
+
+    def __init__(
+        self, loop: LoopThread, follower: BrowserFollower, tool: str, arguments: Mapping[str, Any]
+    ) -> None:
+        self._loop = loop
+        self._follower = follower
+        self._tool = tool
+        self._arguments = arguments
+
+    async def _begin(self) -> None:
+        with _logged():
+            await self._follower.begin(self._tool, self._arguments)
+
+    async def _end(self, error: BaseException | str | None) -> None:
+        with _logged():
+            await self._follower.end(error)
+
+    async def begin(self) -> None:
+        """The step begins."""
+        await self._loop.run(self._begin())
+
+    async def end(self, error: BaseException | str | None = None) -> None:
+        """The step has ended, with this error if with any."""
+        await self._loop.run(self._end(error))
+
+    async def __aenter__(self) -> Self:
+        await self.begin()
+        return self
+
+    async def __aexit__(
+        self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None
+    ) -> None:
+        if error is None or isinstance(error, Exception):
+            await self.end(error)
+
+    def __enter__(self) -> Self:
+        self._loop.wait(self._begin())
+        return self
+
+    def __exit__(
+        self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None
+    ) -> None:
+        if error is None or isinstance(error, Exception):
+            self._loop.wait(self._end(error))
+
+
+@contextmanager
+def _logged() -> Iterator[None]:
+    try:
+        yield
+    except Exception:  # noqa: BLE001 - an observer must not disturb what it observes
+        _log.warning("a step could not be read", exc_info=True)

@@ -1,0 +1,163 @@
+"""`observe(before, after)`: the score of a step of anything that can be looked at twice.
+
+    before, after = {"url": url, "text": text}, {"url": url, "text": later}
+    score = observe(before, after, "tap", target="Save")
+
+For an agent that Assay cannot watch by itself: another kind of browser, a desktop, a phone. What
+you do not say is missing evidence, which lowers the confidence and counts for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Self, TypeAlias
+
+from assay.browser.observe.digest import call_signature, info_digest, page_evidence
+from assay.browser.outcome.classify import classify_error
+from assay.browser.outcome.risk import effect_of
+from assay.browser.step_records import StepScoring
+from assay.browser.steps import Contract, status
+from assay.browser.steps.status import AgentStatus
+from assay.errors import BadParameter
+from assay.ledger.steps import StepsWriter
+from assay.schema.evidence import PageEvidence, StepEvents
+from assay.schema.observation import Observation
+from assay.schema.outcome import Effect, Gate, ToolOutcome
+from assay.schema.step_score import StepScore
+
+Look: TypeAlias = "str | Mapping[str, Any] | PageEvidence | Observation"
+"""What was to be seen: its text, the arguments of `page_evidence`, or what an environment saw."""
+PARTS: Final = frozenset(page_evidence.__annotations__) - {"return", "key"}
+"""What a mapping may have; `url`, `text` and `refs` are the most telling."""
+
+
+class ObservedSteps:
+    """The scored steps of one agent, from a look before and a look after each of them."""
+
+    def __init__(
+        self, *, contract: Contract | None = None, steps: str | Path | None = None
+    ) -> None:
+        """`steps` is a file that `assay steps` scores again."""
+        self._scoring = StepScoring(contract)
+        self._writer = None if steps is None else StepsWriter(steps)
+        self._latest: PageEvidence | None = None
+        self._is_first = True
+
+    @property
+    def score(self) -> StepScore | None:
+        """The score of the latest step; `None` before the first one."""
+        return self._scoring.score
+
+    @property
+    def status(self) -> AgentStatus:
+        """Where the agent stands: running, stuck, blocked, recovered or done."""
+        return status(self._scoring.history)
+
+    def observe(
+        self,
+        before: Look | None,
+        after: Look | None,
+        tool: str = "act",
+        *,
+        error: BaseException | str | None = None,
+        gate: Gate = "unknown",
+        effect: Effect | None = None,
+        events: StepEvents | None = None,
+        **arguments: Any,
+    ) -> StepScore:
+        """The score of one step, in the light of those before it.
+
+        `error` is what the tool raised or said. `effect` is the worst that the call can do; without
+        it, it is read off the arguments `role` and `name` (or `target`) of a click. `gate` says
+        whether somebody confirmed it, `events` what the browser reported.
+        Raises `BadParameter` for a look that cannot be read.
+        """
+        first, last = _observation(before), _observation(after)
+        if self._is_first or first.evidence != self._latest:
+            self._write("", first, {})
+            self._is_first = False
+        outcome = last.outcome or _outcome(tool, arguments, error, effect, gate, last.evidence)
+        seen = Observation(
+            last.text,
+            evidence=last.evidence,
+            outcome=outcome,
+            facts=last.facts,
+            events=events or last.events,
+        )
+        self._write(f"{tool}({', '.join(arguments)})", seen, arguments)
+        assert self._scoring.score is not None
+        return self._scoring.score
+
+    def _write(self, action: str, seen: Observation, arguments: Mapping[str, Any]) -> None:
+        self._latest = seen.evidence if isinstance(seen.evidence, PageEvidence) else None
+        step = self._scoring.record(action, seen, arguments=arguments)
+        if self._writer is not None:
+            self._writer.write(step)
+
+    def close(self) -> None:
+        """The steps file is complete."""
+        if self._writer is not None:
+            self._writer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def observe(
+    before: Look | None, after: Look | None, tool: str = "act", **options: Any
+) -> StepScore:
+    """The score of one step by itself; `ObservedSteps` scores several in the light of each other.
+
+    `options` are those of `ObservedSteps.observe`. Raises `BadParameter` for a look that cannot be
+    read.
+    """
+    return ObservedSteps().observe(before, after, tool, **options)
+
+
+def _observation(look: Any) -> Observation:
+    if isinstance(look, Observation):
+        return look
+    if isinstance(look, PageEvidence):
+        return Observation("", evidence=look)
+    if look is None:
+        return Observation("")
+    parts = {"text": look} if isinstance(look, str) else look
+    if not isinstance(parts, Mapping) or not PARTS.issuperset(parts):
+        unknown = sorted(set(parts) - PARTS) if isinstance(parts, Mapping) else type(look).__name__
+        raise BadParameter(
+            f"a look has no {unknown!r:.200}; give a text, an Observation, a PageEvidence or a "
+            f"mapping with any of {', '.join(sorted(PARTS))}"
+        )
+    return Observation(str(parts.get("text") or ""), evidence=page_evidence(**parts))
+
+
+def _outcome(
+    tool: str,
+    arguments: Mapping[str, Any],
+    error: BaseException | str | None,
+    effect: Effect | None,
+    gate: Gate,
+    evidence: Any,
+) -> ToolOutcome:
+    name = str(arguments.get("name", arguments.get("target", "")))
+    role = str(arguments.get("role", "button"))
+    if effect is None:
+        effect = effect_of(tool, role=role, name=name, key=str(arguments.get("key", "")))
+    code = None if error is None else classify_error(str(error))
+    info = None
+    if code is None and isinstance(evidence, PageEvidence) and effect == Effect.READ:
+        info = None if evidence.text is None else info_digest(evidence.text)
+    return ToolOutcome(
+        tool=tool,
+        call=call_signature(tool, arguments),
+        target=call_signature(tool, {"on": [role, name]}) if name else None,
+        effect=effect,
+        gate="not_required" if effect < Effect.EXTERNAL else gate,
+        ok=code is None,
+        error=code,
+        info=info,
+    )

@@ -1,0 +1,235 @@
+"""What a browser's MCP server says of the page in the result of a call: address, snapshot, dialog.
+
+Playwright MCP writes sections under `###` and a snapshot as YAML, in the result or in a file beside
+it; chrome-devtools-mcp writes `##` and a line for each node. Both give the elements numbers that
+differ from snapshot to snapshot, so those are left out of what is compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from assay.browser.observe.digest import digest, info_digest, page_evidence
+from assay.schema.evidence import PageEvidence
+
+TEXT_LIMIT: Final = 400_000
+"""Characters of a result that are read."""
+FILE_LIMIT_BYTES: Final = 2_000_000
+_ACTIONABLE: Final = frozenset(
+    """button checkbox combobox link listbox menuitem menuitemcheckbox menuitemradio option radio
+    searchbox slider spinbutton switch tab textbox treeitem""".split()
+)
+_YAML_NODE: Final = re.compile(
+    r"\s*- '?(?P<role>[a-z][\w-]{0,40})(?: \"(?P<name>(?:[^\"\\]|\\.){0,500})\")?"
+    r"(?P<marks>(?: \[[^\]]{0,200}\]){0,12})"
+)
+_YAML_REF: Final = re.compile(r" \[ref=(\w{1,20})\]")
+_YAML_PASSING: Final = re.compile(r" \[(?:ref=\w{1,20}|cursor=\w{1,20}|active)\]")
+_UID_NODE: Final = re.compile(
+    r"\s*uid=(?P<ref>\S{1,40})(?: (?P<role>[A-Za-z]{1,40}))?(?: \"(?P<name>[^\n]{0,500}?)\")?"
+    r"(?= [\w-]+(?:=\"| |$)|\s*$)"
+)
+_UID_PASSING: Final = re.compile(r"uid=\S{1,40} ?| focus(?:able|ed)(?= |$)", re.MULTILINE)
+_FILE_LINK: Final = re.compile(r"- \[Snapshot\]\((?P<path>[^()\n]{1,500}\.ya?ml)\)")
+_PAGE_LINE: Final = re.compile(
+    r"(?P<id>\d{1,6}): (?:[^\n]{0,500}?\()?(?P<url>[a-z][a-z0-9+.-]{1,30}:[^\s)]{1,8000})\)?"
+    r"(?P<selected> \[selected\])?"
+)
+_ROOT_URL: Final = re.compile(
+    r"^uid=\S{1,40} RootWebArea [^\n]{0,500}?url=\"([^\"\n]{1,8000})\"", re.MULTILINE
+)
+_NAVIGATED: Final = re.compile(r"^Page navigated to (\S{1,8000})\.$", re.MULTILINE)
+
+
+class SnapshotNode(NamedTuple):
+    """An element of a snapshot, by the role and name that stay when its number changes."""
+
+    role: str
+    name: str
+
+
+class ResultPage(NamedTuple):
+    """What a result says of the page; `None` where it says nothing."""
+
+    url: str | None = None
+    title: str | None = None
+    status: int | None = None
+    """The status of the document, which Playwright MCP names if it is not one of success."""
+    text: str | None = None
+    """The snapshot without the numbers of its elements."""
+    nodes: Mapping[str, SnapshotNode] = {}
+    """The elements by their numbers."""
+    dialog: str | None = None
+    """The dialog that is open, in the server's words; empty when it says that there is none."""
+    tabs: int | None = None
+    downloads: int | None = None
+    inline: bool = True
+    """Whether the snapshot is in the result, where the agent reads it, and not in a file."""
+
+    def evidence(self) -> PageEvidence | None:
+        """The digests of the page; `None` if the result says nothing of it."""
+        if self.url is None and self.text is None:
+            return None
+        dialog = None if self.dialog is None else bool(self.dialog)
+        if self.text is None:
+            return page_evidence(url=self.url, dialog=dialog)
+        nodes = self.nodes.values()
+        return page_evidence(
+            url=self.url,
+            text=self.text,
+            counts=Counter(node.role for node in nodes),
+            refs=[(node.role, node.name) for node in nodes if node.role in _ACTIONABLE],
+            dialog=dialog,
+        )
+
+
+def result_text(result: Mapping[str, Any]) -> str:
+    """The texts of a result, one after the other, as far as they are read."""
+    texts = [
+        block["text"][:TEXT_LIMIT]
+        for block in _blocks(result)
+        if isinstance(block.get("text"), str)
+    ]
+    return "\n".join(texts)[:TEXT_LIMIT]
+
+
+def result_info(result: Mapping[str, Any], text: str) -> str | None:
+    """The digest of what a call returned, pictures included; `None` when it returned nothing."""
+    pictures = [
+        sha256(block["data"].encode("utf-8", "surrogatepass")).hexdigest()
+        for block in _blocks(result)
+        if isinstance(block.get("data"), str)
+    ]
+    if pictures:
+        return digest("info", "\n".join(pictures))
+    plain = _UID_PASSING.sub("", _YAML_PASSING.sub("", text))
+    return info_digest(plain) if plain.strip() else None
+
+
+def read_page(text: str, *, page_id: Any = None, folder: Path | None = None) -> ResultPage:
+    """What the text of a result says of the page.
+
+    `page_id` is the page that the call named. `folder` is where the server runs: a snapshot in a
+    file is read from there.
+    """
+    sections = _sections(text)
+    if "### Page" in sections or "### Snapshot" in sections or "### Modal state" in sections:
+        return _playwright_page(sections, folder)
+    return _devtools_page(text, sections, page_id)
+
+
+def section(text: str, title: str) -> str | None:
+    """The body of one `###` section of a result; `None` if there is none of this title."""
+    lines = _sections(text).get(f"### {title}")
+    return None if lines is None else "\n".join(lines)
+
+
+def _blocks(result: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    content = result.get("content")
+    for block in content[:50] if isinstance(content, list) else ():
+        if isinstance(block, Mapping):
+            yield block
+
+
+def _sections(text: str) -> dict[str, list[str]]:
+    """The lines under each heading; what a page says stands in fences, where none begins."""
+    sections: dict[str, list[str]] = {}
+    lines = sections.setdefault("", [])
+    fenced = False
+    for line in text.splitlines():
+        if line.startswith("```"):
+            fenced = not fenced
+        elif not fenced and line.startswith(("## ", "### ")):
+            lines = sections.setdefault(line.strip(), [])
+            continue
+        lines.append(line)
+    return sections
+
+
+def _playwright_page(sections: Mapping[str, Sequence[str]], folder: Path | None) -> ResultPage:
+    lines = sections.get("### Page")
+    labels = dict(
+        line.removeprefix("- ").split(": ", 1) for line in lines or () if line.count(": ") > 0
+    )
+    status = re.match(r"\d{3}\b", labels.get("HTTP status", ""))
+    snapshot = _snapshot_lines(sections.get("### Snapshot", ()), folder)
+    modal = sections.get("### Modal state")
+    covers_dialogs = lines is not None or modal is not None
+    events = sections.get("### Events", ())
+    tabs = sections.get("### Open tabs")
+    return ResultPage(
+        url=labels.get("Page URL"),
+        title=labels.get("Page Title"),
+        status=None if status is None else int(status[0]),
+        text=_YAML_PASSING.sub("", "\n".join(snapshot)) if snapshot else None,
+        nodes=_yaml_nodes(snapshot),
+        dialog="\n".join(modal or ()) if covers_dialogs else None,
+        tabs=1 if tabs is None and lines is not None else None if tabs is None else len(tabs),
+        downloads=sum(line.startswith("- Downloaded file ") for line in events),
+        inline=not any(_FILE_LINK.match(line) for line in sections.get("### Snapshot", ())),
+    )
+
+
+def _snapshot_lines(lines: Sequence[str], folder: Path | None) -> list[str]:
+    link = _FILE_LINK.match(lines[0]) if lines else None
+    if link is None:
+        return [line for line in lines if not line.startswith("```")]
+    if folder is None:
+        return []
+    path = folder / link["path"]
+    try:
+        # A pipe or a device in its place would never end.
+        if not path.is_file() or path.stat().st_size > FILE_LIMIT_BYTES:
+            return []
+        return path.read_text(encoding="utf-8", errors="replace")[:TEXT_LIMIT].splitlines()
+    except OSError:
+        return []
+
+
+def _yaml_nodes(lines: Iterable[str]) -> dict[str, SnapshotNode]:
+    nodes: dict[str, SnapshotNode] = {}
+    for line in lines:
+        match = _YAML_NODE.match(line)
+        ref = None if match is None else _YAML_REF.search(match["marks"])
+        if match is not None and ref is not None:
+            nodes[ref[1]] = SnapshotNode(match["role"], match["name"] or "")
+    return nodes
+
+
+def _devtools_page(text: str, sections: Mapping[str, Sequence[str]], page_id: Any) -> ResultPage:
+    snapshot = [line for line in sections.get("## Latest page snapshot", ()) if line.strip()]
+    nodes: dict[str, SnapshotNode] = {}
+    for line in snapshot:
+        match = _UID_NODE.match(line)
+        if match is not None:
+            nodes[match["ref"]] = SnapshotNode(match["role"] or "text", match["name"] or "")
+    body = "\n".join(snapshot)
+    dialog = next((lines for title, lines in sections.items() if "dialog" in title.lower()), None)
+    pages = sections.get("## Pages", ())
+    return ResultPage(
+        url=_devtools_url(text, body, pages, page_id),
+        text=_UID_PASSING.sub("", body) if snapshot else None,
+        nodes=nodes,
+        dialog=None if dialog is None else "\n".join(dialog).strip(),
+        tabs=len(pages) or None,
+    )
+
+
+def _devtools_url(text: str, snapshot: str, pages: Sequence[str], page_id: Any) -> str | None:
+    root = _ROOT_URL.search(snapshot)
+    if root is not None:
+        return root[1]
+    for line in pages:
+        match = _PAGE_LINE.match(line)
+        if match is not None and (
+            match["id"] == str(page_id) if page_id is not None else match["selected"]
+        ):
+            return match["url"]
+    # Only the server's own lines, which come before the first heading.
+    navigated = _NAVIGATED.search(text.partition("\n## ")[0])
+    return None if navigated is None else navigated[1]

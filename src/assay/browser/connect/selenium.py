@@ -1,0 +1,127 @@
+"""Selenium: every step of a driver recorded and scored, from Assay's own eyes beside it.
+
+    from selenium import webdriver
+    from selenium.webdriver.support.events import EventFiringWebDriver
+    from assay.browser.connect.selenium import step_listener
+
+    chrome = webdriver.Chrome()
+    listener = step_listener(chrome, steps="steps.jsonl")
+    driver = EventFiringWebDriver(chrome, listener)      # use this one from here on
+    ...
+    listener.close()
+
+The listener begins and ends steps with the driver's own events; what the page shows is read over
+the DevTools port of the browser that the driver started, so it has to be a Chromium.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from assay.adapters.binding import import_library
+from assay.browser.connect.devtools import BrowserWatch, watch_browser
+from assay.browser.steps import Contract
+from assay.errors import BadParameter
+
+
+def debugging_address(driver: Any) -> str:
+    """Where the driver's browser speaks the DevTools protocol; raises `BadParameter` if nowhere."""
+    for name in ("goog:chromeOptions", "ms:edgeOptions"):
+        options = driver.capabilities.get(name) or {}
+        if address := options.get("debuggerAddress"):
+            return f"http://{address}"
+    kind = driver.capabilities.get("browserName", "the browser")
+    raise BadParameter(f"{kind} names no address for debugging; use Chrome, Chromium or Edge")
+
+
+class DriverSteps:
+    """What a listener does, without Selenium's base class; `step_listener` adds that."""
+
+    def __init__(self, watch: BrowserWatch) -> None:
+        self.watch = watch
+        """The scores so far: `watch.score`, `watch.status`."""
+        self._step: Any = None
+        self._looked_for: dict[str, Any] | None = None
+
+    def _begin(self, tool: str, **arguments: Any) -> None:
+        self._end(None)
+        self._looked_for = None
+        self._step = self.watch.step(tool, **arguments)
+        self._step.__enter__()
+
+    def _end(self, error: BaseException | None) -> None:
+        step, self._step = self._step, None
+        if step is not None:
+            step.__exit__(None, error, None)
+
+    def before_navigate_to(self, url: str, _driver: Any) -> None:
+        self._begin("goto", url=url)
+
+    def before_navigate_back(self, _driver: Any) -> None:
+        self._begin("back")
+
+    def before_navigate_forward(self, _driver: Any) -> None:
+        self._begin("forward")
+
+    def before_click(self, element: Any, _driver: Any) -> None:
+        self._begin("click", element=_number(element))
+
+    def before_change_value_of(self, element: Any, _driver: Any) -> None:
+        self._begin("fill", element=_number(element))
+
+    def before_execute_script(self, script: str, _driver: Any) -> None:
+        self._begin("execute_script", script=script[:200])
+
+    def before_find(self, by: str, value: str, _driver: Any) -> None:
+        self._looked_for = {"by": by, "selector": value}
+
+    def after_find(self, _by: str, _value: str, _driver: Any) -> None:
+        self._looked_for = None
+
+    def before_close(self, _driver: Any) -> None:
+        self._end(None)
+
+    def before_quit(self, _driver: Any) -> None:
+        self.close()
+
+    def _done(self, *_: Any) -> None:
+        self._end(None)
+
+    after_navigate_to = after_navigate_back = after_navigate_forward = _done
+    after_click = after_change_value_of = after_execute_script = _done
+
+    def after_close(self, _driver: Any) -> None:
+        """Nothing is left to be read of a window that has closed."""
+
+    def after_quit(self, _driver: Any) -> None:
+        """The steps file is complete already."""
+
+    def on_exception(self, exception: BaseException, _driver: Any) -> None:
+        """A step that failed; looking for an element in vain is one too."""
+        if self._step is None and self._looked_for is not None:
+            self._begin("find", **self._looked_for)
+        self._end(exception)
+
+    def close(self) -> None:
+        """What was done last is scored, and the browser is watched no more."""
+        self._end(None)
+        self.watch.close()
+
+
+def _number(element: Any) -> str:
+    """What tells an element from others of its page: the end of the id that chromedriver gives."""
+    return str(element.id).rpartition(".")[2]
+
+
+def step_listener(
+    driver: Any, *, steps: str | Path | None = None, contract: Contract | None = None
+) -> Any:
+    """A listener for `EventFiringWebDriver` that scores the driver's steps, and writes them.
+
+    Raises `MissingExtra` without Selenium, `BadParameter` for a browser that is no Chromium.
+    """
+    name = "selenium.webdriver.support.abstract_event_listener"
+    base = import_library(name, package="selenium").AbstractEventListener
+    listener = type("StepListener", (DriverSteps, base), {})
+    return listener(watch_browser(debugging_address(driver), contract=contract, steps=steps))

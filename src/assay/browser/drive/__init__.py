@@ -1,0 +1,1 @@
+"""A browser as an environment: numbered elements to act on, evidence on every step."""

@@ -1,0 +1,225 @@
+"""The browser as an environment of agents with hands of their own.
+
+Each episode has a Chromium of its own, whose pages all go through the gateway: whatever the agent
+opens there, in whatever tab or context, reaches what the benchmark allows and nothing else. The
+agent attaches to it with its own driver; what it does is followed from beside it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from assay.browser.chromium.own import OwnChromium, find_executable, start_chromium
+from assay.browser.connect.follower import BrowserFollower, ReportedStep, SeenStep
+from assay.browser.drive.environment import BrowserEnvironment
+from assay.browser.drive.gateway import Gateway, start_gateway
+from assay.browser.observe.inputs import SeenInput
+from assay.browser.outcome.risk import effect_of
+from assay.errors import DeadResource, NotReset
+from assay.resources.threads import LoopThread, watching_loop
+from assay.schema.blocking import block_note
+from assay.schema.evidence import WorldEvidence
+from assay.schema.observation import Observation
+from assay.schema.outcome import Gate
+from assay.schema.task import Task
+
+
+class DrivenBrowser:
+    """What an agent gets to drive: the address of the episode's browser, and a way to report."""
+
+    def __init__(self, loop: LoopThread, episode: _Episode, cdp_url: str) -> None:
+        self._loop = loop
+        self._episode = episode
+        self.cdp_url = cdp_url
+        """Where the browser speaks the DevTools protocol: `http://127.0.0.1:PORT`."""
+
+    def step(self, tool: str, **arguments: Any) -> ReportedStep:
+        """A step to be recorded under this name, with these arguments, as one.
+
+        Without it, what the agent does is recorded as it is seen.
+        """
+        return ReportedStep(self._loop, self._episode.follower, tool, arguments)
+
+
+class _Episode:
+    """The browser of one episode, with what has been seen there and not been asked for yet."""
+
+    def __init__(self, chromium: OwnChromium, gateway: Gateway) -> None:
+        self.chromium = chromium
+        self.gateway = gateway
+        self.follower: BrowserFollower
+        self._steps: asyncio.Queue[SeenStep | None] = asyncio.Queue()
+
+    def put(self, step: SeenStep | None) -> None:
+        self._steps.put_nowait(step)
+
+    async def next_step(self) -> SeenStep | None:
+        """The next step; raises `DeadResource` if the browser goes before there is one."""
+        step = asyncio.ensure_future(self._steps.get())
+        gone = asyncio.ensure_future(self.follower.wait_closed())
+        try:
+            await asyncio.wait((step, gone), return_when=asyncio.FIRST_COMPLETED)
+            if step.done():
+                return step.result()
+            raise DeadResource("Chromium ended")
+        finally:
+            step.cancel()
+            gone.cancel()
+
+    async def finish(self) -> None:
+        # A browser that has gone is noticed by whoever waits for the next step.
+        with suppress(DeadResource):
+            await self.follower.flush()
+        self.put(None)
+
+    async def close(self) -> None:
+        self.chromium.close()
+        with suppress(AttributeError):
+            await self.follower.close()
+        await self.gateway.close()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class DrivenBrowserEnvironment(BrowserEnvironment):
+    """A browser that the agent drives by itself, while every step of it is watched.
+
+    Takes the options of the environment `browser`; `screenshots` and `shot_hash` are not taken
+    here, because a picture would be one of the page while the agent works on it.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._loop = watching_loop()
+        self._episode: _Episode | None = None
+        self._count = 0
+
+    async def check_run(self, tasks: Sequence[Task]) -> None:
+        """The tasks' addresses are ones that it opens, and there is a Chromium.
+
+        Raises `BadParameter` for an address that is not http(s), `MissingExtra` without Chromium.
+        """
+        for task in tasks:
+            self._start_address(task)
+        await self._loop.run(find_executable())
+
+    @property
+    def browser(self) -> DrivenBrowser:
+        """What the agent of this episode gets."""
+        episode = self._running_episode()
+        return DrivenBrowser(self._loop, episode, episode.chromium.address)
+
+    async def reset(self, task: Task) -> Observation:
+        """A fresh browser on the task's start page.
+
+        Raises `DeadResource` if that cannot be reached: no agent has failed then.
+        """
+        if self._closed:
+            raise DeadResource("the browser environment was closed")
+        start = self._start_address(task)
+        self.forget()
+        return await self._loop.run(self._open(task, start))
+
+    async def _open(self, task: Task, start: str) -> Observation:
+        gateway = await start_gateway(await self._policy(task, start))
+        try:
+            chromium = await start_chromium(
+                proxy=f"http://127.0.0.1:{gateway.port}",
+                locale=self.locale,
+                timezone=self.timezone,
+                headless=self.headless,
+            )
+        except BaseException:
+            await gateway.close()
+            raise
+        episode = _Episode(chromium, gateway)
+        try:
+            extra = task.metadata.get("selectors", ())
+            self._task = task
+            episode.follower = await BrowserFollower.open(
+                chromium.address,
+                selectors=(*self.selectors, *map(str, extra)),
+                gate=self._gate_of,
+                on_step=episode.put,
+            )
+            first = await episode.follower.open_page(start)
+            outcome = first.observation.outcome
+            if outcome is not None and outcome.error == "nav_error":
+                raise DeadResource(f"the start page {start[:200]!r} did not load")
+        except BaseException:
+            await episode.close()
+            raise
+        self._episode, self._count = episode, 0
+        return _readable(first.observation)
+
+    def _gate_of(self, target: SeenInput | None) -> Gate:
+        if target is None:
+            return self.gates if self.gates != "required" else "missing"
+        effect = effect_of("click", role=target.role, name=target.name, dialog=target.dialog)
+        return self._gate(effect, target.name)
+
+    async def next_step(self) -> tuple[str, Observation] | None:
+        """The next thing that the agent did; `None` after `agent_is_done` and the last of them."""
+        step = await self._loop.run(self._running_episode().next_step())
+        if step is None:
+            return None
+        self._count += 1
+        return step.action, _readable(step.observation)
+
+    async def agent_is_done(self) -> None:
+        """Let what the agent did last settle; after that, `next_step` comes to its end."""
+        await self._loop.run(self._running_episode().finish())
+
+    async def step(self, action: str) -> Observation:
+        """Refuse in words: the agent acts in the browser itself."""
+        self._running_episode()
+        return Observation(f"error: {action[:80]!r} was not done; drive the browser at its cdp_url")
+
+    def _running_episode(self) -> _Episode:
+        if self._closed:
+            raise DeadResource("the browser environment was closed")
+        if self._episode is None:
+            raise NotReset("the browser was not reset to a task by this rollout")
+        return self._episode
+
+    def evidence(self) -> WorldEvidence:
+        """The number of steps; the digests of pages are on the steps."""
+        self._running_episode()
+        assert self._task is not None
+        return WorldEvidence(self.name, self._task.id, progress={"steps": self._count})
+
+    def forget(self) -> None:
+        """End the browser of the episode: its agent may not have noticed that it is over."""
+        self._task = None
+        self._end_episode()
+
+    def _end_episode(self) -> None:
+        episode, self._episode = self._episode, None
+        if episode is not None:
+            episode.chromium.close()
+            self._loop.submit(episode.close())
+
+    def alive(self) -> bool:
+        episode = self._episode
+        return not self._closed and (episode is None or episode.chromium.alive)
+
+    async def close(self) -> None:
+        """End the browser; closing twice does nothing."""
+        self._closed, self._task = True, None
+        self._end_episode()
+
+
+def _readable(observation: Observation) -> Observation:
+    """The observation with the address and the title before the text of the page."""
+    facts, outcome = observation.facts, observation.outcome
+    if facts is None:
+        return observation
+    lines = [f"url: {facts.url}", f"title: {facts.title}"]
+    if outcome is not None and outcome.block is not None:
+        lines.append(block_note(outcome.block))
+    if outcome is not None and outcome.error is not None:
+        lines.append(f"error: {outcome.error}")
+    return replace(observation, text="\n".join([*lines, "", observation.text]))

@@ -1,0 +1,518 @@
+"""The browser as an environment: a task's start page, actions as text, evidence on every step."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, get_args
+
+from assay.browser.chromium.shared import Browser, playwright_error, shared_browser
+from assay.browser.drive.actions import BROWSER_ACTIONS, parse_action
+from assay.browser.drive.gateway import AddressPolicy, own_places, start_gateway
+from assay.browser.drive.page import NOOP_S, BrowserPage, PageLost, PageOptions
+from assay.browser.observe.digest import call_signature, info_digest, page_evidence
+from assay.browser.observe.isolated import ActionFailed
+from assay.browser.observe.shot import HEIGHT, WIDTH, shot_hash
+from assay.browser.observe.snapshot import PageSnapshot, render_payload
+from assay.browser.outcome.classify import classify_error
+from assay.browser.outcome.notices import Notice
+from assay.browser.outcome.obstacles import OfferedRetries, came_back, find_block, find_notice
+from assay.browser.outcome.risk import READS, effect_of
+from assay.errors import BadParameter, BadRecord, DeadResource, NotReset
+from assay.resources.pool import PoolLimits
+from assay.schema.action import ActionCall, BadAction
+from assay.schema.evidence import StepEvents, WorldEvidence
+from assay.schema.observation import Observation
+from assay.schema.outcome import Effect, Gate, ToolOutcome
+from assay.schema.task import Task
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext
+    from playwright.async_api import Page as Tab
+
+Gates = Literal["unknown", "required", "satisfied", "not_required"]
+"""Whether risky actions have the confirmation that policy asks for.
+
+`required`: only actions on elements whose names are among the task's `approved` have it. The other
+values hold for every risky action: not known, confirmed beforehand, or not needed on this site.
+"""
+KNOWN_REFS: Final = 20_000
+"""Elements of an episode whose roles and names are remembered; the oldest are dropped first."""
+
+
+class ActionTarget(NamedTuple):
+    """The element that an action is done to, whatever its number is."""
+
+    role: str
+    name: str
+    nth: int = 0
+    """Which of the elements with this role and name on the page."""
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BrowserEnvironment:
+    """One tab in a context of its own, in a browser that all rollouts of the process share.
+
+    Its task says `start_url`, and may say `search_url`, `selectors` (whose counts and texts an
+    outcome contract reads) and `approved` (see `Gates`) in its metadata. Scores and gates never
+    change what is done: an action without its gate is carried out, and recorded as such.
+
+    It reaches the public internet, and of this machine and private networks only where its start
+    page and its search are, and what `allow` lists (`host`, `host:port`, a network, or `*`).
+    """
+
+    name = "browser"
+    limits: ClassVar[PoolLimits] = PoolLimits(cap=16)
+
+    start_url: str = "about:blank"
+    search_url: str = ""
+    chars: int = 100_000
+    payload_chars: int = 100_000
+    every_text: bool = False
+    screenshots: bool = False
+    shot_hash: bool = False
+    gates: Gates = "unknown"
+    selectors: Sequence[str] = ()
+    timeout_s: float = 15.0
+    noop_s: float = NOOP_S
+    timezone: str | None = None
+    locale: str = "en-US"
+    headless: bool = True
+    allow: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        options = get_args(Gates)
+        if self.gates not in options:
+            raise BadParameter(f"gates is one of {', '.join(options)}, not {self.gates!r}")
+        self._context_options: dict[str, Any] = {
+            "locale": self.locale,
+            "timezone_id": self.timezone,
+        }
+        self._browser: Browser | None = None
+        self._context: BrowserContext | None = None
+        self._launch = 0
+        self._page: BrowserPage | None = None
+        self._task: Task | None = None
+        self._steps = 0
+        self._url = ""
+        self._targets: dict[str, ActionTarget] = {}
+        self._questions: dict[str, str] = {}
+        self._scroll = 0
+        self._before: PageSnapshot | None = None
+        self._blocked = False
+        self._retries = OfferedRetries()
+        self._target_name = ""
+        self._dead = ""
+        self._closed = False
+        self._allowed = AddressPolicy.of(self.allow or ())
+
+    @classmethod
+    def driven(cls) -> Callable[..., BrowserEnvironment] | None:
+        """What makes one for an agent that drives the browser by itself; `None` if nothing does."""
+        from assay.browser.drive.driven import DrivenBrowserEnvironment
+
+        return DrivenBrowserEnvironment if cls is BrowserEnvironment else None
+
+    async def check_run(self, tasks: Sequence[Task]) -> None:
+        """The tasks' addresses are ones that it opens, and Chromium runs.
+
+        Raises `BadParameter` for an address that is not http(s), `MissingExtra` without Playwright
+        or Chromium, `DeadResource` if Chromium does not start.
+        """
+        for task in tasks:
+            self._start_address(task)
+        await shared_browser(headless=self.headless)
+
+    def _start_address(self, task: Task) -> str:
+        """Where the task starts; raises `BadParameter` for what is no address of a web server."""
+        start = str(task.metadata.get("start_url", self.start_url))
+        if start != "about:blank" and not start.startswith(("http://", "https://")):
+            raise BadParameter(
+                f"task {task.id!r}: start_url {start[:200]!r} is not http(s); serve a page of your "
+                "own first: `python -m http.server`"
+            )
+        return start
+
+    async def reset(self, task: Task) -> Observation:
+        """A fresh context on the start page: `start_url` of the task's metadata, or ours.
+
+        Raises `DeadResource` if the start page cannot be reached: no agent has failed then.
+        """
+        if self._closed:
+            raise DeadResource("the browser environment was closed")
+        start = self._start_address(task)
+        self._task = None
+        # The old context is closed in the background.
+        self._leave()
+        self._dead = ""
+        self._browser = await shared_browser(headless=self.headless)
+        return await self._browser.run(self._begin(task, start))
+
+    async def _begin(self, task: Task, start: str) -> Observation:
+        assert self._browser is not None
+        policy = await self._policy(task, start)
+        port = await self._browser.port_of(policy, partial(start_gateway, policy))
+        proxy = {"server": f"http://127.0.0.1:{port}", "bypass": "<-loopback>"}
+        tab = await self._browser.new_tab(**self._context_options, proxy=proxy)
+        self._allowed = policy
+        self._context, self._launch = tab.context, self._browser.launches
+        self._task, self._steps, self._targets = task, 0, {}
+        self._questions, self._scroll = {}, 0
+        self._before, self._blocked, self._target_name = None, False, ""
+        self._retries = OfferedRetries()
+        await self._watch(tab)
+        observation = await self._act(ActionCall("goto", (start,)))
+        if observation.outcome is not None and observation.outcome.error == "nav_error":
+            self._dead = f"the start page {start[:200]!r} did not load: {observation.text[:300]}"
+            raise DeadResource(self._dead)
+        return observation
+
+    async def _policy(self, task: Task, start: str) -> AddressPolicy:
+        """Which private addresses the episode may reach: its own pages', and those allowed."""
+        search = str(task.metadata.get("search_url", self.search_url))
+        return AddressPolicy.of((*(self.allow or ()), *await own_places((start, search))))
+
+    async def _watch(self, tab: Tab, old: BrowserPage | None = None) -> None:
+        """Continue the episode in this tab, with the record and the numbers of the `old` one."""
+        assert self._task is not None
+        search_url = str(self._task.metadata.get("search_url", self.search_url))
+        options = PageOptions(self.timeout_s, search_url, self.noop_s, self._allowed)
+        try:
+            self._page = await BrowserPage.open(tab, options, old=old)
+        except playwright_error() as error:
+            raise self._died(str(error)) from error
+        except TimeoutError as error:
+            # Other episodes may get on well in the same browser.
+            self._dead = "Chromium opened a tab that does not answer; the machine may be too busy"
+            raise DeadResource(self._dead) from error
+
+    async def step(self, action: str) -> Observation:
+        """Carry out one action; a bad one is an error in the observation, and nothing else."""
+        self._require_episode()
+        assert self._browser is not None
+        return await self._browser.run(self._step(action))
+
+    async def _step(self, action: str) -> Observation:
+        self._steps += 1
+        self._tab().traffic.begin(self._steps)
+        call = parse_action(action)
+        if isinstance(call, BadAction):
+            signature = call_signature("none", {"action": action[:1_000]})
+            outcome = ToolOutcome("none", signature, None, Effect.READ, "not_required", ok=False)
+            return await self._observe(outcome._replace(error="other"), f"error: {call.problem}")
+        return await self._act(call)
+
+    async def _act(self, call: ActionCall) -> Observation:
+        page = self._tab()
+        page.observer.begin(self._steps + 1)
+        problem, payload = "", ""
+        target, box = await self._target(call), await self._box(call)
+        self._target_name = "" if target is None else target.name
+        try:
+            payload = await page.do(call)
+        except (ActionFailed, PageLost) as error:
+            problem = str(error) or "the call failed"
+        except playwright_error() as error:
+            self._check_alive(str(error))
+            problem = str(error) or "the call failed"
+        outcome = self._outcome(call, target, problem, payload)._replace(box=box)
+        message = f"error: {_line(problem)}" if problem else ""
+        if payload:
+            message = render_payload(call.arguments[0], payload, chars=self.payload_chars)
+        requested = None
+        if not problem and call.name in ("goto", "search"):
+            words = call.arguments[0]
+            requested = words if call.name == "goto" else page.search_address(words)
+        return await self._observe(outcome, message, requested=requested, call=call)
+
+    async def _holds_value(self, call: ActionCall, outcome: ToolOutcome) -> bool | None:
+        """Whether the field of a fill holds what was put in; `None` where that cannot be asked."""
+        if call.name != "fill" or not outcome.ok:
+            return None
+        with suppress(ActionFailed, PageLost, playwright_error()):
+            return await self._tab().holds(*call.arguments)
+        return None
+
+    def _notice(self, call: ActionCall, snapshot: PageSnapshot) -> Notice | None:
+        """What the page says of itself since the call."""
+        if call.name in READS:
+            return None
+        observer = self._tab().observer
+        return find_notice(
+            snapshot,
+            self._before,
+            observer.dialogs,
+            fresh=observer.requests.document is not None,
+            own=call.name in ("fill", "select"),
+        )
+
+    def _events(
+        self,
+        call: ActionCall,
+        snapshot: PageSnapshot,
+        scroll: int,
+        holds: bool | None,
+        notice: Notice | None,
+    ) -> StepEvents:
+        """What the browser reported of the call; a fill is about its own field alone."""
+        refused = snapshot.refused
+        if call.name in ("fill", "select"):
+            refused = tuple(ref for ref in refused if str(ref) == call.arguments[0])
+        observer = self._tab().observer
+        again = came_back(snapshot, self._before, observer.requests)
+        kind = None if notice is None else notice.kind
+        return observer.events(
+            snapshot,
+            scrolled_from=scroll,
+            rejected=len(refused) + again,
+            holds=holds,
+            earlier=call.name in ("noop", "scroll"),
+            refusals=kind == "failed",
+            missing=kind in ("missing", "broken"),
+        )
+
+    def _outcome(
+        self, call: ActionCall, target: ActionTarget | None, problem: str, payload: str
+    ) -> ToolOutcome:
+        """What the call was and how it ended, but for what the page shows afterwards."""
+        arguments: dict[str, Any] = {str(n): text for n, text in enumerate(call.arguments)}
+        if target is not None and call.name != "press":
+            arguments["0"] = list(target)
+        key = call.arguments[0] if call.name == "press" else ""
+        role, name = (target.role, target.name) if target is not None else ("", "")
+        dialog = self._questions.get(call.arguments[0], "") if call.arguments else ""
+        effect = effect_of(call.name, role=role, name=name, key=key, dialog=dialog)
+        goal = None
+        if target is not None:
+            pressed = call.name in ("click", "press")
+            written = self._tab().observer.kinds_written(failed=False) if pressed else ()
+            goal = self._retries.goal(role, name, written=written)
+            goal = goal or call_signature(call.name, {"on": [role, name]})
+        return ToolOutcome(
+            tool=call.name,
+            call=call_signature(call.name, arguments),
+            target=goal,
+            effect=effect,
+            gate=self._gate(effect, name),
+            ok=not problem,
+            error=classify_error(problem) if problem else None,
+            info=info_digest(payload) if payload else None,
+        )
+
+    def _gate(self, effect: Effect, name: str) -> Gate:
+        if effect < Effect.EXTERNAL:
+            return "not_required"
+        if self.gates != "required":
+            return self.gates
+        assert self._task is not None
+        approved = self._task.metadata.get("approved", ())
+        names = [approved] if isinstance(approved, str) else list(approved)
+        confirmed = name.strip().casefold() in {str(one).strip().casefold() for one in names}
+        return "satisfied" if confirmed else "missing"
+
+    async def _target(self, call: ActionCall) -> ActionTarget | None:
+        """The element of the call's number, or the one that a key would activate."""
+        if call.name in ("click", "fill", "select"):
+            return self._targets.get(call.arguments[0])
+        if call.name != "press":
+            return None
+        focus = None
+        with suppress(ActionFailed, PageLost, playwright_error()):
+            focus = await self._tab().focus()
+        if focus is None:
+            return None
+        enter = call.arguments[0].rpartition("+")[2].lower() in ("enter", "numpadenter")
+        role, name = focus["sends"] if enter and focus["sends"] else focus["element"]
+        return ActionTarget(str(role), str(name))
+
+    async def _box(self, call: ActionCall) -> tuple[float, float, float, float] | None:
+        """Where the element of the call is on the picture that the agent saw last."""
+        if self.screenshots and call.name in ("click", "fill", "select"):
+            with suppress(ActionFailed, PageLost, playwright_error()):
+                return await self._tab().box(call.arguments[0])
+        return None
+
+    async def _observe(
+        self,
+        outcome: ToolOutcome,
+        message: str,
+        *,
+        requested: str | None = None,
+        call: ActionCall | None = None,
+    ) -> Observation:
+        try:
+            holds = None if call is None else await self._holds_value(call, outcome)
+            snapshot = await self._snapshot()
+            picture = await self._tab().screenshot() if self.screenshots else None
+            shot = await self._hash_picture()
+        except PageLost as error:
+            if str(error) not in message:
+                message = f"{message}\nerror: {error}"
+            return await self._replace_page(outcome, message)
+        except (ActionFailed, playwright_error(), TimeoutError) as error:
+            self._check_alive(str(error))
+            if classify_error(str(error)) == "target_closed":
+                return await self._replace_page(outcome, message)
+            message = f"{message}\nerror: the page cannot be read: {_line(str(error))}"
+            return Observation(message.strip(), outcome=outcome, actions=BROWSER_ACTIONS)
+        traffic = self._tab().traffic
+        notice = None if call is None else self._notice(call, snapshot)
+        events = None if call is None else self._events(call, snapshot, self._scroll, holds, notice)
+        before, requests = self._before, self._tab().observer.requests
+        self._remember(snapshot)
+        facts = snapshot.facts(traffic, step=self._steps, shot=shot)
+        block = find_block(
+            facts,
+            snapshot,
+            before,
+            requests,
+            requested=requested,
+            target=self._target_name,
+            blocked=self._blocked,
+            notice=notice,
+        )
+        self._blocked = block is not None
+        outcome = outcome._replace(block=block)
+        refused = self._tab().observer.kinds_written(failed=True)
+        self._retries.note(outcome, events, before, snapshot, refused=refused)
+        requests.rest()
+        evidence = snapshot.evidence(sent=traffic.sent, shot=shot)
+        if outcome.ok and outcome.info is None:
+            info = evidence.text
+            if outcome.tool == "scroll":
+                # Another place on the same page is something new to see.
+                info = info_digest(f"{info} at place {snapshot.scroll[0] // 50}x")
+            outcome = outcome._replace(info=info)
+        return Observation(
+            text=snapshot.render(message, block, chars=self.chars),
+            evidence=evidence,
+            outcome=outcome,
+            truncated=bool(snapshot.omitted or snapshot.short or len(snapshot.text) > self.chars),
+            events=events,
+            facts=facts,
+            screenshot=picture,
+            actions=BROWSER_ACTIONS,
+        )
+
+    async def _snapshot(self) -> PageSnapshot:
+        assert self._task is not None
+        extra = self._task.metadata.get("selectors", ())
+        selectors = (*self.selectors, *(str(selector) for selector in extra))[:50]
+        return await self._tab().snapshot(every_text=self.every_text, selectors=selectors)
+
+    async def _hash_picture(self) -> int | None:
+        if not self.shot_hash:
+            return None
+        with suppress(BadRecord):
+            return shot_hash(await self._tab().thumbnail(width=WIDTH, height=HEIGHT))
+        return None
+
+    async def _replace_page(self, outcome: ToolOutcome, message: str) -> Observation:
+        """Continue the episode in an empty tab, and close the lost one in the background."""
+        assert self._context is not None
+        assert self._browser is not None
+        old = self._tab()
+        try:
+            await self._watch(await self._context.new_page(), old)
+        except playwright_error() as error:
+            raise self._died(str(error)) from error
+        message = f"{message.strip()}\nnote: the page was closed, and an empty one opened; use goto"
+        self._browser.submit(_close_quietly(old.tab.close()))
+        if outcome.ok:
+            outcome = outcome._replace(ok=False, error="target_closed", info=None)
+        evidence = page_evidence(sent=old.traffic.sent)
+        return Observation(
+            f"url: about:blank\n{message}",
+            evidence=evidence,
+            outcome=outcome,
+            actions=BROWSER_ACTIONS,
+        )
+
+    def _remember(self, snapshot: PageSnapshot) -> None:
+        self._url = snapshot.url
+        self._before = snapshot
+        self._scroll = snapshot.scroll[0]
+        self._questions = {str(ref): text for ref, text in snapshot.asked.items()}
+        count: dict[tuple[str, str], int] = {}
+        for number, role, name in snapshot.refs:
+            nth = count.get((role, name), 0)
+            count[role, name] = nth + 1
+            self._targets[str(number)] = ActionTarget(role, name, nth)
+        while len(self._targets) > KNOWN_REFS:
+            del self._targets[next(iter(self._targets))]
+
+    def _tab(self) -> BrowserPage:
+        assert self._page is not None
+        return self._page
+
+    def _running(self) -> bool:
+        """Whether the Chromium that the context was opened in is still there."""
+        browser = self._browser
+        return browser is not None and browser.alive and browser.launches == self._launch
+
+    def _check_alive(self, problem: str) -> None:
+        if not self._running():
+            raise self._died(problem)
+
+    def _died(self, problem: str) -> DeadResource:
+        if self._browser is not None and self._running():
+            self._browser.give_up()
+        self._dead = f"Chromium ended: {_line(problem)}"
+        return DeadResource(self._dead)
+
+    def _require_episode(self) -> None:
+        if self._closed:
+            raise DeadResource("the browser environment was closed")
+        if self._dead:
+            raise DeadResource(self._dead)
+        if self._task is None or self._page is None:
+            raise NotReset("the browser was not reset to a task by this rollout")
+        self._check_alive("it does not run any more")
+
+    def evidence(self) -> WorldEvidence:
+        """The address and the number of steps; the digests of pages are on the steps."""
+        self._require_episode()
+        assert self._task is not None
+        return WorldEvidence(
+            self.name, self._task.id, progress={"steps": self._steps, "url": self._url}
+        )
+
+    def forget(self) -> None:
+        self._task = None
+        if not self._closed:
+            self._dead = ""
+
+    def alive(self) -> bool:
+        unbound = self._context is None
+        return not self._closed and not self._dead and (unbound or self._running())
+
+    def _leave(self) -> Future[None] | None:
+        """Start closing the context, even if the caller is cancelled meanwhile."""
+        context, self._context, self._page = self._context, None, None
+        if context is None or self._browser is None or not self._running():
+            return None
+        with suppress(DeadResource):
+            return self._browser.submit(_close_quietly(context.close()))
+        return None
+
+    async def close(self) -> None:
+        """Close the context; the browser stays for the other rollouts."""
+        self._closed, self._task = True, None
+        closing = self._leave()
+        if closing is not None:
+            await asyncio.shield(asyncio.wrap_future(closing))
+
+
+async def _close_quietly(closing: Coroutine[Any, Any, None]) -> None:
+    # What died is closed already, and what hangs is not worth waiting for.
+    with suppress(playwright_error(), TimeoutError):
+        async with asyncio.timeout(5.0):
+            await closing
+
+
+def _line(text: str) -> str:
+    return next((line.strip()[:500] for line in text[:2_000].splitlines() if line.strip()), "")

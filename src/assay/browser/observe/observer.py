@@ -1,0 +1,500 @@
+"""What a tab shows and reports, read beside whoever drives it.
+
+Nothing here acts: no input, no handler that answers for the page, no dialog closed, no request
+held back. Scripts run in a world of their own, where the page cannot see them and they change
+nothing. Everything is asked of a `Transport`, so the same observer serves Assay's own browser, a
+user's Playwright page and another driver's browser over a websocket.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from time import monotonic
+from typing import Any, Final, Literal, TypeAlias
+
+from assay.browser.observe.inputs import NativeDialog, SeenInput, read_input
+from assay.browser.observe.isolated import ActionFailed, DocumentLost, IsolatedScripts
+from assay.browser.observe.listeners import PageListeners
+from assay.browser.observe.requests import OwnRequests, RequestLog
+from assay.browser.observe.snapshot import PageSnapshot, read_snapshot, with_frame
+from assay.browser.observe.tiles import SCALE, WindowPicture
+from assay.browser.observe.transport import Transport
+from assay.browser.outcome.classify import BLOCK_SELECTORS
+from assay.schema.evidence import StepEvents
+
+REFS: Final = 5_000
+NODES: Final = 40_000
+"""Nodes visited for one snapshot; a page with more is cut, and the text says so."""
+SNAPSHOT_CHARS: Final = 200_000
+"""Characters of a page that are read; how many an agent sees is the environment's option."""
+PROVISIONAL_MS: Final = 1_500
+"""How long a page is waited for that says that the end is still to come."""
+POLLS_S: Final = 0.9
+"""How long it is watched whether a page that has waited asks again."""
+AGAIN_S: Final = 1.15
+"""How long it is watched whether a page repeats a request that has failed."""
+ANSWERS_S: Final = 3.0
+"""How long the answers to a step's own requests are waited for."""
+QUIET_MS: Final = 80
+"""A page that has not changed for so long is done with what the call set off."""
+PATIENCE_MS: Final = 450
+"""How long a page is watched on which a call has had no effect yet."""
+CHANGES_MS: Final = 700
+"""How long a page that goes on changing is waited for."""
+BEGINS_S: Final = 0.5
+"""How long a navigation may take from its announcement to its request; a mail link sends none."""
+ARRIVES_S: Final = 10.0
+"""How long a document that is being loaded is waited for."""
+ROUNDS: Final = 5
+"""How often a page may begin something new while it is waited for."""
+TICK_S: Final = 0.02
+KEPT_INPUTS: Final = 20
+
+Happening: TypeAlias = Literal["downloads", "tabs"]
+
+
+class PageObserver:
+    """The observing half of a tab: requests, events, what is settled, and looks at the page."""
+
+    def __init__(self, transport: Transport, *, frame_id: str, answer_s: float) -> None:
+        self._transport = transport
+        self.frame_id = frame_id
+        self._answer_s = answer_s
+        self.requests = RequestLog(frame_id=frame_id)
+        self.scripts = IsolatedScripts(transport, frame_id=frame_id, timeout_s=answer_s)
+        self._listeners = PageListeners(transport, self.scripts)
+        self.happened: Counter[Happening] = Counter()
+        """Downloads and tabs of the current step."""
+        self.inputs: list[SeenInput] = []
+        """What the page was made to do in the current step."""
+        self.dialogs: list[NativeDialog] = []
+        """The browser's own dialogs of the current step."""
+        self.next_ref = 1
+        self.status: int | None = None
+        """The HTTP status of the main document that is shown."""
+        self.touched = False
+        """Whether the current step has done something in this very frame."""
+        self.tab_status: int | None = None
+        """The HTTP status of the document in the tab that the current step opened."""
+        self._loading = False
+        self._announced_at: float | None = None
+        self.acted_at = 0.0
+        """When the page last received an input."""
+        self.on_commit: Callable[[], None] = lambda: None
+        self._inner: dict[Transport, PageObserver] = {}
+        """Observers of the frames that have a process of their own."""
+
+    @classmethod
+    async def open(cls, transport: Transport, *, answer_s: float) -> PageObserver:
+        """An observer of the tab, from now on."""
+        await transport.send("Page.enable")
+        await transport.send("Network.enable")
+        tree = await transport.send("Page.getFrameTree")
+        observer = cls(transport, frame_id=tree["frameTree"]["frame"]["id"], answer_s=answer_s)
+        observer._listen()
+        await observer.scripts.prepare()
+        return observer
+
+    def _listen(self) -> None:
+        requests = self.requests
+        handlers: dict[str, Callable[[dict[str, Any]], None]] = {
+            "Network.requestWillBeSent": self._on_sent,
+            "Network.responseReceived": self._on_response,
+            "Network.dataReceived": requests.on_data,
+            "Network.loadingFinished": requests.on_finished,
+            "Network.loadingFailed": self._on_failed,
+            "Network.webSocketFrameSent": requests.on_frame,
+            "Page.frameRequestedNavigation": self._on_announced,
+            "Page.frameScheduledNavigation": self._on_announced,
+            "Page.frameClearedScheduledNavigation": self._on_cleared,
+            "Page.frameNavigated": self._on_navigated,
+            "Page.domContentEventFired": self._on_arrived,
+            "Page.windowOpen": lambda _: self._count("tabs"),
+            "Page.downloadWillBegin": self._on_download,
+            "Page.javascriptDialogOpening": self._on_dialog,
+            "Page.javascriptDialogClosed": self._on_dialog_closed,
+            "Runtime.bindingCalled": self._on_binding,
+        }
+        for event, handler in handlers.items():
+            self._transport.on(event, handler)
+
+    def _count(self, what: Happening) -> None:
+        self.happened[what] += 1
+
+    def _on_download(self, _: dict[str, Any]) -> None:
+        self._count("downloads")
+        self._loading = False
+
+    def _on_dialog(self, event: dict[str, Any]) -> None:
+        self.dialogs.append(NativeDialog(str(event.get("type")), str(event.get("message"))[:400]))
+        del self.dialogs[:-KEPT_INPUTS]
+
+    def _on_dialog_closed(self, event: dict[str, Any]) -> None:
+        if self.dialogs:
+            self.dialogs[-1] = self.dialogs[-1]._replace(accepted=bool(event.get("result")))
+
+    @property
+    def dialog_open(self) -> bool:
+        """Whether one of the browser's own dialogs is open; the page answers nothing meanwhile."""
+        return bool(self.dialogs) and self.dialogs[-1].accepted is None
+
+    def _on_binding(self, event: dict[str, Any]) -> None:
+        if not self.scripts.is_ours(str(event.get("name", ""))):
+            return
+        with suppress(ValueError, TypeError, KeyError):
+            record = json.loads(str(event["payload"])[:4_000])
+            self.touched = True
+            self.acted_at = monotonic()
+            self.inputs.append(read_input(record))
+            del self.inputs[:-KEPT_INPUTS]
+
+    def _is_main(self, event: Mapping[str, Any]) -> bool:
+        return event.get("frameId") == self.frame_id
+
+    def _on_sent(self, event: dict[str, Any]) -> None:
+        self.requests.on_sent(event)
+        if event.get("type") == "Document" and self._is_main(event):
+            self._loading, self._announced_at = True, None
+
+    def _on_response(self, event: dict[str, Any]) -> None:
+        self.requests.on_response(event)
+        if event.get("type") == "Document" and self._is_main(event):
+            self.status = int(event["response"]["status"])
+            if self.status in (204, 205):
+                # The browser stays where it is.
+                self._loading = False
+
+    def _on_failed(self, event: dict[str, Any]) -> None:
+        main = self.requests.is_main(event)
+        self.requests.on_failed(event)
+        # A request that failed shows the browser's own page; one that was given up shows nothing.
+        if main and event.get("canceled"):
+            self._loading = False
+
+    def _on_announced(self, event: dict[str, Any]) -> None:
+        here = self._is_main(event) and event.get("disposition", "currentTab") == "currentTab"
+        delay = float(event.get("delay", 0))
+        # A refresh in a minute is not waited for.
+        if here and delay <= 1.0 and not self._loading:
+            self._announced_at = monotonic() + delay
+
+    def _on_cleared(self, event: dict[str, Any]) -> None:
+        if self._is_main(event):
+            self._announced_at = None
+
+    def _on_navigated(self, event: dict[str, Any]) -> None:
+        frame = event["frame"]
+        if frame["id"] == self.frame_id:
+            self.scripts.forget()
+            self._listeners.forget()
+            if str(frame.get("url", "")).startswith("about:"):
+                self.status = None
+            self.on_commit()
+
+    def _on_arrived(self, _: dict[str, Any]) -> None:
+        self._loading, self._announced_at = False, None
+
+    def begin(self, step: int) -> None:
+        """Count what follows as the doing of this step."""
+        self.requests.begin(step)
+        self.happened.clear()
+        self.tab_status = None
+        self.inputs.clear()
+        self.dialogs[:] = [dialog for dialog in self.dialogs if dialog.accepted is None]
+        for inner in self._inner.values():
+            inner.requests.begin(step)
+            inner.touched = False
+
+    @property
+    def loading(self) -> bool:
+        """Whether another document is on its way."""
+        if self._announced_at is not None and monotonic() > self._announced_at + BEGINS_S:
+            self._announced_at = None
+        return self._loading or self._announced_at is not None
+
+    async def arm(self) -> None:
+        """Tell the scripts in the page that a call begins."""
+        await self._wait_for("begin")
+        for inner in self._inner.values():
+            await inner.arm()
+
+    async def rest(self) -> None:
+        """Tell the scripts in the page that nobody acts."""
+        await self._wait_for("rest")
+        for inner in self._inner.values():
+            await inner.rest()
+
+    async def settle(self, *, patience_ms: int = PATIENCE_MS, breathed: bool = False) -> None:
+        """Wait until the page has done what the call set off, by its state and not by a clock.
+
+        Documents arrive, the step's own requests are answered or a limit has passed, and nothing
+        but what moves by itself has changed for a while. A page that has `breathed` has done what
+        its timers had to do at once.
+        """
+        deadline = monotonic() + ANSWERS_S
+        arrival: float | None = None
+        for turn in range(ROUNDS):
+            if turn or not breathed:
+                await self._wait_for("breathe")
+            arrival = arrival or monotonic() + ARRIVES_S
+            await self.arrive(until=arrival)
+            await self._wait_while(lambda: self.requests.waiting, until=deadline)
+            limits = {
+                "still": not self.dialog_open and not await self._listeners.react(),
+                "quiet": QUIET_MS,
+                "patience": patience_ms,
+                "deadline": CHANGES_MS,
+                "provisional": PROVISIONAL_MS,
+            }
+            end = await self._wait_for("quiet", limits) or {}
+            busy = self.requests.waiting and monotonic() < deadline
+            if not busy and not (self.loading and monotonic() < arrival):
+                break
+        if end.get("doubtful"):
+            await self._doubt()
+        await self._wait_while(lambda: self._awaits_file, until=deadline)
+        for inner in self._inner.values():
+            await inner.settle(patience_ms=patience_ms if inner.touched else QUIET_MS)
+        await self._read_answers()
+        if end.get("suspects", 1):
+            await self.confirm()
+
+    @property
+    def _awaits_file(self) -> bool:
+        """Whether a file was asked for that has not begun to come."""
+        promised = any(seen.saves and seen.kind == "click" for seen in self.inputs)
+        return promised and not self.happened["downloads"]
+
+    async def _doubt(self) -> None:
+        """Tell the scripts in the page if nothing listens where the step has clicked.
+
+        Asked only where all that has changed may have done so by chance, soon after the click.
+        """
+        clicked = any(seen.kind == "click" for seen in self.inputs)
+        with suppress(*self._transport.errors, TimeoutError, DocumentLost, ActionFailed, KeyError):
+            if clicked and not self.dialog_open and not await self._listeners.hear_click():
+                await self.ask("deafen")
+
+    async def _read_answers(self) -> None:
+        """See in the answers to the step's own requests whether one was refused."""
+        for key in self.requests.unread():
+            with suppress(*self._transport.errors, TimeoutError):
+                answer = await self._transport.send("Network.getResponseBody", {"requestId": key})
+                if not answer.get("base64Encoded"):
+                    self.requests.take_answer(key, str(answer.get("body", "")))
+
+    async def confirm(self) -> None:
+        """Where only timers have changed something, wait whether they go on."""
+        await self._wait_for("confirm")
+
+    async def arrive(self, *, until: float | None = None) -> None:
+        """Wait for the document that is being loaded, if one is."""
+        until = monotonic() + ARRIVES_S if until is None else until
+        await self._wait_while(lambda: self.loading, until=until)
+
+    async def _wait_while(self, holds: Callable[[], object], *, until: float) -> None:
+        """Wait as long as that holds, but neither behind a dialog nor for a tab that is gone."""
+        with suppress(*self._transport.errors):
+            while holds() and monotonic() < until and not self.dialog_open:
+                await self._transport.sleep(TICK_S)
+
+    async def _wait_for(self, promise: str, argument: object = None) -> Any:
+        if self.dialog_open:
+            return None
+        # It ends early when the document does, and that is what it waits for.
+        with suppress(*self._transport.errors, DocumentLost, ActionFailed):
+            return await self.ask(promise, argument, wait=True)
+        return None
+
+    async def ask(self, function: str, argument: object = None, *, wait: bool = False) -> Any:
+        """What one of our functions in the page returns."""
+        return await self.scripts.call(function, argument, first_ref=self.next_ref, wait=wait)
+
+    async def look(
+        self,
+        *,
+        every_text: bool = False,
+        selectors: Sequence[str] = (),
+        field: Mapping[str, Any] | None = None,
+    ) -> PageSnapshot:
+        """The page as it is now, with the count and the first text of each of the `selectors`.
+
+        `field` has the `selector` and the `value` of a call that filled one in.
+        """
+        options = look_options(every_text, selectors, field)
+        snapshot = read_snapshot(await self.ask("look", options), notes=())
+        self.next_ref = snapshot.next_ref
+        if snapshot.hosts and await self._adopt(snapshot.hosts):
+            snapshot = read_snapshot(await self.ask("look", options), notes=())
+            self.next_ref = snapshot.next_ref
+        for frame in await self._frames():
+            with suppress(*self._transport.errors, TimeoutError, DocumentLost, ActionFailed):
+                inner = await frame.look(every_text=every_text, field=field)
+                snapshot = with_frame(snapshot, inner)
+        return snapshot
+
+    async def _adopt(self, hosts: int) -> bool:
+        """Whether the page has closed roots that will be read from now on."""
+        with suppress(*self._transport.errors, TimeoutError, KeyError):
+            return await self.scripts.adopt(hosts) > 0
+        return False
+
+    async def _frames(self) -> list[PageObserver]:
+        """Observers of the frames of other sites, made when such a frame is first seen."""
+        transports = await self._transport.frames()
+        for transport in transports:
+            if transport not in self._inner:
+                with suppress(*self._transport.errors, TimeoutError):
+                    inner = await PageObserver.open(transport, answer_s=self._answer_s)
+                    inner.inputs, inner.dialogs = self.inputs, self.dialogs
+                    inner.happened = self.happened
+                    self._inner[transport] = inner
+        for gone in [transport for transport in self._inner if transport not in transports]:
+            del self._inner[gone]
+        return list(self._inner.values())
+
+    async def watch_polls(self) -> None:
+        """Wait whether a page that has waited for something asks for it again."""
+        await self._wait_while(lambda: not self.requests.polls, until=monotonic() + POLLS_S)
+
+    async def watch_failures(self) -> None:
+        """Where data did not come, wait whether the page asks for it again by itself."""
+        if not self.dialog_open:
+            await self._wait_while(self._disown_repeats, until=monotonic() + AGAIN_S)
+
+    def _disown_repeats(self) -> bool:
+        """Leave out what timers of the page ask for again; whether data is still missing."""
+        if self._lacks_data:
+            acted_at = max(part.acted_at for part in (self, *self._inner.values()))
+            for log in self._logs:
+                log.disown(acted_at=acted_at)
+        return self._lacks_data
+
+    @property
+    def _lacks_data(self) -> bool:
+        own = self._own()
+        lost = own.failed_reads > 0 and not (own.failed_writes or own.answered)
+        return lost and self.requests.document is None
+
+    @property
+    def _logs(self) -> list[RequestLog]:
+        """The requests of the page, and of the frames that have a process of their own."""
+        return [self.requests, *(inner.requests for inner in self._inner.values())]
+
+    def _own(self, *, earlier: bool = False) -> OwnRequests:
+        own = OwnRequests()
+        for log in self._logs:
+            own = own.plus(log.own(earlier=earlier))
+        return own
+
+    async def look_at_tab(self) -> None:
+        """Ask the tab that the step opened how its document was answered."""
+        if self.happened["tabs"]:
+            with suppress(*self._transport.errors, TimeoutError):
+                self.tab_status = await self._transport.tab_status()
+
+    def _status(self) -> int | None:
+        """Of the main document, or of a document in a new tab that did not come."""
+        document = self.requests.document
+        if document is not None:
+            return document.status
+        return self.tab_status if self.tab_status and self.tab_status >= 400 else None
+
+    def events(
+        self,
+        snapshot: PageSnapshot,
+        *,
+        scrolled_from: int,
+        rejected: int,
+        holds: bool | None,
+        earlier: bool = False,
+        refusals: int = 0,
+        missing: bool = False,
+    ) -> StepEvents:
+        """What the browser reported of the current step."""
+        own, happened = self._own(earlier=earlier), self.happened
+        document = self.requests.document
+        return StepEvents(
+            status=self._status(),
+            redirects=None if document is None else len(document.redirects),
+            answered=own.answered,
+            failed_writes=own.failed_writes,
+            failed_reads=own.failed_reads,
+            pending=own.pending + (snapshot.busy or (snapshot.waited and self.requests.polls)),
+            rejected=rejected,
+            kept=holds,
+            downloads=happened["downloads"],
+            tabs=happened["tabs"],
+            dialogs=sum(dialog.counts for dialog in self.dialogs),
+            copies=snapshot.copies,
+            scrolled=abs(snapshot.scroll[0] - scrolled_from),
+            popups=snapshot.popups,
+            closed=snapshot.closed,
+            refusals=refusals,
+            missing=missing,
+        )
+
+    @property
+    def reached_out(self) -> bool:
+        """Whether the step may have changed something outside the page."""
+        if self.happened or self.loading:
+            return True
+        return any(log.reached_out for log in self._logs)
+
+    async def keeps_database(self, url: str) -> bool:
+        """Whether the site of the address has a database in this browser, as far as is known."""
+        origin = "/".join(url.split("/", 3)[:3])
+        with suppress(*self._transport.errors, TimeoutError, KeyError):
+            question = {"securityOrigin": origin}
+            answer = await self._transport.send("IndexedDB.requestDatabaseNames", question)
+            return bool(answer["databaseNames"])
+        return True
+
+    def written(self) -> list[tuple[str, str]]:
+        """Method and address of the requests with which the step changed something."""
+        return [line for log in self._logs for line in log.written()]
+
+    def kinds_written(self, *, failed: bool) -> list[str]:
+        """Kinds of the step's requests that change something: those refused, or answered well."""
+        return [line for log in self._logs for line in log.kinds_written(failed=failed)]
+
+    def risky_addresses(self) -> list[str]:
+        """The addresses that the step asked for and that say that this destroys something."""
+        return [url for log in self._logs for url in log.risky_addresses()]
+
+    async def picture(self, snapshot: PageSnapshot) -> WindowPicture | None:
+        """A small picture of the window; `None` where none can be taken."""
+        if self.dialog_open:
+            return None
+        clip = {"x": 0, "y": 0, "width": snapshot.width, "height": snapshot.scroll[2]}
+        options = {"format": "png", "clip": {**clip, "scale": SCALE}, "optimizeForSpeed": True}
+        with suppress(*self._transport.errors, TimeoutError):
+            answer = await self._transport.send("Page.captureScreenshot", options)
+            return WindowPicture(str(answer["data"]), (snapshot.scroll[0], snapshot.scrolls))
+        return None
+
+    async def close(self) -> None:
+        """The page is as it was before anybody observed it."""
+        await self._transport.close()
+
+
+def look_options(
+    every_text: bool,
+    selectors: Sequence[str],
+    field: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """The argument of the script that reads a page."""
+    return {
+        "chars": SNAPSHOT_CHARS,
+        "nodes": NODES,
+        "refs": REFS,
+        "all": every_text,
+        "blocks": list(BLOCK_SELECTORS),
+        "selectors": list(selectors),
+        "texts": list(selectors),
+        "field": dict(field or {}),
+        "begins": bool(field and field.get("begins")),
+    }

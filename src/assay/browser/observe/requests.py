@@ -1,0 +1,410 @@
+"""The requests of one tab, step by step, as the browser's own protocol reports them.
+
+A request belongs to the step in which it was sent, however late its answer comes. What counts for
+a step are its own requests: those of scripts and of frames, not pictures and style sheets, not the
+main document, which is reported apart, not analytics, and not what the page sends by itself while
+nobody acts. Nothing is asked of the browser here; events are only read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, Final, NamedTuple
+
+from assay.browser.observe.digest import MUTATING, is_analytics, net_line, request_line
+from assay.browser.outcome.risk import names_deed
+from assay.schema.evidence import NetworkFact
+
+OWN_TYPES: Final = frozenset(("XHR", "Fetch", "Document"))
+"""Types of requests whose answers a page usually shows; `Document` is that of a frame here."""
+SAFE: Final = frozenset(("GET", "HEAD", "OPTIONS"))
+"""Methods of requests that only ask."""
+ASKS: Final = frozenset(("XHR", "Fetch"))
+KEPT_ANSWERS: Final = 5
+"""Answers that are read at one step."""
+ANSWER_CHARS: Final = 100_000
+"""A longer answer is data, and not a refusal."""
+REFUSALS: Final = (401, 402, 403, 407, 429, 451, 511)
+"""Statuses that say who may not do something, rather than that it cannot be done."""
+FRAMES: Final = 20
+"""Calls that tell where a request was sent from."""
+TIMER_S: Final = 0.5
+"""What is sent again sooner, or sooner after an input, may have been asked for twice."""
+STREAMS: Final = frozenset(("text/event-stream", "application/x-ndjson"))
+GENERAL: Final = frozenset(
+    "api ajax admin-ajax.php index.php graphql gql rpc jsonrpc trpc query batch $batch "
+    "batchexecute aura".split()
+) | {""}
+"""Last parts of addresses to which a site sends whatever it wants."""
+READS_S: Final = 0.5
+"""A page that has read nothing of an answer for so long goes by its status."""
+KEPT_LINES: Final = 1_000
+"""Kinds of request that are counted apart; a page that makes up more is counted as one."""
+KEPT_REQUESTS: Final = 500
+"""Requests that are followed at once; a page that sends more has its oldest ones forgotten."""
+
+
+class MainDocument(NamedTuple):
+    """How the main document of a step was answered."""
+
+    status: int
+    redirects: tuple[str, ...]
+    """The addresses that it was sent on from, in order."""
+    url: str
+    method: str = "GET"
+    """Of the first request; a form that is sent mostly has POST."""
+
+
+class OwnRequests(NamedTuple):
+    """What became of the requests that one step sent."""
+
+    answered: int = 0
+    failed_writes: int = 0
+    failed_reads: int = 0
+    pending: int = 0
+    refused: int | None = None
+    """The status of one that was refused to this visitor, and not to everybody."""
+
+    def plus(self, other: OwnRequests) -> OwnRequests:
+        """These and the requests of another frame."""
+        return OwnRequests(
+            self.answered + other.answered,
+            self.failed_writes + other.failed_writes,
+            self.failed_reads + other.failed_reads,
+            self.pending + other.pending,
+            self.refused or other.refused,
+        )
+
+
+@dataclass(slots=True)
+class _Request:
+    method: str
+    url: str
+    kind: str
+    step: int
+    """The step that sent it; 0 for one that the page sent while nobody acted."""
+    main: bool
+    first_method: str = "GET"
+    redirects: list[str] = field(default_factory=list)
+    status: int | None = None
+    ended: bool = False
+    canceled: bool = False
+    json: bool = False
+    """Whether the answer is JSON."""
+    read: bool = False
+    refused: bool = False
+    """Whether the answer says itself that it is a refusal."""
+    stack: int = 0
+    """Where in the page's scripts it was sent from; 0 if that is not known."""
+    sent_at: float = 0.0
+    heard_at: float = 0.0
+    """When something of its answer last came."""
+    streams: bool = False
+    """Whether its answer comes bit by bit, and nothing of it has come."""
+    general: bool = False
+    """Whether its address serves all purposes, and says nothing of what was meant."""
+
+    @property
+    def failed(self) -> bool:
+        # Many pages look at the status alone; then the rest of an answer never comes.
+        if self.status is not None:
+            return self.status >= 400 or self.refused
+        return self.ended and not self.canceled
+
+    @property
+    def well(self) -> bool:
+        """Whether it was answered, and not refused."""
+        return self.status is not None and not self.failed
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether nothing is known yet of its answer."""
+        return not self.ended and self.status is None
+
+    @property
+    def awaited(self) -> bool:
+        """Whether more of its answer is to be expected."""
+        if self.ended:
+            return False
+        unheard = self.status is None or self.streams
+        return unheard or monotonic() - self.heard_at < READS_S
+
+
+class RequestLog:
+    """Follows the events of CDP's Network domain for one tab; `frame_id` is its main frame."""
+
+    def __init__(self, *, frame_id: str) -> None:
+        self._frame_id = frame_id
+        self._requests: dict[str, _Request] = {}
+        self._step = 0
+        self._background: Counter[str] = Counter()
+        self.sent: Counter[str] = Counter()
+        """Every request that changed something since the tab is observed, counted by kind."""
+        self.document: MainDocument | None = None
+        """The main document that the current step loaded."""
+        self.document_lost = False
+        """Whether the main document that the step asked for did not come."""
+        self.frames_sent = 0
+        """Messages over open connections in the current step."""
+        self._by_timer: set[tuple[str, int]] = set()
+        """What the page sends by itself in the current step, and from where in its scripts."""
+
+    def begin(self, step: int) -> None:
+        """Count what is sent from now on as the step's."""
+        self._step = step
+        self._by_timer.clear()
+        self.document, self.document_lost, self.frames_sent = None, False, 0
+        self._requests = {
+            key: request for key, request in self._requests.items() if not request.ended
+        }
+
+    def rest(self) -> None:
+        """Count what is sent from now on as the page's own doing."""
+        self._step = 0
+
+    def on_sent(self, event: Mapping[str, Any]) -> None:
+        """`Network.requestWillBeSent`."""
+        key, sent = str(event["requestId"]), event["request"]
+        before = self._requests.get(key)
+        if before is not None and "redirectResponse" in event:
+            before.redirects.append(before.url)
+            before.url, before.method = str(sent["url"]), str(sent["method"])
+            return
+        kind = str(event.get("type", "Other"))
+        main = kind == "Document" and event.get("frameId") == self._frame_id
+        method = str(sent["method"])
+        request = _Request(method, str(sent["url"])[:8_192], kind, self._step, main, method)
+        request.stack, request.sent_at = _stack(event), monotonic()
+        # A page that sends its forms to its own address does so with all of them.
+        line = request_line(request.url)
+        at_home = line == request_line(str(event.get("documentURL", "")))
+        request.general = at_home or line.rpartition("/")[2].lower() in GENERAL
+        if not self._step and not main:
+            self._background[_line(request)] += 1
+        if len(self._requests) >= KEPT_REQUESTS:
+            del self._requests[next(iter(self._requests))]
+        self._requests[key] = request
+
+    def on_frame(self, _: Mapping[str, Any]) -> None:
+        """`Network.webSocketFrameSent`."""
+        self.frames_sent += self._step > 0
+
+    def on_response(self, event: Mapping[str, Any]) -> None:
+        """`Network.responseReceived`."""
+        request = self._requests.get(str(event["requestId"]))
+        if request is None:
+            return
+        request.status, request.heard_at = int(event["response"]["status"]), monotonic()
+        kind = str(event["response"].get("mimeType", ""))
+        request.json, request.streams = "json" in kind, kind in STREAMS
+        line = net_line(NetworkFact(request.method, request.url, request.status))
+        if line is not None:
+            counted = line in self.sent or len(self.sent) < KEPT_LINES
+            self.sent[line if counted else "more"] += 1
+        if request.main:
+            self.document = MainDocument(
+                request.status, tuple(request.redirects), request.url[:8_192], request.first_method
+            )
+
+    def on_data(self, event: Mapping[str, Any]) -> None:
+        """`Network.dataReceived`."""
+        request = self._requests.get(str(event["requestId"]))
+        if request is not None:
+            request.heard_at, request.streams = monotonic(), False
+
+    def on_finished(self, event: Mapping[str, Any]) -> None:
+        """`Network.loadingFinished`."""
+        self._end(event, canceled=False)
+
+    def on_failed(self, event: Mapping[str, Any]) -> None:
+        """`Network.loadingFailed`; what a navigation breaks off has not failed."""
+        self._end(event, canceled=bool(event.get("canceled")))
+
+    def is_main(self, event: Mapping[str, Any]) -> bool:
+        """Whether the event is about a main document."""
+        request = self._requests.get(str(event["requestId"]))
+        return request is not None and request.main
+
+    def _end(self, event: Mapping[str, Any], *, canceled: bool) -> None:
+        request = self._requests.get(str(event["requestId"]))
+        if request is not None:
+            request.ended, request.canceled = True, canceled
+            if request.main and request.failed and request.status is None:
+                self.document_lost = True
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a request of the current step has no answer yet, the main document's included."""
+        return any(r.awaited and r.step == self._step for r in self._counted(main=True))
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether nothing is known yet of the answer to a request of the current step."""
+        return any(r.unanswered and r.step == self._step for r in self._counted(main=True))
+
+    def own(self, *, earlier: bool = False) -> OwnRequests:
+        """What became of the current step's own requests.
+
+        With `earlier`, what earlier steps sent and nobody has answered is pending too: it is what
+        a step that only waits is waiting for.
+        """
+        answered = failed_writes = failed_reads = pending = 0
+        refused: int | None = None
+        for request in self._counted(main=False):
+            if request.step != self._step:
+                pending += earlier and request.step > 0 and request.unanswered
+                continue
+            pending += request.unanswered
+            answered += request.well
+            if request.failed:
+                refused = request.status if request.status in REFUSALS else refused
+                if request.method in MUTATING:
+                    failed_writes += 1
+                else:
+                    failed_reads += 1
+        return OwnRequests(answered, failed_writes, failed_reads, pending, refused)
+
+    def unread(self) -> list[str]:
+        """Ids of the step's own requests whose answers are JSON, and have not been read."""
+        keys = {id(request): key for key, request in self._requests.items()}
+        return [
+            keys[id(request)]
+            for request in self._counted(main=False)
+            if request.step == self._step
+            and request.json
+            and request.ended
+            and not request.read
+            and not request.failed
+        ][-KEPT_ANSWERS:]
+
+    def take_answer(self, key: str, body: str) -> None:
+        """Read in an answer whether the request was refused; the answer is not kept."""
+        request = self._requests.get(key)
+        if request is not None:
+            request.read = True
+            request.refused = is_refused(body)
+
+    @property
+    def wrote(self) -> bool:
+        """Whether a request of the step that changes something was answered well."""
+        return any(
+            r.method in MUTATING and r.step == self._step and r.well
+            for r in self._counted(main=False)
+        )
+
+    @property
+    def reached_out(self) -> bool:
+        """Whether the step may have changed something outside the page.
+
+        Also what the page sends while nobody acts counts here: a click may use the same address.
+        """
+        if self.frames_sent or self.document is not None or self.document_lost:
+            return True
+        return any(
+            request.step == self._step
+            and not is_analytics(request.url)
+            and (request.main or request.method not in SAFE or names_deed(request.url))
+            for request in self._requests.values()
+        )
+
+    def written(self) -> list[tuple[str, str]]:
+        """Method and address of the step's requests that change something, and have not failed."""
+        return [
+            (request.first_method, (*request.redirects, request.url)[0])
+            for request in self._counted(main=True)
+            if request.step == self._step
+            and request.first_method in MUTATING
+            and not request.failed
+            and not is_analytics(request.url)
+        ]
+
+    def kinds_written(self, *, failed: bool) -> list[str]:
+        """Kinds of the step's requests that change something: those refused, or answered well.
+
+        An address that serves all purposes says nothing of what was meant.
+        """
+        return [
+            f"{request.first_method} {request_line((*request.redirects, request.url)[0])}"
+            for request in self._counted(main=False)
+            if request.step == self._step
+            and request.first_method in MUTATING
+            and not request.general
+            and (request.failed if failed else request.well)
+        ]
+
+    def risky_addresses(self) -> list[str]:
+        """Addresses of the step's requests without a change that say they destroy something."""
+        return [
+            url
+            for request in self._requests.values()
+            if request.step == self._step and request.first_method in SAFE
+            for url in ((*request.redirects, request.url)[0],)
+            if names_deed(url)
+        ]
+
+    def disown(self, *, acted_at: float) -> None:
+        """Leave out failed requests for data that the page repeats by itself.
+
+        What is sent again from the very same place in the page's scripts, a while after the last
+        input, was sent by a timer: what an input sends has the input's own call below it. That is
+        not so if the page waits for something else before it asks, and then tries again: such a
+        failure is not seen.
+        """
+        sent = [r for r in self._counted(main=False) if r.step == self._step and r.method in SAFE]
+        for failed in [request for request in sent if request.failed]:
+            same = [request for request in sent if _line(request) == _line(failed)]
+            first, last = same[0].sent_at, same[-1].sent_at
+            by_timer = last - first >= TIMER_S and last - acted_at >= TIMER_S
+            if by_timer and failed.stack and {request.stack for request in same} == {failed.stack}:
+                self._by_timer.add((_line(failed), failed.stack))
+
+    @property
+    def polls(self) -> bool:
+        """Whether the step makes the page ask for the same thing again and again."""
+        lines = Counter(
+            _line(r) for r in self._counted(main=False) if r.step == self._step and r.kind in ASKS
+        )
+        return any(count > 1 for count in lines.values())
+
+    def _counted(self, *, main: bool) -> list[_Request]:
+        return [
+            request
+            for request in self._requests.values()
+            if (main and request.main)
+            or (
+                request.kind in OWN_TYPES
+                and not request.main
+                and not is_analytics(request.url)
+                and not self._background[_line(request)]
+                and (_line(request), request.stack) not in self._by_timer
+            )
+        ]
+
+
+def is_refused(body: str) -> bool:
+    """Whether a JSON answer has a field that says that the request was refused."""
+    if len(body) > ANSWER_CHARS:
+        return False
+    try:
+        answer = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(answer, dict):
+        return False
+    if answer.get("success") is False or answer.get("ok") is False:
+        return True
+    return bool(answer.get("error") or answer.get("errors")) and not answer.get("data")
+
+
+def _stack(event: Mapping[str, Any]) -> int:
+    calls = event.get("initiator", {}).get("stack", {}).get("callFrames", ())[:FRAMES]
+    places = [(call.get("url"), call.get("lineNumber"), call.get("columnNumber")) for call in calls]
+    return hash(tuple(places)) if places else 0
+
+
+def _line(request: _Request) -> str:
+    return f"{request.method} {request_line(request.url)}"

@@ -1,0 +1,204 @@
+"""One snapshot of a page, and what is made of it: text, digests, facts for a contract."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from assay.browser.observe.digest import page_evidence
+from assay.browser.observe.traffic import TrafficRecorder
+from assay.schema.blocking import BlockCode, block_note
+from assay.schema.evidence import PageEvidence, PageFacts
+
+_NUMBER: Final = re.compile(r"\[\d+\] ")
+
+
+@dataclass(frozen=True, slots=True)
+class PageSnapshot:
+    """What `snapshot.js` read from a page at one moment."""
+
+    url: str
+    place: str
+    """The address without an anchor that is on the page."""
+    wall: str
+    """What covers the page: `login`, `captcha`, `gate`; `lone` for a page that is but a login."""
+    sendable: tuple[tuple[str, bool, bool], ...]
+    """Forms: their fields, whether one is a password, whether something was typed."""
+    title: str
+    text: str
+    """What an agent reads: lines, with numbered elements."""
+    plain: str
+    """The visible text alone."""
+    steady: str
+    """The lines without what changes or came up by itself."""
+    steady_refs: tuple[tuple[str, str], ...]
+    """Role and name of the elements in the steady lines."""
+    asked: dict[int, str]
+    """The text of the dialog that an element is in, by its number."""
+    refused: tuple[int, ...]
+    """Numbers of fields that were refused since the call began; 0 for what has no number."""
+    own: int
+    """Of these, the ones that are about the field of the call."""
+    holds: bool | None
+    """Whether the field of the call holds what was to be put in."""
+    copies: int
+    popups: int
+    closed: int
+    """Overlays that had come by themselves, and are gone."""
+    fresh: bool
+    """Whether the document came after the call began."""
+    messages: tuple[tuple[str, str, bool], ...]
+    """Short texts that came with the call: text, mark (`red`, `message`, `good` or none), and
+    whether it stands by the field of the call."""
+    busy: bool
+    """Whether the page says that the end is still to come: a bar, a wheel, dots."""
+    stored: bool
+    """Whether what the page keeps in the browser has changed since the call began."""
+    waited: bool
+    """Whether it has said so in the meantime."""
+    hosts: int
+    """Elements that may have a closed root that has not been read yet."""
+    suspects: int
+    """Places that may change by themselves; a little time will show."""
+    scrolls: str
+    """Where parts of the page that scroll by themselves are."""
+    omitted: int
+    """Characters that did not fit into the budget."""
+    short: bool
+    """Whether the page is too large to have been visited to its end."""
+    refs: tuple[tuple[int, str, str], ...]
+    """Number, role and name of every element that can be acted on."""
+    next_ref: int
+    """The number for the next element that is seen for the first time."""
+    skeleton: tuple[str, ...]
+    forms: int
+    """A hash of everything typed into the page."""
+    counts: dict[str, int]
+    texts: dict[str, str]
+    scroll: tuple[int, int, int]
+    """Where the window is, how high the page is, how high the window is."""
+    width: int
+    """How wide the window is."""
+    focus: tuple[float, float, float, float] | None
+    """Where the field is that has the caret."""
+    restless: tuple[tuple[float, float, float, float], ...]
+    """Where there is something that changes or came up by itself."""
+    drawn: tuple[tuple[float, float, float, float], ...]
+    """Where there are pictures, and what the call has touched."""
+    notes: tuple[str, ...]
+    """Dialogs, new windows and downloads since the last snapshot."""
+    inner: str = ""
+    """What the frames of other sites show, as `text` is."""
+
+    def evidence(
+        self, *, sent: Mapping[str, int], shot: int | None, tiles: str | None = None
+    ) -> PageEvidence:
+        """Digests of the page and of the requests.
+
+        The numbers of elements are left out: they say when an element was first seen, not what
+        it is. What was typed is part of the text.
+        """
+        # Written so that the digest does not take it for a running number, which it masks.
+        rest = f"\ntyped-{self.forms:x} omitted-{self.omitted.bit_length()}"
+        return page_evidence(
+            url=self.place,
+            text=_NUMBER.sub("", self.steady) + rest,
+            counts={},
+            landmarks=self.skeleton,
+            sent=sent,
+            refs=self.steady_refs,
+            shot=shot,
+            tiles=tiles,
+            dialog=False,
+        )
+
+    def facts(self, traffic: TrafficRecorder, *, step: int, shot: int | None) -> PageFacts:
+        """What an outcome contract can ask about; dialogs are dismissed, so none is open."""
+        cut = set(traffic.cut)
+        if self.omitted or self.short:
+            cut.add("text")
+        return PageFacts(
+            step=step,
+            url=self.url,
+            title=self.title,
+            status=traffic.status,
+            text=self.plain,
+            texts=self.texts,
+            counts=self.counts,
+            network=tuple(traffic.requests),
+            console=tuple(traffic.messages),
+            dialog=False,
+            shot=shot,
+            cut=frozenset(cut),
+        )
+
+    def render(self, message: str, block: BlockCode | None, *, chars: int) -> str:
+        """The page as text, in lines, with at most `chars` characters of it."""
+        position, height, window = self.scroll
+        lines = [f"url: {self.url}", f"title: {self.title}"]
+        if height > window + 10:
+            lines.append(f"scrolled to {position} of {height - window} pixels")
+        lines += [f"note: {note}" for note in self.notes]
+        if block is not None:
+            lines.append(block_note(block))
+        if message:
+            lines.append(message)
+        text = self.text
+        if len(text) > chars:
+            text = text[: max(text.rfind("\n", 0, chars + 1), 0)] or text[:chars]
+        lines += ["", text]
+        omitted = self.omitted + len(self.text) - len(text)
+        if omitted:
+            lines.append(f"… {omitted:,} characters not shown; scroll or narrow down")
+        if self.short:
+            lines.append("… the page is too large to be read to its end")
+        return "\n".join(lines)
+
+
+def read_snapshot(answer: str, *, notes: tuple[str, ...]) -> PageSnapshot:
+    """The snapshot in the script's answer."""
+    record = json.loads(answer)
+    record["refs"] = tuple(map(tuple, record["refs"]))
+    record["steady_refs"] = tuple(map(tuple, record.pop("steadyRefs")))
+    record["refused"] = tuple(record["refused"])
+    record["messages"] = tuple(map(tuple, record["messages"]))
+    record["focus"] = tuple(record["focus"]) if record["focus"] else None
+    record["restless"] = tuple(map(tuple, record["restless"]))
+    record["drawn"] = tuple(map(tuple, record["drawn"]))
+    record["sendable"] = tuple(map(tuple, record["sendable"]))
+    record["asked"] = {int(ref): text for ref, text in record["asked"].items()}
+    record["skeleton"], record["scroll"] = tuple(record["skeleton"]), tuple(record["scroll"])
+    return PageSnapshot(next_ref=record.pop("next"), notes=notes, **record)
+
+
+def with_frame(page: PageSnapshot, frame: PageSnapshot) -> PageSnapshot:
+    """The page with what a frame of another site shows; its elements have no numbers here."""
+    return replace(
+        page,
+        plain=f"{page.plain}\n{frame.plain}",
+        inner=f"{page.inner}\n{frame.text}",
+        wall=page.wall or frame.wall,
+        messages=page.messages + frame.messages,
+        busy=page.busy or frame.busy,
+        stored=page.stored or frame.stored,
+        waited=page.waited or frame.waited,
+        steady=f"{page.steady}\n{frame.steady}\ntyped-{frame.forms:x}",
+        steady_refs=page.steady_refs + frame.steady_refs,
+        refused=page.refused + (0,) * len(frame.refused),
+        own=page.own + frame.own,
+        holds=frame.holds if page.holds is None else page.holds,
+        copies=page.copies + frame.copies,
+        popups=page.popups + frame.popups,
+        suspects=page.suspects + frame.suspects,
+        scrolls=f"{page.scrolls} {frame.scroll[0]} {frame.scrolls}",
+    )
+
+
+def render_payload(url: str, payload: str, *, chars: int) -> str:
+    """What an address answered, in at most `chars` characters."""
+    cut = len(payload) - chars
+    mark = f"\n… {cut:,} characters not shown; ask for less" if cut > 0 else ""
+    return f"result of fetch_json {url[:300]}:\n{payload[:chars]}{mark}"

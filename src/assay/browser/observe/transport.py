@@ -1,0 +1,260 @@
+"""How an observer talks to a browser: commands and events of the DevTools protocol, and no more.
+
+Three kinds of session fit: Playwright's asynchronous one, its synchronous one, whose calls are
+made at once so that `run_at_once` can run the same coroutines without an event loop, and a
+websocket of one's own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final, Protocol, TypeVar
+from urllib.parse import urlsplit
+
+from assay.browser.chromium.shared import playwright_error
+
+T = TypeVar("T")
+TAB_S: Final = 2.0
+"""How long a new tab is waited for."""
+TICK_S: Final = 0.05
+TAB_TICKS: Final = 12
+BLANK: Final = ("", "about:blank")
+"""What a new tab shows, and has wholly loaded, before it goes where it was sent to."""
+Handler = Callable[[dict[str, Any]], None]
+
+
+class Transport(Protocol):
+    """A session with one tab, or with a frame of it that has a process of its own.
+
+    Over a raw websocket: connect to the tab's `webSocketDebuggerUrl` (or attach to its target with
+    `flatten`), let `send` write `{"id", "method", "params"}` (with the `sessionId`) and wait for
+    the answer of that id, raise one of `errors` for an answer with `error` and when the socket is
+    closed, and let `on` call the handler with the `params` of every message of that method.
+    `sleep` must let messages be read meanwhile, and raise one of `errors` once the tab is gone, or
+    else the tab is waited for as if it still loaded. `frames` are the sessions of the frames that
+    `Target.setAutoAttach` (`flatten`, `waitForDebuggerOnStart: false`) reports; none is right too,
+    and only means that frames of other sites are not read.
+    """
+
+    @property
+    def errors(self) -> tuple[type[Exception], ...]:
+        """What `send` and `sleep` raise when the tab or document is gone, beside `TimeoutError`."""
+
+    async def send(
+        self, method: str, params: Mapping[str, Any] | None = None
+    ) -> Mapping[str, Any]: ...
+
+    def on(self, event: str, handler: Handler) -> None:
+        """Call the handler with each event of this name from now on."""
+
+    async def sleep(self, seconds: float) -> None: ...
+
+    async def frames(self) -> Sequence[Transport]:
+        """Sessions of the frames with a process of their own, the same object each time."""
+
+    async def tab_status(self) -> int | None:
+        """The HTTP status of the document in the tab that this one opened last, if it can be asked.
+
+        `None` is right too, and only means that such a tab is not looked at.
+        """
+
+    async def close(self) -> None:
+        """End the session, and with it everything that it switched on."""
+
+
+STATUS_SCRIPT: Final = "performance.getEntriesByType('navigation')[0]?.responseStatus ?? 0"
+"""Asks a document for its own HTTP status."""
+
+
+def run_at_once(work: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine that waits for nothing but a synchronous transport."""
+    try:
+        work.send(None)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    work.close()
+    raise RuntimeError("a synchronous transport has waited")
+
+
+class PlaywrightTransport:
+    """A session of Playwright's asynchronous API."""
+
+    def __init__(
+        self, session: Any, page: Any = None, *, frame: Any = None, timeout_s: float | None = None
+    ) -> None:
+        """The session is one of the tab `page`, or of a `frame` of it."""
+        self._session = session
+        self._page = page
+        self._place = page if frame is None else frame
+        self._timeout_s = timeout_s
+        self._children: dict[Any, tuple[str, PlaywrightTransport | None]] = {}
+        self._known: set[Any] = {page}
+        """This tab, and those that were asked after already."""
+
+    @property
+    def errors(self) -> tuple[type[Exception], ...]:
+        return (playwright_error(),)
+
+    async def send(self, method: str, params: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+        arguments = None if params is None else dict(params)
+        async with asyncio.timeout(self._timeout_s):
+            answer: Mapping[str, Any] = await self._session.send(method, arguments)
+        return answer
+
+    def on(self, event: str, handler: Handler) -> None:
+        self._session.on(event, handler)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        if _is_gone(self._place):
+            raise playwright_error()("the tab or its frame is gone")
+
+    async def frames(self) -> Sequence[PlaywrightTransport]:
+        if self._page is None:
+            return ()
+        for frame, site in foreign_frames(self._page, self._children):
+            child: PlaywrightTransport | None = None
+            with suppress(*self.errors, TimeoutError):
+                session = await self._page.context.new_cdp_session(frame)
+                child = type(self)(session, frame=frame, timeout_s=self._timeout_s)
+            self._children[frame] = site, child
+        return [child for _, child in self._children.values() if child is not None]
+
+    async def tab_status(self) -> int | None:
+        with suppress(*self.errors, TimeoutError):
+            async with asyncio.timeout(TAB_S):
+                tab = await opened_tab(self._page, self._known, self.sleep)
+                if tab is None:
+                    return None
+                await tab.wait_for_load_state("domcontentloaded")
+                session = await self._page.context.new_cdp_session(tab)
+                answer = await session.send("Runtime.evaluate", {"expression": STATUS_SCRIPT})
+                await session.detach()
+                return int(answer["result"].get("value") or 0) or None
+        return None
+
+    async def close(self) -> None:
+        for _, child in self._children.values():
+            if child is not None:
+                await child.close()
+        self._children.clear()
+        with suppress(*self.errors, TimeoutError):
+            await self._session.detach()
+
+
+class BlockingTransport:
+    """A session of Playwright's synchronous API; its coroutines never wait."""
+
+    def __init__(
+        self, session: Any, page: Any, *, frame: Any = None, timeout_s: float | None = None
+    ) -> None:
+        """The session is one of the tab, or of a `frame` of it."""
+        self._session = session
+        self._page = page
+        self._frame = frame
+        # Older versions of Playwright wait for ever, as they do in the user's own calls.
+        limited = timeout_s is not None and "timeout" in inspect.signature(session.send).parameters
+        self._limit = {"timeout": (timeout_s or 0) * 1000} if limited else {}
+        self._timeout_s = timeout_s
+        self._children: dict[Any, tuple[str, BlockingTransport | None]] = {}
+        self._known: set[Any] = {page}
+        """This tab, and those that were asked after already."""
+
+    @property
+    def errors(self) -> tuple[type[Exception], ...]:
+        return (playwright_error(),)
+
+    async def send(self, method: str, params: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+        arguments = None if params is None else dict(params)
+        answer: Mapping[str, Any] = self._session.send(method, arguments, **self._limit)
+        return answer
+
+    def on(self, event: str, handler: Handler) -> None:
+        self._session.on(event, handler)
+
+    async def sleep(self, seconds: float) -> None:
+        self._page.wait_for_timeout(seconds * 1000)
+        if self._frame is not None and _is_gone(self._frame):
+            raise playwright_error()("the frame is gone")
+
+    async def frames(self) -> Sequence[BlockingTransport]:
+        if self._frame is not None:
+            return ()
+        for frame, site in foreign_frames(self._page, self._children):
+            child: BlockingTransport | None = None
+            with suppress(*self.errors, TimeoutError):
+                session = self._page.context.new_cdp_session(frame)
+                child = type(self)(session, self._page, frame=frame, timeout_s=self._timeout_s)
+            self._children[frame] = site, child
+        return [child for _, child in self._children.values() if child is not None]
+
+    async def tab_status(self) -> int | None:
+        with suppress(*self.errors, TimeoutError):
+            page = self._page if self._frame is None else None
+            tab = await opened_tab(page, self._known, self.sleep)
+            if tab is None:
+                return None
+            tab.wait_for_load_state("domcontentloaded", timeout=TAB_S * 1000)
+            session = self._page.context.new_cdp_session(tab)
+            answer = session.send("Runtime.evaluate", {"expression": STATUS_SCRIPT})
+            session.detach()
+            return int(answer["result"].get("value") or 0) or None
+        return None
+
+    async def close(self) -> None:
+        for _, child in self._children.values():
+            if child is not None:
+                await child.close()
+        self._children.clear()
+        with suppress(*self.errors, TimeoutError):
+            self._session.detach()
+
+
+async def opened_tab(page: Any, known: set[Any], sleep: Callable[[float], Awaitable[None]]) -> Any:
+    """The tab that the page opened last, once it has gone where it was sent to; `known` from then.
+
+    Playwright's two ways of asking for the opener differ in whether it is awaited.
+    """
+    tab = None
+    for _ in range(0 if page is None else TAB_TICKS):
+        for other in page.context.pages:
+            if other in known:
+                continue
+            opener = other.opener()
+            if (await opener if inspect.isawaitable(opener) else opener) is page:
+                tab = other
+        if tab is not None and tab.url not in BLANK:
+            break
+        await sleep(TICK_S)
+    known.add(tab)
+    return tab
+
+
+def foreign_frames(page: Any, known: dict[Any, tuple[str, Any]]) -> list[tuple[Any, str]]:
+    """The frames of other sites that have no entry yet; entries of frames that left are dropped."""
+    own = _site(page.url)
+    sites = {frame: _site(frame.url) for frame in page.frames[1:]}
+    for frame in [frame for frame in known if sites.get(frame) != known[frame][0]]:
+        del known[frame]
+    return [
+        (frame, site)
+        for frame, site in sites.items()
+        if frame not in known and site not in ("", own)
+    ]
+
+
+def _is_gone(place: Any) -> bool:
+    """Whether a tab, or a frame of one, is there no more; a tab's end detaches no frame."""
+    tab = getattr(place, "page", place)
+    return bool(tab.is_closed() or (tab is not place and place.is_detached()))
+
+
+def _site(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""

@@ -1,0 +1,184 @@
+"""One step of a tab that somebody else drives: what it was aimed at, and what that did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from assay.browser.observe.inputs import NativeDialog, SeenInput
+from assay.browser.observe.observer import PageObserver
+from assay.browser.observe.snapshot import PageSnapshot
+from assay.browser.outcome.obstacles import new_texts
+from assay.browser.outcome.risk import (
+    effect_of,
+    effect_seen,
+    is_bin,
+    is_question,
+    promises_look,
+)
+from assay.schema.outcome import Effect
+
+TOOLS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("go_back", "navigate_back"), "back"),
+    **dict.fromkeys(("navigate", "open", "new_page"), "goto"),
+    **dict.fromkeys(("wheel", "scroll_into_view_if_needed"), "scroll"),
+    **dict.fromkeys(
+        ("noop", "wait_for_timeout", "wait_for_selector", "wait_for", "wait_for_load_state"), "wait"
+    ),
+    **dict.fromkeys(("type", "press_sequentially", "insert_text", "clear"), "fill"),
+    **dict.fromkeys(("select_option",), "select"),
+}
+"""Other names of what the rules know by one."""
+SCROLL_KEYS: Final = frozenset(
+    ("pagedown", "pageup", "home", "end", "arrowdown", "arrowup", "space", " ")
+)
+FIELD_TOOLS: Final = frozenset(("fill", "select", "upload"))
+"""Tools that put something into one field."""
+PRESSES: Final = frozenset(("click", "press"))
+DRAGS: Final = frozenset(("drag", "drag_to", "drag_and_drop"))
+ERASING_KEYS: Final = frozenset(("delete", "backspace"))
+
+
+@dataclass(frozen=True, slots=True)
+class AimedStep:
+    """A step, by what its driver says of it and by what the page received."""
+
+    name: str
+    """Of the tool, as the driver calls it."""
+    arguments: Mapping[str, Any]
+    named: SeenInput | None
+    """The element that the arguments name."""
+    before: PageSnapshot | None
+    observer: PageObserver
+
+    @property
+    def tool(self) -> str:
+        """The name that the rules know it by."""
+        return TOOLS.get(self.name, self.name)
+
+    @property
+    def target(self) -> SeenInput | None:
+        """What the step was aimed at: what the page received, or what the arguments name."""
+        pressed = [seen for seen in self.observer.inputs if seen.kind in PRESSES]
+        if self.tool == "fill" and self.named is not None:
+            return self.named
+        return pressed[0] if pressed else self.named
+
+    @property
+    def fills(self) -> bool:
+        """Whether only what stands by its own field says whether it worked."""
+        return self.tool in FIELD_TOOLS
+
+    @property
+    def presses(self) -> bool:
+        """Whether it was aimed at something to press."""
+        return self.tool in PRESSES and self.target is not None
+
+    @property
+    def _key(self) -> str:
+        return str(self.arguments.get("value", self.arguments.get("key", ""))).lower()
+
+    def effect(self, *, moved: bool) -> Effect:
+        """What such a step does; `moved` says whether the page was scrolled."""
+        inputs = self.observer.inputs
+        if self.tool == "press" and not inputs and moved:
+            return Effect.READ if self._key in SCROLL_KEYS else Effect.BROWSER
+        effect = effect_of(self.tool)
+        pressed = [seen for seen in inputs if seen.kind in PRESSES]
+        if not inputs and self.named is not None and self.tool in PRESSES:
+            pressed = [self.named]
+        if self.tool in DRAGS and any(is_bin(seen.name) for seen in inputs if seen.kind == "drop"):
+            effect = Effect.DESTRUCTIVE
+        for seen in pressed:
+            effect = max(effect, _effect_of_input(seen))
+        return _after_dialogs(effect, self.observer.dialogs)
+
+    def effect_on(self, after: PageSnapshot, *, moved: bool, database: bool) -> Effect:
+        """What it did, in the light of what it has sent and of what the page shows afterwards.
+
+        `database` says whether the site may have changed something in one of this browser.
+        """
+        effect = self._effect_by_traffic(self.effect(moved=moved), after, database=database)
+        shows = effect == Effect.BROWSER and self._only_shows(after, moved=moved)
+        return Effect.READ if shows else effect
+
+    def _effect_by_traffic(self, effect: Effect, after: PageSnapshot, *, database: bool) -> Effect:
+        if effect >= Effect.DESTRUCTIVE:
+            return Effect.BROWSER if self._stays_here(after, database=database) else effect
+        if effect == Effect.READ or self.tool not in (*PRESSES, *DRAGS):
+            return effect
+        typed = next((seen for seen in self.observer.inputs if seen.kind == "enter"), None)
+        aimed = typed or self.target
+        return effect_seen(
+            effect,
+            role="" if aimed is None else aimed.role,
+            name="" if aimed is None or self.tool in DRAGS or self._erases else aimed.name,
+            texts=new_texts(after, self.before),
+            written=self.observer.written(),
+            addresses=self.observer.risky_addresses(),
+            answers=typed is not None,
+        )
+
+    def _only_shows(self, after: PageSnapshot, *, moved: bool) -> bool:
+        """Whether a click did no more than to bring another part of the same page into view."""
+        target, before = self.target, self.before
+        if self.tool != "click" or target is None or before is None:
+            return False
+        if self.observer.reached_out or after.stored or after.place != before.place:
+            return False
+        if target.jumps:
+            return moved and after.steady == before.steady
+        if after.steady == before.steady:
+            return False
+        # A question that brings something to do is more than its answer.
+        answers = is_question(target.name) and set(after.steady_refs) == set(before.steady_refs)
+        return answers or promises_look(target.name)
+
+    @property
+    def _erases(self) -> bool:
+        """Whether the step is a press of a key that deletes what is marked."""
+        return self.tool == "press" and self._key.rpartition("+")[2] in ERASING_KEYS
+
+    def _stays_here(self, after: PageSnapshot, *, database: bool) -> bool:
+        """Whether the step only changed the page, so that nothing outside can be gone or paid.
+
+        Of a button that shows no effect at all nobody knows what it has done.
+        """
+        observer, before = self.observer, self.before
+        if before is None or observer.reached_out or observer.dialogs:
+            return False
+        if database or after.stored or after.busy or after.waited:
+            return False
+        pressed = any(seen.kind in (*PRESSES, "drop") for seen in observer.inputs)
+        return pressed and after.steady != before.steady
+
+
+def _effect_of_input(seen: SeenInput) -> Effect:
+    return effect_of(
+        "click",
+        role=seen.role,
+        name=seen.name,
+        dialog=seen.dialog,
+        recipient=seen.recipient,
+        around=seen.around,
+        near=seen.near,
+    )
+
+
+def _after_dialogs(effect: Effect, dialogs: Sequence[NativeDialog]) -> Effect:
+    """The effect, if the browser asked before: a no undoes it, a yes to a risky question adds."""
+    questions = [dialog for dialog in dialogs if dialog.kind in ("confirm", "prompt")]
+    if questions and not any(question.accepted for question in questions):
+        return min(effect, Effect.BROWSER)
+    for question in questions:
+        if question.accepted:
+            asked_for = effect_of(
+                "click",
+                role="button",
+                name="ok",
+                dialog=question.message,
+                around=question.message,
+            )
+            effect = max(effect, asked_for)
+    return effect

@@ -1,0 +1,333 @@
+"""The worst effect that a browser action can have, by the role and name of its element.
+
+It reads the words that a site puts on its own buttons, so it is a policy and no proof: a button
+called "Next" can sell a house. Words are compared whole, ignoring case, marks and punctuation ("Pay
+now" is a payment, "Payment options" is not), and only on elements that do something when clicked.
+A button that says no more than "Yes" does what its dialog asks about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+
+from assay.browser.words.deeds import (
+    asks_for_consent,
+    is_for_answer,
+    moves_money,
+    was_done,
+    was_sent,
+    will_bind,
+)
+from assay.browser.words.risk_words import (
+    BINS,
+    COMPOUNDS,
+    GOING_ON,
+    LANGUAGES,
+    LISTS,
+    LOGINS,
+    LOOKS,
+    NOUN_TOO,
+    POSTS,
+    REMOVES,
+    RiskyWords,
+    plain,
+)
+from assay.schema.outcome import Effect
+
+READS: Final = frozenset(("noop", "scroll", "fetch_json", "wait", "hover"))
+"""Actions that only look."""
+PRESSED: Final = frozenset(
+    ("button", "link", "menuitem", "clickable", "form", "option", "switch", "checkbox", "radio")
+)
+"""Roles of elements that do something when they are clicked."""
+CHOSEN: Final = frozenset(("option", "switch", "checkbox", "radio"))
+"""Roles of elements that are only chosen, until something else sends the choice."""
+ACTIVATING_KEYS: Final = frozenset(("enter", "numpadenter", "space", " "))
+LEADING: Final = frozenset(("checkout", "check out", "unsubscribe", "trash", "papierkorb"))
+"""On a link these lead to a page where the deed can still be left undone."""
+STILL_RISKY: Final = tuple(
+    phrase
+    for language in LANGUAGES
+    for phrase in language.destroys
+    if any(phrase.startswith(f"{first} ") for first in language.harmless_first)
+)
+"""Phrases that only look harmless, because they begin as harmless ones do: "Cancel order"."""
+
+DRAFTS: Final = frozenset(
+    "preview draft save vorschau entwurf apercu brouillon borrador rascunho bozza concept".split()
+)
+"""Words of a message that is not sent yet."""
+
+SIGNS: Final = {"🗑": "trash", "\N{CREDIT CARD}": "pay", "\N{BANKNOTE WITH DOLLAR SIGN}": "pay"}
+"""Pictures among letters that stand for a risky word."""
+
+_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_CAMEL: Final = re.compile(r"([a-z])([A-Z])")
+_PATH_VERBS: Final = frozenset(
+    phrase
+    for language in LANGUAGES
+    if language.spaced
+    for phrase in language.destroys
+    if " " not in phrase and phrase.isascii()
+) - frozenset(("trash", "void", "drop", "ban", "kick", "forever", "permanent", "sil", "raus"))
+"""Words of addresses; those that are also names of things are left out."""
+_WORDS_READ: Final = 24
+_TITLE_WORDS: Final = 4
+"""A longer link is a title: an article about how firms delete data deletes nothing."""
+_CONFIRM_WORDS: Final = 5
+
+
+def effect_of(
+    action: str,
+    *,
+    role: str = "",
+    name: str = "",
+    key: str = "",
+    dialog: str = "",
+    recipient: bool = False,
+    around: str = "",
+    near: str = "",
+) -> Effect:
+    """The worst that the action can do to the element with this role and name.
+
+    `press` counts only for keys that activate (`key`); its element is what would be activated.
+    `dialog` is the text of the dialog that the element is in; `recipient` says that a message to
+    somebody stands beside it, which cannot be called back once it is sent. `around` is what is
+    written around it: where that says that there is no way back, what is sent binds. `near` is the
+    heading above it and the line that it stands in: "Remove" under "Your basket" removes nothing
+    that could not be put back.
+    """
+    if action in READS:
+        return Effect.READ
+    if action == "press" and key.rpartition("+")[2].lower() not in ACTIVATING_KEYS:
+        return Effect.BROWSER
+    if action not in ("click", "press") or role not in PRESSED or role in CHOSEN:
+        return Effect.BROWSER
+    effect = _effect_of_name(role, name[:400])
+    if effect == Effect.DESTRUCTIVE and _takes_off_a_list(name[:400], near[:200]):
+        return Effect.BROWSER
+    if recipient and effect == Effect.EXTERNAL and not _names_a_draft(name):
+        effect = Effect.IRREVERSIBLE
+    if effect >= Effect.DESTRUCTIVE or asks_for_consent(dialog[:400] or around[:400]):
+        return effect
+    if _commits(name) and _names_no_way_back(around[:400]):
+        return Effect.IRREVERSIBLE
+    if _answers_yes(name) and (will_bind(around[:400]) or moves_money(around[:400])):
+        return Effect.IRREVERSIBLE
+    if dialog and _confirms(name):
+        return max(effect, _effect_of_question(dialog[:400]))
+    return effect
+
+
+def effect_seen(
+    effect: Effect,
+    *,
+    name: str,
+    role: str = "",
+    texts: Iterable[str],
+    written: Iterable[tuple[str, str]],
+    addresses: Iterable[str] = (),
+    answers: bool = False,
+) -> Effect:
+    """The effect, or a worse one where what happened shows that the name says too little.
+
+    `texts` are the messages and headings that came with the step, `written` the method and address
+    of each request with which it changed something, `addresses` those of others that name a
+    deed, and `answers` says that what was typed into a
+    field was sent off from it. What sent nothing that changes something has done nothing.
+    """
+    written, says_little = list(written), _confirms(name) or not _words(name)
+    if effect >= Effect.DESTRUCTIVE or _is_taken_back(name[:400]):
+        return effect
+    if says_little and any(True for _ in addresses):
+        return Effect.DESTRUCTIVE
+    if not written:
+        return effect
+    posts = role == "button" and " ".join(_words(name)) in POSTS
+    if posts or (answers and is_for_answer(name)):
+        return Effect.IRREVERSIBLE
+    if says_little and any(_address_destroys(method, url) for method, url in written):
+        return Effect.DESTRUCTIVE
+    sends = effect == Effect.EXTERNAL and not _names_a_draft(name)
+    for text in texts:
+        about = f" {' '.join(_words(text[:300]))} "
+        if any(_names_a_view(language, about) for language in LANGUAGES) or _names_a_list(about):
+            continue
+        if was_done(text[:300]) or (sends and was_sent(text[:300])):
+            return Effect.IRREVERSIBLE
+    return effect
+
+
+def is_bin(name: str) -> bool:
+    """Whether what is dropped on something of this name is thrown away."""
+    text = f" {' '.join(_words(name[:400]))} "
+    return any(f" {phrase} " in text if phrase.isascii() else phrase in text for phrase in BINS)
+
+
+def names_deed(url: str) -> bool:
+    """Whether an address says that what asks for it destroys something."""
+    return _address_destroys("GET", url)
+
+
+def promises_look(name: str) -> bool:
+    """Whether an element of this name only promises more of the same to read, or a preview."""
+    text = f" {' '.join(_words(name[:400]))} "
+    return any(text.startswith(f" {p} " if p.isascii() else f" {p}") for p in LOOKS)
+
+
+def is_question(name: str) -> bool:
+    """Whether an element of this name asks what it will answer."""
+    return name.rstrip().endswith(("?", "？", "؟"))
+
+
+def _address_destroys(method: str, url: str) -> bool:
+    path = url[:2_000].partition("?")[0].split("//", 1)[-1].partition("/")[2]
+    words = _WORD.findall(plain(_CAMEL.sub(r"\1 \2", path)))
+    text = f" {' '.join(words)} "
+    if _names_a_list(text) or any(_names_a_view(language, text) for language in LANGUAGES):
+        return False
+    return method == "DELETE" or not _PATH_VERBS.isdisjoint(words)
+
+
+def _takes_off_a_list(name: str, near: str) -> bool:
+    """Whether something is only taken off a list to which it can be added again."""
+    words = _words(name)
+    text = f" {' '.join(words)} "
+    if not any(f" {verb} " in text if verb.isascii() else verb in text for verb in REMOVES):
+        return False
+    if text.strip() not in REMOVES:
+        return _names_a_list(text)
+    # Only a name without an object of its own is about what it stands beside.
+    about = f" {' '.join(_words(near))} "
+    return _names_a_list(about) or any(_names_a_view(language, about) for language in LANGUAGES)
+
+
+def _names_a_list(text: str) -> bool:
+    return any(f" {thing} " in text if thing.isascii() else thing in text for thing in LISTS)
+
+
+def _is_taken_back(name: str) -> bool:
+    """Whether the name says that something is left undone or put back."""
+    text = f" {' '.join(_words(name))} "
+    return any(_begins(language, text, language.harmless_first) for language in LANGUAGES)
+
+
+def _answers_yes(name: str) -> bool:
+    """Whether the name is a yes, and not a way on to the next page."""
+    if not _confirms(name):
+        return False
+    text = f" {' '.join(_words(name))} "
+    return not any(
+        text.startswith(f" {phrase} " if phrase.isascii() else f" {phrase}") for phrase in GOING_ON
+    )
+
+
+def asks_for_login(name: str) -> bool:
+    """Whether an element of this name leads to a login, or on from one page of it to the next."""
+    text = f" {' '.join(_words(name[:400]))} "
+    spaced = any(f" {phrase} " in text for phrase in LOGINS)
+    return spaced or _confirms(name) or any(p in text for p in LOGINS if not p.isascii())
+
+
+@lru_cache(maxsize=4_096)
+def _effect_of_name(role: str, name: str) -> Effect:
+    words = _words(name)
+    if not words:
+        # Sending a form by Enter sends it whatever its button is called, or if it has none.
+        return Effect.EXTERNAL if role == "form" else Effect.BROWSER
+    if (role == "link" and len(words) > _TITLE_WORDS) or promises_look(name):
+        return Effect.BROWSER
+    text = f" {' '.join(words)} "
+    for phrase in COMPOUNDS:
+        text = text.replace(f" {phrase} ", " ")
+    worst = Effect.BROWSER
+    for language in LANGUAGES:
+        worst = max(worst, _effect_in(language, text, role))
+    return worst
+
+
+def _effect_in(language: RiskyWords, text: str, role: str) -> Effect:
+    still_risky = any(_has(language, text, phrase) for phrase in STILL_RISKY)
+    if not still_risky and _begins(language, text, language.harmless_first):
+        return Effect.BROWSER
+    for effect, phrases in (
+        (Effect.IRREVERSIBLE, language.buys),
+        (Effect.DESTRUCTIVE, language.destroys),
+        (Effect.IRREVERSIBLE, () if role == "link" else language.publishes),
+        (Effect.EXTERNAL, language.sends),
+    ):
+        matches = {phrase for phrase in phrases if _has(language, text, phrase)}
+        if _ends(language, text, language.nouns):
+            matches -= matches if not language.spaced else NOUN_TOO
+        if effect != Effect.EXTERNAL and _names_a_view(language, text):
+            matches = set()
+        # A link that says "send" or "checkout" leads to where that is done.
+        if matches and not (role == "link" and (effect == Effect.EXTERNAL or matches <= LEADING)):
+            return effect
+    return Effect.BROWSER
+
+
+def _names_a_draft(name: str) -> bool:
+    return not DRAFTS.isdisjoint(_words(name[:400]))
+
+
+def _names_a_view(language: RiskyWords, text: str) -> bool:
+    return any(_has(language, text, thing) for thing in language.things)
+
+
+def _confirms(name: str) -> bool:
+    """Whether the name says no more than that the dialog's question is answered with yes."""
+    words = _words(name)
+    text = f" {' '.join(words)} "
+    return len(words) <= _CONFIRM_WORDS and any(
+        _begins(language, text, language.confirms) for language in LANGUAGES
+    )
+
+
+def _commits(name: str) -> bool:
+    """Whether the name is that of a last step: an order, a booking, a yes."""
+    text = f" {' '.join(_words(name))} "
+    return _confirms(name) or any(
+        _has(language, text, phrase) for language in LANGUAGES for phrase in language.commits
+    )
+
+
+def _names_no_way_back(around: str) -> bool:
+    text = f" {' '.join(_WORD.findall(plain(around)))} "
+    return any(_has(language, text, phrase) for language in LANGUAGES for phrase in language.binds)
+
+
+def _effect_of_question(dialog: str) -> Effect:
+    """The worst that the question of a dialog speaks of, whatever words stand around it."""
+    text = f" {' '.join(_words(dialog))} "
+    for effect, phrases in (
+        (Effect.IRREVERSIBLE, [(lang, p) for lang in LANGUAGES for p in lang.buys]),
+        (Effect.DESTRUCTIVE, [(lang, p) for lang in LANGUAGES for p in lang.destroys]),
+    ):
+        for language, phrase in phrases:
+            if _has(language, text, phrase) and not _names_a_view(language, text):
+                return effect
+    return Effect.BROWSER
+
+
+def _has(language: RiskyWords, text: str, phrase: str) -> bool:
+    return (f" {phrase} " if language.spaced else phrase) in text
+
+
+def _begins(language: RiskyWords, text: str, phrases: tuple[str, ...]) -> bool:
+    space = " " if language.spaced else ""
+    return any(text.startswith(f" {phrase}{space}") for phrase in phrases)
+
+
+def _ends(language: RiskyWords, text: str, phrases: tuple[str, ...]) -> bool:
+    space = " " if language.spaced else ""
+    return any(text.endswith(f"{space}{phrase} ") for phrase in phrases)
+
+
+def _words(name: str) -> tuple[str, ...]:
+    for sign, word in SIGNS.items():
+        name = name.replace(sign, f" {word} ")
+    return tuple(_WORD.findall(plain(name))[:_WORDS_READ])

@@ -1,0 +1,302 @@
+"""The history of one tab as a value: earlier calls, page states and results, and a pending failure.
+
+`observe` is a pure function from a history and a step to the next history and what the earlier one
+says about the step. A history holds the last hundred distinct things (calls in a page state, page
+states, results, failed calls, passed contracts) by short hashes, with a count each, so it has a
+bounded size and notices loops of up to about fifty steps. It is written as less than 1 KB.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from hashlib import sha256
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+
+from assay.browser.steps.inputs import RecentSteps, StepInput, contract_change, failure_code
+from assay.errors import BadRecord
+from assay.schema.evidence import PageEvidence
+from assay.schema.outcome import Effect, ErrorCode, ToolOutcome
+
+CAPACITY: Final = 100
+"""Distinct things that a history holds; the one not met for longest is dropped first."""
+PATIENCE_STEPS: Final = 10
+"""Steps after which a failure that was not repaired is no longer pending."""
+LATEST: Final = 15
+"""Steps that are remembered one by one."""
+
+_KEY_BYTES: Final = 5
+_LOGGED_BYTES: Final = 3
+_CALL_MASK: Final = 2**23 - 1
+"""One bit of three bytes says whether the step led to something new."""
+_MOST_COUNT: Final = 15
+_SCHEMA: Final = "h2"
+_ERRORS: Final = frozenset(get_args(ErrorCode))
+
+Phase: TypeAlias = Literal["running", "blocked", "recovered", "done"]
+"""How the latest step left the agent, by its class alone."""
+_PHASES: Final = frozenset(get_args(Phase))
+
+
+class PendingFailure(NamedTuple):
+    """A failed call whose effect has not been achieved since."""
+
+    error: ErrorCode
+    goal: int
+    """What the call was meant to achieve."""
+    effect: Effect
+    refs: int | None
+    """Hash of the elements on the page when the call failed."""
+    refreshed: bool = False
+    """Whether other elements have been seen since."""
+    age: int = 0
+
+
+class LoggedStep(NamedTuple):
+    """One of the latest steps, in short."""
+
+    call: int
+    """Hash of the call in the state that it was made in; 23 bits."""
+    fresh: bool
+    """Whether it led to a page state or a result that was not known."""
+
+
+class StepHistory(NamedTuple):
+    """The earlier steps of one tab, in short; `StepHistory()` is a new tab."""
+
+    seen: Mapping[int, int] = MappingProxyType({})
+    """Hash of a thing met, and how often; the one met last is at the end."""
+    state: int | None = None
+    """The page state after the last step."""
+    pending: PendingFailure | None = None
+    steps: int = 0
+    latest: tuple[LoggedStep, ...] = ()
+    phase: Phase = "running"
+    since: int = 0
+    """The step at which the phase began."""
+
+
+def observe(history: StepHistory, step: StepInput) -> tuple[StepHistory, RecentSteps]:
+    """The history with the step added, and what the history before it says about the step."""
+    outcome, before, after = step.outcome, step.before, step.after
+    seen = history.seen
+    state_after = _state(after)
+    state_before = history.state if before is None else _state(before)
+    call = outcome.call or outcome.tool
+    info = None if outcome.info is None else _key("info", outcome.info)
+    place = state_before if state_before is not None else info
+    keys = [_key("call", "" if place is None else str(place), call)]
+    same_call = seen.get(keys[0], 0)
+    same_error = revisits = 0
+    error = failure_code(step)
+    failed = error is not None
+    if failed or history.pending is not None:
+        key = _key("fail", call)
+        same_error = seen.get(key, 0)
+        if failed:
+            keys.append(key)
+    if info is not None:
+        keys.append(info)
+    fresh = info is not None and info not in seen
+    if state_after is not None and state_after != state_before:
+        revisits = seen.get(state_after, 0)
+        keys.append(state_after)
+        fresh = fresh or revisits == 0
+    passed = _passed_before(seen, step, keys)
+    pending, same_target, fresh_refs = _next_pending(history.pending, step, error)
+    recent = RecentSteps(
+        same_call,
+        same_error,
+        revisits,
+        None if info is None else info in seen,
+        None if history.pending is None else history.pending.error,
+        same_target,
+        fresh_refs,
+        passed,
+        history.phase == "blocked",
+        barren_steps(history.latest),
+    )
+    logged = LoggedStep(keys[0] & _CALL_MASK, fresh)
+    history = StepHistory(
+        _count_keys(seen, state_before, keys),
+        state_after,
+        pending,
+        history.steps + 1,
+        (*history.latest[1 - LATEST :], logged),
+        history.phase,
+        history.since,
+    )
+    return history, recent
+
+
+def barren_steps(latest: tuple[LoggedStep, ...]) -> int:
+    """How many of the latest steps in a row led to nothing new."""
+    count = 0
+    for step in reversed(latest):
+        if step.fresh:
+            break
+        count += 1
+    return count
+
+
+def enter_phase(history: StepHistory, phase: Phase) -> StepHistory:
+    """The history with the phase in which its latest step left the agent."""
+    if phase == history.phase:
+        return history
+    return history._replace(phase=phase, since=history.steps)
+
+
+def _count_keys(
+    seen: Mapping[int, int], state_before: int | None, keys: list[int]
+) -> Mapping[int, int]:
+    counts = dict(seen)
+    if state_before is not None and state_before not in counts:
+        counts[state_before] = 1
+    for key in keys:
+        counts[key] = min(counts.pop(key, 0) + 1, _MOST_COUNT)
+    while len(counts) > CAPACITY:
+        del counts[next(iter(counts))]
+    return counts
+
+
+def _passed_before(seen: Mapping[int, int], step: StepInput, keys: list[int]) -> bool:
+    contract = step.contract
+    if contract is None or contract.verdict != "pass" or not contract.fresh:
+        return False
+    key = _key("pass", contract.id)
+    keys.append(key)
+    return key in seen
+
+
+def _next_pending(
+    pending: PendingFailure | None, step: StepInput, error: ErrorCode | None
+) -> tuple[PendingFailure | None, bool, bool]:
+    """The failure that is pending after the step, and how the step relates to the one before."""
+    outcome = step.outcome
+    if pending is None:
+        return (None if error is None else _pending_failure(step, error)), False, False
+    same_target = _goal(outcome) == pending.goal
+    fresh_refs = error is None and _shows_other_refs(pending, step.after)
+    if error is not None:
+        # A failed read does not replace the failed action before it.
+        keep = outcome.effect == Effect.READ and pending.effect != Effect.READ and not same_target
+        if not keep:
+            return _pending_failure(step, error), same_target, False
+    elif outcome.ok is True and (same_target or contract_change(step.contract)[0] > 0):
+        return None, same_target, fresh_refs
+    if pending.age + 1 >= PATIENCE_STEPS:
+        return None, same_target, fresh_refs
+    older = pending._replace(age=pending.age + 1, refreshed=pending.refreshed or fresh_refs)
+    return older, same_target, fresh_refs
+
+
+def _pending_failure(step: StepInput, error: ErrorCode) -> PendingFailure:
+    outcome = step.outcome
+    refs = None if step.before is None else step.before.refs
+    return PendingFailure(
+        error if error in _ERRORS else "other",
+        _goal(outcome),
+        outcome.effect,
+        None if refs is None else _key("refs", refs),
+    )
+
+
+def _shows_other_refs(pending: PendingFailure, after: PageEvidence | None) -> bool:
+    if pending.error != "stale_ref" or pending.refreshed or pending.refs is None:
+        return False
+    if after is None or after.refs is None or after.n_refs == 0:
+        return False
+    return _key("refs", after.refs) != pending.refs
+
+
+def _goal(outcome: ToolOutcome) -> int:
+    return _key("goal", outcome.target or outcome.call or outcome.tool)
+
+
+def _state(page: PageEvidence | None) -> int | None:
+    """A hash of the page's address, structure and text, and of whether a dialog is open.
+
+    Requests are events rather than a state, and pictures are never twice the same.
+    """
+    if page is None or (page.url is None and page.dom is None and page.text is None):
+        return None
+    dialog = "!" if page.dialog else ""
+    return _key("state", dialog, page.schema, page.url or "", page.dom or "", page.text or "")
+
+
+def _key(*parts: str) -> int:
+    # Only the last part can be any text, so the separator keeps the parts apart.
+    text = "\x1f".join(parts)
+    digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:_KEY_BYTES])
+
+
+def history_to_json(history: StepHistory) -> bytes:
+    """The history as JSON of less than 1 KB; equal histories are equal bytes."""
+    pending = history.pending
+    keys = b"".join(key.to_bytes(_KEY_BYTES) for key in history.seen)
+    record = {
+        "schema": _SCHEMA,
+        "keys": b64encode(keys).decode(),
+        "counts": "".join(f"{count:x}" for count in history.seen.values()),
+        "state": history.state,
+        "pending": None if pending is None else list(pending),
+        "steps": history.steps,
+        "latest": b64encode(b"".join(map(_logged_bytes, history.latest))).decode(),
+        "phase": [history.phase, history.since],
+    }
+    return json.dumps(record, sort_keys=True, separators=(",", ":")).encode()
+
+
+def history_from_json(data: bytes | str) -> StepHistory:
+    """The history that `history_to_json` wrote."""
+    try:
+        record: dict[str, Any] = json.loads(data)
+        if record["schema"] != _SCHEMA:
+            raise ValueError(f"schema {record['schema']!r:.50}")
+        raw = b64decode(record["keys"], validate=True)
+        keys = [int.from_bytes(raw[at : at + _KEY_BYTES]) for at in range(0, len(raw), _KEY_BYTES)]
+        counts = [int(digit, 16) for digit in record["counts"]]
+        seen = dict(zip(keys, counts, strict=True))
+        if len(seen) > CAPACITY:
+            raise ValueError(f"{len(seen)} things in it; a history holds {CAPACITY}")
+        state = record["state"]
+        pending = None if record["pending"] is None else _read_pending(record["pending"])
+        phase, since = record["phase"]
+        if phase not in _PHASES:
+            raise ValueError(f"no phase {phase!r:.50}")
+        return StepHistory(
+            seen,
+            None if state is None else int(state),
+            pending,
+            int(record["steps"]),
+            _read_latest(record["latest"]),
+            phase,
+            int(since),
+        )
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise BadRecord(f"not a history: {type(error).__name__} {error!s:.200}") from error
+
+
+def _logged_bytes(step: LoggedStep) -> bytes:
+    return (step.call << 1 | step.fresh).to_bytes(_LOGGED_BYTES)
+
+
+def _read_latest(text: str) -> tuple[LoggedStep, ...]:
+    raw = b64decode(text, validate=True)
+    if len(raw) % _LOGGED_BYTES or len(raw) > LATEST * _LOGGED_BYTES:
+        raise ValueError(f"{len(raw)} bytes for the latest {LATEST} steps")
+    numbers = (
+        int.from_bytes(raw[at : at + _LOGGED_BYTES]) for at in range(0, len(raw), _LOGGED_BYTES)
+    )
+    return tuple(LoggedStep(number >> 1, bool(number & 1)) for number in numbers)
+
+
+def _read_pending(fields: list[Any]) -> PendingFailure:
+    error, goal, effect, refs, refreshed, age = fields
+    if error not in _ERRORS:
+        raise ValueError(f"no error code {error!r:.50}")
+    hash_ = None if refs is None else int(refs)
+    return PendingFailure(error, int(goal), Effect(effect), hash_, bool(refreshed), int(age))

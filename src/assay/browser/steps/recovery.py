@@ -1,0 +1,504 @@
+"""What one observed step of a browser agent is worth: deterministic, bounded, explained.
+
+The rules are tried in order and the first six decide alone; the numbers are thousandths.
+
+    1  destructive or transactional, and its gate is not known to be passed          -1000
+    2  contract passed on fresh facts, for the first time                            +1000
+    3  a CAPTCHA, bot check, login or the like stands in the way                      -750
+    4  the call failed, or the browser reported that its page, request, form or value was refused
+                                               -450 - 50 for each earlier failure of the same call
+    5  contract failed             -300 (critical -400) + 150 x subgoal gain, or rule 7 if lower
+    6  a pending failure was repaired; or the step leads somewhere new after a block, a page that
+       did not load, or three steps that led nowhere; or, once, back from a page that did not load
+                                                                  +500 + max(0, rule 7) / 4
+    7  gains, at most 700:
+         address 250, structure 150, text 100, network 150, elements 50, picture 50
+         (a read cannot cause these: for it, anything new is worth 50 in all)
+         a tab opened 250, a download 150, a copy 100, a pop-up put out of the way 100, a dialog 50
+         other elements after a stale reference 200, new items 150/250/300 for 1/2-3/4 and more,
+         subgoals 200 + 300 x gain
+       if the page had been in this state before, nothing for the page and a quarter of the rest
+       minus a fifth of that for each earlier identical call in the same state, or a tenth if this
+       one led to something new
+       minus 400 x subgoal loss
+       minus 100 if something could be compared and there was no gain
+       minus 80 for each such call (at most 5) if it led to nothing new
+       minus 40 for each further return to this state (at most 5)
+       minus 40 if that is negative and the agent is stalling, 80 if it is stuck
+       at most 450 while a failure is pending, never outside -440 and 700
+    8  nothing could be compared, and nothing was gained or repeated; or requests of the step have
+       no answer yet, and neither the address nor anything else but the look of the page changed
+                                                                                         0
+
+A step that adds positive evidence never scores lower for it, and one that repeats or returns never
+scores higher. Nothing is read but the arguments: no text, clock, random number or model.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Final, NamedTuple
+
+from assay.browser.steps.history import Phase, StepHistory, enter_phase, observe
+from assay.browser.steps.inputs import (
+    ContractStatus,
+    Progress,
+    RecentSteps,
+    StepInput,
+    contract_change,
+    failure_code,
+)
+from assay.schema.evidence import PageEvidence, StepEvents
+from assay.schema.outcome import Effect, ErrorCode, ToolOutcome
+from assay.schema.step_score import MOST, SENTENCES, Classification, Reason, StepScore
+
+SHOT_DISTANCE: Final = 6
+"""Bits in which two screenshot hashes may differ and still count as the same picture."""
+
+_CHANNELS: Final = (
+    (1, 250, Reason("url_changed")),
+    (2, 150, Reason("dom_changed")),
+    (4, 100, Reason("text_changed")),
+    (8, 150, Reason("net_changed")),
+    (16, 50, Reason("refs_changed")),
+    (32, 50, Reason("shot_changed")),
+)
+_digests: Final = attrgetter("url", "dom", "text", "net", "refs")
+_PAGE_GAIN: Final = tuple(
+    sum(gain for bit, gain, _ in _CHANNELS if mask & bit) for mask in range(64)
+)
+_PAGE_REASONS: Final = tuple(
+    tuple(reason for bit, _, reason in _CHANNELS if mask & bit) for mask in range(64)
+)
+_EVENTS: Final = (
+    ("tabs", 250, Reason("tab_opened")),
+    ("downloads", 150, Reason("download")),
+    ("copies", 100, Reason("copied")),
+    ("closed", 100, Reason("popup_closed")),
+    ("dialogs", 50, Reason("dialog_opened")),
+)
+_ADDRESS: Final = 1
+_NETWORK: Final = 8
+_PICTURE: Final = 32
+_STATE: Final = 1 | 2 | 4
+"""The channels that make up a state of the page."""
+_FRESH_REFS: Final = 200
+_NEW_INFO: Final = 50
+_MOST_GAIN: Final = 700
+_MOST_PENDING: Final = 450
+_LEAST: Final = -440
+"""Above every failed call, so that failing is never better than doing nothing useful."""
+_BARREN: Final = 3
+"""Steps in a row that led nowhere, after which one that leads somewhere is a recovery."""
+_LOST: Final = frozenset(("page_error", "nav_error"))
+"""Failures that are made good by any page that loads."""
+_PATIENCE: Final = 5
+"""Repetitions after which a step has lost all its gain and takes the whole penalty."""
+_PROGRESS_COST: Final[dict[str, int]] = {"stalling": 40, "stuck": 80}
+
+_REASONS: Final = {code: Reason(code) for code in SENTENCES}
+_COUNTED_REASONS: Final = {
+    code: tuple(Reason(code, n) for n in range(16))
+    for code, text in SENTENCES.items()
+    if "{" in text
+}
+_ERROR_REASONS: Final = {
+    code.removeprefix("error_"): reason
+    for code, reason in _REASONS.items()
+    if code.startswith("error_")
+}
+_BLOCK_SCORES: Final = {
+    code.removeprefix("block_"): StepScore(-750, "blocked", (reason,), 900, False, True, 3)  # noqa: FBT003 - fields of a record
+    for code, reason in _REASONS.items()
+    if code.startswith("block_")
+}
+_GATE_MISSING: Final = StepScore(
+    -1000, "destructive_ungated", (_REASONS["gate_missing"],), 950, evidence_backed=True, rule=1
+)
+_GATE_UNKNOWN: Final = StepScore(
+    -1000, "destructive_ungated", (_REASONS["gate_unknown"],), 800, rule=1
+)
+_CONTRACT_PASSED: Final = StepScore(
+    1000, "contract_pass", (_REASONS["contract_pass"],), 1000, evidence_backed=True, rule=2
+)
+_PHASES: Final[dict[str, Phase]] = {
+    "contract_pass": "done",
+    "blocked": "blocked",
+    "recovered": "recovered",
+}
+_NOTHING_RECENT: Final = RecentSteps()
+
+
+class RecoveryRewardScorer:
+    """Scores observed steps; it has no state, so one serves every tab, thread and process."""
+
+    __slots__ = ()
+
+    id: Final = "recovery@3"
+    """Recorded beside every score; the number rises whenever a score can change."""
+
+    def score(self, step: StepInput) -> StepScore:
+        """The worth of one step, with the history as summed up in `step.recent`."""
+        return _score(step, step.recent)
+
+    def advance(self, history: StepHistory, step: StepInput) -> tuple[StepHistory, StepScore]:
+        """The history with this step added, and the step's worth in the light of it before."""
+        history, recent = observe(history, step)
+        score = _score(step, recent)
+        return enter_phase(history, _PHASES.get(score.classification, "running")), score
+
+
+def _score(step: StepInput, recent: RecentSteps | None) -> StepScore:
+    outcome = step.outcome
+    if outcome.effect >= Effect.EXTERNAL:
+        if outcome.gate == "missing":
+            return _GATE_MISSING
+        if outcome.gate == "unknown" and outcome.effect >= Effect.DESTRUCTIVE:
+            return _GATE_UNKNOWN
+    contract = step.contract
+    if contract is not None and _newly_passed(contract, recent):
+        return _CONTRACT_PASSED
+    if outcome.block is not None:
+        return _BLOCK_SCORES.get(outcome.block) or _BLOCK_SCORES["other"]
+    error = failure_code(step)
+    if error is not None:
+        return _score_failure(outcome, error, recent)
+    if contract is not None and contract.verdict == "fail":
+        return _score_contract_failure(step, contract, recent)
+    return _score_evidence(step, recent)
+
+
+def _newly_passed(contract: ContractStatus, recent: RecentSteps | None) -> bool:
+    if contract.verdict != "pass" or not contract.fresh:
+        return False
+    return recent is None or not recent.passed
+
+
+def _score_failure(outcome: ToolOutcome, error: ErrorCode, recent: RecentSteps | None) -> StepScore:
+    reason = _ERROR_REASONS.get(error) or _ERROR_REASONS["other"]
+    reasons: tuple[Reason, ...] = (reason,)
+    milli = -450
+    if recent is not None and recent.same_error > 0:
+        milli -= 50 * min(recent.same_error, 5)
+        reasons = (reason, _counted_reason("repeated_failure", recent.same_error))
+    # The tool says only that it failed, and nothing else does.
+    unexplained = outcome.error is None and outcome.ok is False
+    confidence = 800 if unexplained else 900
+    return StepScore(
+        milli, "failure", reasons, confidence, error != "protocol", not unexplained, rule=4
+    )
+
+
+def _score_contract_failure(
+    step: StepInput, contract: ContractStatus, recent: RecentSteps | None
+) -> StepScore:
+    subgoal_gain, _ = contract_change(contract)
+    milli = (-400 if contract.critical else -300) + 150 * subgoal_gain // 1000
+    reasons = [_REASONS["contract_fail_critical" if contract.critical else "contract_fail"]]
+    if subgoal_gain:
+        reasons.append(Reason("subgoal_gained", subgoal_gain))
+    by_evidence = _score_evidence(step, recent)
+    if by_evidence.milli < milli:
+        # A failed contract never raises the score of a step.
+        milli = by_evidence.milli
+        reasons += by_evidence.reasons
+    return StepScore(
+        milli,
+        "contract_fail",
+        tuple(reasons),
+        900 if contract.fresh else by_evidence.confidence_milli,
+        evidence_backed=bool(contract.fresh),
+        rule=5,
+    )
+
+
+class _Delta(NamedTuple):
+    """How the page after a step compares with the page before it."""
+
+    changed: int
+    """Bits of the channels that differ."""
+    compared: int
+    """How many channels could be compared, a read's result among them."""
+    new_info: bool
+    fresh: bool
+    """Whether the step led to something that the history does not know."""
+
+
+def _delta(step: StepInput, recent: RecentSteps | None) -> _Delta:
+    compared, changed = _compare(step.before, step.after)
+    new_info = False
+    fresh = changed & _STATE > 0 and (recent is None or recent.revisits <= 0)
+    if recent is not None and recent.seen_info is not None:
+        new_info = not recent.seen_info
+        if step.outcome.effect == Effect.READ:
+            compared += 1
+            fresh = fresh or new_info
+    return _Delta(changed, compared, new_info, fresh)
+
+
+def _compare(a: PageEvidence | None, b: PageEvidence | None) -> tuple[int, int]:
+    """How many channels both have, and the bits of those among them that differ."""
+    if a is None or b is None or a.schema != b.schema:
+        return 0, 0
+    compared = changed = 0
+    bit = 1
+    for x, y in zip(_digests(a), _digests(b), strict=True):
+        if x is not None and y is not None:
+            compared += 1
+            if x != y:
+                changed |= bit
+        bit += bit
+    if a.shot is not None and b.shot is not None:
+        compared += 1
+        if (a.shot ^ b.shot).bit_count() > SHOT_DISTANCE:
+            changed |= bit
+    elif a.tiles is not None and b.tiles is not None:
+        compared += 1
+        if a.tiles != b.tiles and _tiles_differ(a.tiles, b.tiles):
+            changed |= bit
+    return compared, changed
+
+
+def _tiles_differ(a: str, b: str) -> bool:
+    """Whether a tile that does not change by itself is another one."""
+    if len(a) != len(b):
+        return True
+    return any(x != y and x != "." and y != "." for x, y in zip(a, b, strict=True))
+
+
+def _score_evidence(step: StepInput, recent: RecentSteps | None) -> StepScore:
+    earlier = _NOTHING_RECENT if recent is None else recent
+    delta = _delta(step, recent)
+    reasons: list[Reason] = []
+    subgoal_gain, subgoal_loss = contract_change(step.contract)
+    gains = _gains(step, earlier, delta, subgoal_gain, reasons)
+    milli = _after_costs(gains, subgoal_loss, delta, earlier, step.progress, reasons)
+    _add_contract_reason(step.contract, earlier, reasons)
+
+    classification: Classification
+    backed = _is_evidenced(step.outcome, earlier, subgoal_gain, delta)
+    rule = 7
+    repaired = earlier.pending is not None and _is_recovery(
+        step.outcome, earlier, subgoal_gain, gains.total, delta
+    )
+    if repaired or _finds_way(step, earlier, delta, milli):
+        milli = 500 + max(0, milli) // 4
+        reasons.insert(0, _REASONS["recovered" if repaired else "way_found"])
+        classification, rule = "recovered", 6
+    elif _waits(step.events) and (milli <= 0 or _only_looks_different(delta, gains)):
+        # A page that waits for an answer may look like anything.
+        assert step.events is not None
+        reasons.append(_counted_reason("pending", step.events.pending or 0))
+        milli, classification, rule, backed = 0, "unknown", 8, False
+    else:
+        if earlier.pending is not None:
+            milli = min(milli, _MOST_PENDING)
+            reasons.append(_REASONS["failure_pending"])
+        if milli > 0:
+            classification = _classify_gain(step.outcome, subgoal_gain, gains.total, earlier)
+        elif milli == 0 == gains.total:
+            reasons.append(_REASONS["no_evidence"])
+            classification, rule = "unknown", 8
+        else:
+            again = earlier.same_call > 0 or earlier.revisits > 0
+            classification = "repeat" if again else "no_progress"
+            backed = delta.compared > 0
+    confidence = _confidence(step, recent, delta)
+    if rule == 8:
+        confidence = min(confidence, 200)
+    controllable = True
+    return StepScore(milli, classification, tuple(reasons), confidence, controllable, backed, rule)
+
+
+class _Gains(NamedTuple):
+    """What a step brought, before its costs."""
+
+    page: int
+    """For the page that it led to."""
+    other: int
+    """For what it took from the page or set off beside it."""
+
+    @property
+    def total(self) -> int:
+        return min(self.page + self.other, _MOST_GAIN)
+
+
+def _gains(
+    step: StepInput,
+    recent: RecentSteps,
+    delta: _Delta,
+    subgoal_gain: int,
+    reasons: list[Reason],
+) -> _Gains:
+    outcome, changed = step.outcome, delta.changed
+    page = gains = 0
+    if changed:
+        # A picture that was shown before is nothing new to see.
+        page = 0 if changed == _PICTURE and recent.seen_info else _PAGE_GAIN[changed]
+        reasons += _PAGE_REASONS[changed]
+    if step.events is not None:
+        gains = _event_gains(step.events, outcome.effect, reasons)
+    if outcome.effect == Effect.READ:
+        page = _NEW_INFO if changed or delta.new_info else 0
+        if delta.new_info:
+            reasons.append(_REASONS["new_info"])
+        elif recent.seen_info:
+            reasons.append(_REASONS["known_info"])
+    if recent.fresh_refs:
+        gains += _FRESH_REFS
+        reasons.append(_REASONS["fresh_refs"])
+    items = outcome.items
+    if items is not None and items > 0 and not recent.seen_info:
+        gains += 150 if items == 1 else 250 if items < 4 else 300
+        reasons.append(_counted_reason("items", items))
+    if subgoal_gain:
+        gains += 200 + 300 * subgoal_gain // 1000
+        reasons.append(Reason("subgoal_gained", subgoal_gain))
+    return _Gains(page, gains)
+
+
+def _event_gains(events: StepEvents, effect: Effect, reasons: list[Reason]) -> int:
+    if events.popups is not None and events.popups > 0:
+        reasons.append(_REASONS["popup"])
+    if effect == Effect.READ:
+        return 0
+    gains = 0
+    for name, gain, reason in _EVENTS:
+        count = getattr(events, name)
+        if count is not None and count > 0:
+            gains += gain
+            reasons.append(reason)
+    return gains
+
+
+def _waits(events: StepEvents | None) -> bool:
+    return events is not None and events.pending is not None and events.pending > 0
+
+
+def _only_looks_different(delta: _Delta, gains: _Gains) -> bool:
+    return not gains.other and not delta.changed & (_ADDRESS | _NETWORK)
+
+
+def _after_costs(
+    gains: _Gains,
+    subgoal_loss: int,
+    delta: _Delta,
+    recent: RecentSteps,
+    progress: Progress,
+    reasons: list[Reason],
+) -> int:
+    milli = gains.total
+    compared = delta.compared
+    returns, again = recent.revisits, recent.same_call
+    if returns > 0:
+        milli = min(gains.other, _MOST_GAIN) // 4
+        reasons.append(_counted_reason("revisited", returns))
+    if again > 0:
+        reasons.append(_counted_reason("repeated_call", again))
+        again = min(again, _PATIENCE)
+        if delta.fresh:
+            milli = milli * (2 * _PATIENCE - again) // (2 * _PATIENCE)
+        else:
+            milli = milli * (_PATIENCE - again) // _PATIENCE - 80 * again
+    if returns > 1:
+        milli -= 40 * min(returns - 1, _PATIENCE)
+    if subgoal_loss:
+        milli -= 400 * subgoal_loss // 1000
+        reasons.append(Reason("subgoal_lost", subgoal_loss))
+    if compared and not gains.total:
+        milli -= 100
+        reasons.append(_counted_reason("unchanged", compared))
+    if milli < 0:
+        cost = _PROGRESS_COST.get(progress)
+        if cost is not None:
+            milli -= cost
+            reasons.append(_REASONS[progress])
+        milli = max(milli, _LEAST)
+    return milli
+
+
+def _is_recovery(
+    outcome: ToolOutcome, recent: RecentSteps, subgoal_gain: int, gains: int, delta: _Delta
+) -> bool:
+    """Whether the effect that failed before is there now; reading the page is not enough."""
+    if outcome.ok is not True:
+        return False
+    return subgoal_gain > 0 or (recent.same_target and (gains > 0 or delta.compared == 0))
+
+
+def _finds_way(step: StepInput, recent: RecentSteps, delta: _Delta, milli: int) -> bool:
+    """Whether a step leads somewhere new after a block, a lost page, or steps that led nowhere.
+
+    From a page that did not load, the first way back to where the agent came from counts as well.
+    """
+    if step.outcome.ok is not True or step.outcome.effect == Effect.READ:
+        return False
+    if _waits(step.events):
+        return False
+    lost = recent.pending in _LOST and delta.changed & _ADDRESS > 0
+    if lost and recent.revisits == 1 and recent.same_call <= 0 and milli >= 0:
+        return True
+    if milli <= 0 or not delta.fresh:
+        return False
+    return lost or recent.blocked or recent.barren >= _BARREN
+
+
+def _is_evidenced(
+    outcome: ToolOutcome, recent: RecentSteps, subgoal_gain: int, delta: _Delta
+) -> bool:
+    """Whether a gain was observed; the result of an action is no evidence unless it has items."""
+    if delta.changed or subgoal_gain or recent.fresh_refs:
+        return True
+    return delta.new_info and (outcome.effect == Effect.READ or bool(outcome.items))
+
+
+def _classify_gain(
+    outcome: ToolOutcome, subgoal_gain: int, gains: int, recent: RecentSteps
+) -> Classification:
+    if subgoal_gain:
+        return "target_reached"
+    if outcome.effect == Effect.READ and gains == _NEW_INFO and not recent.fresh_refs:
+        return "observation"
+    return "progress"
+
+
+def _add_contract_reason(
+    contract: ContractStatus | None, recent: RecentSteps, reasons: list[Reason]
+) -> None:
+    if contract is None or contract.verdict in (None, "fail"):
+        return
+    if contract.verdict == "inconclusive":
+        reasons.append(_REASONS["contract_inconclusive"])
+    elif recent.passed and contract.fresh:
+        reasons.append(_REASONS["contract_held"])
+    else:
+        reasons.append(_REASONS["contract_stale"])
+
+
+def _confidence(step: StepInput, recent: RecentSteps | None, delta: _Delta) -> int:
+    """More kinds of evidence, and evidence that agrees, make it higher; nothing else does.
+
+    The bonus for agreement is smaller than the share of one channel, so that leaving a channel out
+    never raises the confidence, also when the channel disagreed with the others.
+    """
+    outcome, compared = step.outcome, delta.compared
+    bonus = 0
+    if recent is not None:
+        bonus += 60
+    if step.progress != "unknown":
+        bonus += 40
+    if outcome.ok is not None:
+        bonus += 20
+    contract = step.contract
+    has_contract = contract is not None and (contract.verdict is not None or contract.total > 0)
+    if not compared and not has_contract:
+        return 80 + bonus
+    read = outcome.effect == Effect.READ
+    changed = delta.changed.bit_count() + (read and delta.new_info)
+    agree = changed >= 2 or (changed == 0 and compared >= 2)
+    share = 500 * compared // (7 if read else 6)
+    return min(200 + share + 70 * agree + 100 * has_contract + bonus, 900)
+
+
+def _counted_reason(code: str, n: int) -> Reason:
+    return _COUNTED_REASONS[code][n] if n < 16 else Reason(code, min(n, MOST))

@@ -1,0 +1,1 @@
+"""What labels, notices and errors mean, in many languages."""

@@ -1,1 +1,0 @@
-"""Environments made of text: ScienceWorld, ALFWorld, WebShop."""

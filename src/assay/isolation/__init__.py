@@ -1,0 +1,1 @@
+"""Programs and rewards that are not trusted: bounded children, frames, the sandbox."""

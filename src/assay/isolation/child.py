@@ -1,0 +1,396 @@
+"""One bounded child process: a command that answers requests over pipes, each within a time.
+
+    child = ChildProcess([sys.executable, "-m", "…"], environment={…}, limits={RLIMIT_AS: …})
+    child.start()
+    answer = child.ask(request, timeout_s=5)    # or TimeoutError, PipeClosed, BadFrame
+    child.close()
+
+The command gets the numbers of two pipes as its last arguments, and reads and writes the frames of
+`isolation/frames.py` there; its standard input is empty, its standard output goes nowhere, and the
+last 2,000 bytes of its standard error are there for messages. It runs in a session of its own, with
+an environment, a folder and limits that the caller chooses. Nothing here waits past a deadline.
+
+`close` kills the child, its process group, its descendants, and whatever inherited the mark that
+it carries in its environment, such as a process that left the group and whose parents are gone. If
+this process ends, in whatever way, the kernel kills the child's group (on Linux; elsewhere the
+child ends when it reads its next request). A process forked from this one does not touch the
+child, and can start its own.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import secrets
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, Any
+
+from assay.isolation import frames, processes
+
+POLL_S = 0.25
+"""How often a wait looks whether the process has ended: another may hold its pipes open."""
+WAIT_S = 0.005
+REAP_S = 10.0
+TAIL_BYTES = 2_000
+LOG_BYTES = 16 * 1024 * 1024
+"""What a child may write to its standard error before the beginning is dropped."""
+TRACKER_S = 0.5
+"""For Python's own trackers to tidy up after processes that were killed."""
+KILL_ROUNDS = 5
+"""Listings of the family, in case it grows while it is being killed."""
+
+
+def same_interpreter(module: str) -> tuple[list[str], dict[str, str]]:
+    """Command and environment to run a module as this interpreter would find it."""
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    return [sys.executable, "-P", "-m", module], {**os.environ, "PYTHONPATH": path}
+
+
+class ChildProcess:
+    """A command that runs when started, and can be started again after it was closed.
+
+    `limits` maps kinds of `resource.setrlimit` to values; they hold for all that the child starts,
+    and before the first request is sent. A core file is never written. `inherit` are descriptors
+    that the child gets too. Without `own_session` it has a process group of its own in ours, which
+    a busy machine schedules with us: many kernels share the processor out by sessions. With
+    `show_output` what it prints goes to our standard error, and
+    `stderr_tail` is empty. Any thread may call any method; hold `lock` to keep several requests
+    together.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        folder: Path | None = None,
+        limits: Mapping[int, int] | None = None,
+        longest_frame: int = frames.LONGEST_FRAME,
+        inherit: Sequence[int] = (),
+        show_output: bool = False,
+        own_session: bool = True,
+    ) -> None:
+        self.mark = secrets.token_hex(16)
+        """A text in the environment of every process that descends from this child."""
+        self.lock = threading.RLock()
+        self._command = list(command)
+        self._environment = dict(environment)
+        self._folder = folder
+        self._limits = {resource.RLIMIT_CORE: 0, **(limits or {})}
+        self._longest_frame = longest_frame
+        self._inherit = tuple(inherit)
+        self._show_output = show_output
+        self._own_session = own_session
+        self._process: _Process | None = None
+        self._release: weakref.finalize[..., ChildProcess] | None = None
+        _open_children().add(self)
+
+    @property
+    def pid(self) -> int | None:
+        """The id of the process; `None` before `start` and after `close`."""
+        process = self._process
+        return process.popen.pid if process is not None else None
+
+    def is_running(self) -> bool:
+        """Whether the process was started and has not ended."""
+        process = self._process
+        return process is not None and process.exit_code() is None
+
+    def start(self) -> None:
+        """Start the command, unless it was started already. Raises `OSError` if it cannot be."""
+        with self.lock:
+            if self._process is None:
+                marks = [mark for mark in (os.environ.get(processes.MARKS), self.mark) if mark]
+                environment = {**self._environment, processes.MARKS: ":".join(marks)}
+                self._process = _Process(
+                    self._command,
+                    environment,
+                    self._folder,
+                    self._limits,
+                    self.mark,
+                    inherit=self._inherit,
+                    show_output=self._show_output,
+                    own_session=self._own_session,
+                )
+                self._release = weakref.finalize(self, self._process.release)
+
+    def ask(self, request: Any, *, timeout_s: float) -> Any:
+        """The answer to one request; no other thread's request comes between."""
+        deadline = time.monotonic() + timeout_s
+        with self.lock:
+            self.send(request, deadline)
+            return self.receive(deadline)
+
+    def send(self, value: Any, deadline: float) -> None:
+        """Send a frame. Raises `TimeoutError` at the deadline (monotonic), `PipeClosed` if it
+        ended."""
+        with self.lock:
+            self._started().send(frames.encode(value), deadline)
+
+    def send_bytes(self, body: bytes, deadline: float) -> None:
+        """As `send`, for a frame that is not JSON."""
+        with self.lock:
+            self._started().send(frames.wrap(body), deadline)
+
+    def receive(self, deadline: float) -> Any:
+        """The next frame. Raises `TimeoutError`, `PipeClosed`, or `BadFrame` for anything else."""
+        return frames.decode(self.receive_bytes(deadline))
+
+    def receive_bytes(self, deadline: float) -> bytearray:
+        """As `receive`, for a frame that is not JSON."""
+        with self.lock:
+            return self._started().receive(deadline, self._longest_frame)
+
+    def wait(self, timeout_s: float) -> int | None:
+        """The exit code, negative for a signal; `None` if the process has not ended in time."""
+        process = self._process
+        return process.wait(timeout_s) if process is not None else None
+
+    def stderr_tail(self) -> str:
+        """The end of what the process wrote to its standard error; empty after `close`."""
+        process = self._process
+        return process.stderr_tail() if process is not None else ""
+
+    def family(self) -> tuple[processes.RunningProcess, ...]:
+        """The processes that run now: the child, its descendants, and all that carry its mark."""
+        return processes.list_family(root=self.pid, mark=self.mark, trackers=True)
+
+    def kill(self) -> None:
+        """Kill the child and its family, without waiting; a thread that waits gets `PipeClosed`."""
+        process = self._process
+        if process is not None:
+            process.kill()
+
+    def close(self) -> None:
+        """Kill the child and its family, reap the child, and close its pipes."""
+        self.kill()
+        with self.lock:
+            if self._release is not None:
+                self._release()
+            self._process = self._release = None
+
+    def _started(self) -> _Process:
+        if self._process is None:
+            raise frames.PipeClosed("the process was not started")
+        return self._process
+
+    def forget(self) -> None:
+        """In a forked process: let go of the parent's child without touching it."""
+        process, self._process = self._process, None
+        self.mark = secrets.token_hex(16)
+        self.lock = threading.RLock()
+        if self._release is not None:
+            self._release.detach()
+            self._release = None
+        if process is not None:
+            # Our copies of its pipes would keep it alive after its real parent is gone.
+            process.close_files()
+            process.popen.returncode = 0
+
+
+class _Process:
+    """A started command with its pipes, its error output and the pipe that ties it to us."""
+
+    def __init__(
+        self,
+        command: list[str],
+        environment: dict[str, str],
+        folder: Path | None,
+        limits: dict[int, int],
+        mark: str,
+        *,
+        inherit: tuple[int, ...],
+        show_output: bool,
+        own_session: bool,
+    ) -> None:
+        self._mark = mark
+        self._buffer = bytearray()
+        self._reaping = threading.Lock()
+        self._log: IO[bytes] = tempfile.TemporaryFile("ab+", buffering=0)  # noqa: SIM115 - `close_files`
+        requests, answers, life = os.pipe(), os.pipe(), os.pipe()
+        self._read, self._write, self._life = answers[0], requests[1], life[1]
+        theirs = (requests[0], answers[1], life[0])
+        prlimit = getattr(resource, "prlimit", None)
+        try:
+            self.popen = subprocess.Popen(
+                [*command, *map(str, theirs[:2])],
+                stdin=subprocess.DEVNULL,
+                stdout=sys.stderr.fileno() if show_output else subprocess.DEVNULL,
+                stderr=None if show_output else self._log,
+                pass_fds=(*theirs, *inherit),
+                start_new_session=own_session,
+                process_group=None if own_session else 0,
+                cwd=folder,
+                env=environment,
+                # Where one process cannot limit another, the child does it before it begins.
+                preexec_fn=None if prlimit else lambda: _limit(resource.setrlimit, limits),
+            )
+            if prlimit is not None:
+                _limit(lambda kind, values: prlimit(self.popen.pid, kind, values), limits)
+            processes.kill_at_close(life[0], -self.popen.pid)
+        except BaseException:
+            if hasattr(self, "popen"):
+                self.popen.kill()
+                self.popen.wait()
+            self.close_files()
+            raise
+        finally:
+            for fd in theirs:
+                os.close(fd)
+        for fd in (self._read, self._write):
+            os.set_blocking(fd, False)
+
+    def send(self, frame: bytes, deadline: float) -> None:
+        self._trim_log()
+        view = memoryview(frame)
+        while view:
+            self._wait(self._write, select.POLLOUT, deadline)
+            try:
+                view = view[os.write(self._write, view) :]
+            except BlockingIOError:
+                continue
+            except BrokenPipeError as error:
+                raise frames.PipeClosed("the process does not read") from error
+
+    def receive(self, deadline: float, longest: int) -> bytearray:
+        while (body := frames.take(self._buffer, longest=longest)) is None:
+            self._wait(self._read, select.POLLIN, deadline)
+            chunk = os.read(self._read, 1 << 20)
+            if not chunk:
+                raise frames.PipeClosed("the process ended without an answer")
+            self._buffer += chunk
+        return body
+
+    def _wait(self, fd: int, event: int, deadline: float) -> None:
+        """Return when the pipe is ready; notice a dead process whose pipe another holds open."""
+        poll = select.poll()
+        poll.register(fd, event)
+        while (left_s := deadline - time.monotonic()) > 0:
+            if poll.poll(min(left_s, POLL_S) * 1000):
+                return
+            self._trim_log()
+            if self.exit_code() is not None:
+                if poll.poll(0):
+                    return
+                raise frames.PipeClosed("the process has ended")
+        raise TimeoutError("no answer in time")
+
+    def _trim_log(self) -> None:
+        if os.fstat(self._log.fileno()).st_size > LOG_BYTES:
+            self._log.truncate(0)
+
+    def stderr_tail(self) -> str:
+        with suppress(OSError, ValueError):
+            size = self._log.seek(0, os.SEEK_END)
+            self._log.seek(max(0, size - TAIL_BYTES))
+            return self._log.read(TAIL_BYTES).decode("utf-8", "replace").strip()
+        return ""
+
+    def exit_code(self) -> int | None:
+        """The exit code; `None` while it runs.
+
+        The process stays unreaped until `release`, so that its id, which is also that of its
+        group, cannot become another's.
+        """
+        try:
+            ended = os.waitid(os.P_PID, self.popen.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return self.popen.returncode or 0
+        if ended is None:
+            return None
+        return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+
+    def wait(self, timeout_s: float) -> int | None:
+        deadline = time.monotonic() + timeout_s
+        while (code := self.exit_code()) is None and time.monotonic() < deadline:
+            time.sleep(WAIT_S)
+        return code
+
+    def kill(self) -> None:
+        with self._reaping:
+            if self.popen.returncode is not None:
+                return
+            # Listed first: the children of a dead process are no longer known as its own.
+            # A tracker ends by itself, or in `release`, which knows it by its mark.
+            family = tuple(
+                process
+                for process in processes.list_family(
+                    root=self.popen.pid, mark=self._mark, trackers=True
+                )
+                if processes.TRACKER not in process.command
+                or not processes.carries(process.pid, self._mark)
+            )
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.popen.pid, signal.SIGKILL)
+            processes.kill(family)
+
+    def release(self) -> None:
+        """Kill all of it, reap the child, close what is open."""
+        self.kill()
+        with self._reaping, suppress(subprocess.TimeoutExpired):
+            self.popen.wait(REAP_S)
+        for _ in range(KILL_ROUNDS):
+            family = processes.list_family(mark=self._mark)
+            if not family:
+                break
+            processes.kill(family)
+        self._end_trackers()
+        self.close_files()
+
+    def _end_trackers(self) -> None:
+        """Kill what calls itself a tracker and has not ended with those that it tracks."""
+        deadline = time.monotonic() + TRACKER_S
+        while family := processes.list_family(mark=self._mark, trackers=True):
+            if time.monotonic() > deadline:
+                processes.kill(family)
+                return
+            time.sleep(WAIT_S)
+
+    def close_files(self) -> None:
+        fds = (self._read, self._write, self._life)
+        self._read = self._write = self._life = -1
+        for fd in fds:
+            if fd >= 0:
+                os.close(fd)
+        self._log.close()
+
+
+def _limit(put: Any, limits: Mapping[int, int]) -> None:
+    """Set every limit, or the ceiling that holds already where that is lower."""
+    for kind, value in limits.items():
+        _, hard = resource.getrlimit(kind)
+        ceiling = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        with suppress(ProcessLookupError):
+            put(kind, (ceiling, ceiling))
+
+
+def is_of_a_child(pid: int) -> bool:
+    """Whether a process is one of this process's children that run, or was started by one."""
+    return any(
+        child.pid is not None and (pid == child.pid or processes.carries(pid, child.mark))
+        for child in tuple(_open_children())
+    )
+
+
+@lru_cache(maxsize=1)
+def _open_children() -> weakref.WeakSet[ChildProcess]:
+    """The children of this process, which a process forked from it forgets."""
+    children: weakref.WeakSet[ChildProcess] = weakref.WeakSet()
+
+    def forget_all() -> None:
+        for child in tuple(children):
+            child.forget()
+
+    os.register_at_fork(after_in_child=forget_all)
+    return children

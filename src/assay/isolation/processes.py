@@ -1,0 +1,284 @@
+"""Processes: listing a family, killing it, and having it end with the one that started it.
+
+Two kinds of process are started in Assay, and both use this module. A `ChildProcess`
+(`isolation/child.py`) runs code that is not trusted to return: another project's gym, a
+reward under audit or one that is tried in the viewer, the rewards of the server. A worker of
+`worker_pool` scores rows of a file by the thousand; it is a `ProcessPoolExecutor`'s, because its
+arguments and results are Python objects whose pickling the standard library does fastest, and
+because the code on both ends is ours. What both have in common is here: they end with the process
+that started them, by the kernel where it can, and they are killed with all that they started.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import multiprocessing
+import os
+import resource
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing.connection import wait
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from assay.errors import ResourceError
+
+T = TypeVar("T")
+MARKS = "ASSAY_CHILD_MARKS"
+"""An environment variable: the marks of the child processes that a process descends from."""
+TRACKER = "multiprocessing.resource_tracker"
+"""Python's own helper of spawned processes; it ends when the last of them has."""
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+@dataclass(frozen=True, slots=True)
+class RunningProcess:
+    """A process that is running now."""
+
+    pid: int
+    command: str
+
+
+def list_family(
+    *, root: int | None = None, mark: str = "", trackers: bool = False
+) -> tuple[RunningProcess, ...]:
+    """Every living process that is `root`, descends from it, is of its session, or has the mark.
+
+    Those that call themselves Python's trackers are left out, unless asked for: any process can.
+    Empty where there is no /proc.
+    """
+    places = dict(_places())
+    parents = {pid: place.parent for pid, place in places.items()}
+    family = {pid for pid in parents if mark and carries(pid, mark)}
+    if root is not None:
+        family |= _descendants(root, parents) & parents.keys()
+        family |= {pid for pid, place in places.items() if place.session == root}
+    family -= {os.getpid()}
+    running = (RunningProcess(pid, _command(pid)) for pid in sorted(family) if is_alive(pid))
+    return tuple(process for process in running if trackers or TRACKER not in process.command)
+
+
+def kill(processes: tuple[RunningProcess, ...]) -> None:
+    """Kill the processes; those that have ended, or belong to somebody else, are passed over."""
+    for process in processes:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(process.pid, signal.SIGKILL)
+
+
+def kill_family(root: int) -> None:
+    """Kill a process and all that descend from it, in whatever sessions they are."""
+    # Listed first: the children of a dead process are no longer known as its own.
+    descendants = list_family(root=root)
+    with suppress(ProcessLookupError):
+        os.kill(root, signal.SIGKILL)
+    kill(descendants)
+
+
+def adopt_orphans() -> bool:
+    """Have the kernel give this process the children of its descendants that die before them.
+
+    Otherwise they become those of the system's first process, and nobody knows whose they were.
+    Returns False where the kernel cannot (it is Linux's PR_SET_CHILD_SUBREAPER).
+    """
+    if not sys.platform.startswith("linux"):
+        return False
+    import ctypes  # Of no use to the processes that do not adopt.
+
+    with suppress(OSError, AttributeError):
+        return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+    return False
+
+
+def list_adopted() -> tuple[RunningProcess, ...]:
+    """The children of this process that are in another session, those that have ended too."""
+    me, session = os.getpid(), os.getsid(0)
+    return tuple(
+        RunningProcess(pid, _command(pid))
+        for pid, place in _places()
+        if place.parent == me and place.session != session
+    )
+
+
+def reap(pid: int, *, timeout_s: float) -> None:
+    """Let the kernel forget a child that was killed, as soon as it has ended."""
+    deadline = time.monotonic() + timeout_s
+    with suppress(ChildProcessError):
+        while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG) is None:
+            if time.monotonic() > deadline:
+                return
+            time.sleep(0.005)
+
+
+def family_bytes(processes: tuple[RunningProcess, ...], *, above: int) -> int:
+    """The memory that the processes take; what they share counts once if that is over `above`."""
+    resident = sum(_resident(process.pid) for process in processes)
+    if resident <= above:
+        return resident
+    return sum(_proportional(process.pid) for process in processes)
+
+
+def _resident(pid: int) -> int:
+    with suppress(IndexError, ValueError):
+        return int(_read(pid, "statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
+def _proportional(pid: int) -> int:
+    for line in _read(pid, "smaps_rollup").splitlines():
+        if line.startswith(b"Pss:"):
+            return int(line.split()[1]) * 1024
+    return _resident(pid)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether the process runs; a zombie waits to be reaped and does not."""
+    status = _status(pid)
+    return bool(status) and status[0] not in (b"Z", b"X")
+
+
+def kill_at_close(fd: int, owner: int) -> bool:
+    """Have the kernel kill `owner` when the last writer of the pipe behind `fd` is gone.
+
+    `fd` is the reading end of a pipe into which nothing is written; the process to be killed must
+    have it open. A negative `owner` is a process group. It happens whatever the process is doing,
+    also if the writer was killed. Returns False where the kernel does not know this (it is
+    Linux's F_SETSIG).
+    """
+    if not hasattr(fcntl, "F_SETSIG"):
+        return False
+    fcntl.fcntl(fd, fcntl.F_SETOWN, owner)
+    fcntl.fcntl(fd, fcntl.F_SETSIG, signal.SIGKILL)
+    fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_ASYNC)
+    return True
+
+
+def worker_pool(
+    workers: int, prepare: Callable[..., None] | None = None, arguments: tuple[Any, ...] = ()
+) -> ProcessPoolExecutor:
+    """A pool of spawned processes; they end when the parent does, even by SIGKILL.
+
+    A worker that is itself starting, and imports the script that starts workers, ends quietly: the
+    pool that it belongs to says why, by `naming_losses`.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        sys.exit(1)
+    return ProcessPoolExecutor(
+        max_workers=workers,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_start_worker,
+        initargs=(prepare, arguments),
+    )
+
+
+def naming_losses(results: Iterator[T]) -> Iterator[T]:
+    """The results of a pool; one whose process has ended is a `ResourceError` that says why."""
+    try:
+        yield from results
+    except BrokenProcessPool as error:
+        raise ResourceError(
+            "a worker process ended in the middle of its work. In a script, what starts workers "
+            'stands under `if __name__ == "__main__":`, because each of them imports the script; '
+            "otherwise it was killed, or the machine has too little memory"
+        ) from error
+
+
+@contextmanager
+def guarded_work() -> Iterator[None]:
+    """The block, in a worker: it takes at most half of the machine's memory, and ends once.
+
+    Beyond that Python raises `MemoryError`. A process that the block forked, and that would go on
+    with the worker's own work, ends here.
+    """
+    me = os.getpid()
+    limits = resource.getrlimit(resource.RLIMIT_DATA)
+    half = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    if limits[0] == resource.RLIM_INFINITY or limits[0] > half:
+        resource.setrlimit(resource.RLIMIT_DATA, (half, limits[1]))
+    try:
+        yield
+    finally:
+        if os.getpid() != me:
+            os._exit(0)
+        resource.setrlimit(resource.RLIMIT_DATA, limits)
+
+
+def _start_worker(prepare: Callable[..., None] | None, arguments: tuple[Any, ...]) -> None:
+    # Ctrl-C reaches the whole process group; only the parent decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What a reward prints must not stand between the results that the parent writes.
+    sys.stdout = sys.stderr
+    parent = multiprocessing.parent_process()
+    if parent is not None and not kill_at_close(parent.sentinel, os.getpid()):
+        threading.Thread(
+            target=_end_after, args=(parent.sentinel,), name="end-with-parent", daemon=True
+        ).start()
+    elif parent is not None and wait([parent.sentinel], timeout=0):
+        os._exit(1)  # The parent ended before the kernel watched its pipe.
+    if prepare is not None:
+        prepare(*arguments)
+
+
+def _end_after(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
+
+
+def _read(pid: int, name: str) -> bytes:
+    """What the kernel says of a process; empty when there is none, or it is somebody else's."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/{name}").read_bytes()
+    return b""
+
+
+def _status(pid: int) -> list[bytes]:
+    """The state, the parent and more; the name in brackets before them may hold anything."""
+    return _read(pid, "stat").rpartition(b")")[2].split()
+
+
+class _Place(NamedTuple):
+    """Where a process stands among the others."""
+
+    parent: int
+    session: int
+
+
+def _places() -> Iterator[tuple[int, _Place]]:
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(ValueError, IndexError):
+            pid = int(entry.name)
+            _, parent, _, session = _status(pid)[:4]
+            yield pid, _Place(int(parent), int(session))
+
+
+def carries(pid: int, mark: str) -> bool:
+    """Whether the process inherited the mark of a child process."""
+    variables = _read(pid, "environ").split(b"\0")
+    prefix = f"{MARKS}=".encode()
+    marks = (line.removeprefix(prefix) for line in variables if line.startswith(prefix))
+    return any(mark.encode() in value.split(b":") for value in marks)
+
+
+def _descendants(root: int, parents: dict[int, int]) -> set[int]:
+    """The process itself and all below it."""
+    children: dict[int, list[int]] = {}
+    for pid, parent in parents.items():
+        children.setdefault(parent, []).append(pid)
+    family, pending = {root}, [root]
+    while pending:
+        new = set(children.get(pending.pop(), ())) - family
+        family |= new
+        pending += new
+    return family
+
+
+def _command(pid: int) -> str:
+    words = _read(pid, "cmdline").split(b"\0")
+    program = words[0].rpartition(b"/")[2]
+    return b" ".join([program, *words[1:]]).decode("utf-8", "replace").strip()[:200]

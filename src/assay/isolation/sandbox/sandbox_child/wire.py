@@ -1,0 +1,21 @@
+"""The frames of `isolation/frames.py`, which this side loads by its path."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+
+def _load_frames() -> Any:
+    path = Path(__file__).resolve().parents[2] / "frames.py"
+    spec: Any = importlib.util.spec_from_file_location("assay_frames", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+if TYPE_CHECKING:
+    from assay.isolation import frames as frames
+else:
+    frames = _load_frames()

@@ -1,0 +1,260 @@
+"""The zygote, as its owner sees it: started once, asked for runs, and what holds there."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import socket
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from assay.errors import ResourceError
+from assay.isolation.child import ChildProcess
+from assay.isolation.frames import BadFrame, PipeClosed
+from assay.isolation.sandbox.runs import SandboxLimits, SandboxRun
+from assay.resources.scratch import scratch_prefix
+
+Isolation: TypeAlias = Literal["full", "process"]
+"""`full` is the minimum of layers, or no run at all; `process` is a process with limits alone."""
+
+CHILD_FOLDER = Path(__file__).parent
+START_S = 60.0
+SLOTS = 64
+"""Runs at a time; the next ones wait."""
+WAITING = 4096
+"""Runs that may wait for a slot; one more is refused at once."""
+WAIT_S = 600.0
+
+
+class NoSandbox(ResourceError):
+    """This machine cannot isolate a program, or has no room for another one."""
+
+
+class SandboxBusy(NoSandbox):
+    """There is no room for another program now."""
+
+
+class SandboxLayer(NamedTuple):
+    """One layer of the sandbox, and whether it holds on this machine."""
+
+    name: str
+    holds: bool
+    required: bool
+    """Whether there is no run without it."""
+    because: str
+    """What it does; where it does not hold, why."""
+
+
+_LAYERS: Final = (
+    ("process namespace", "namespaces", True, "a program sees and signals its own processes alone"),
+    ("network namespace", "namespaces", True, "no interface, not even the loopback"),
+    ("mount namespace", "files", True, "interpreters and libraries read-only, a /tmp of its own"),
+    ("user namespace", "namespaces", True, "a user without rights; processes are counted in it"),
+    ("limits", "", True, "memory, processor time, files, output, processes, descriptors"),
+    ("descriptors", "", True, "none is inherited but the program's own pipes"),
+    ("capabilities", "capabilities", False, "none, and none can be gained"),
+    ("landlock", "landlock", False, "writing below /tmp alone, no TCP, no abstract sockets"),
+    ("seccomp", "seccomp", False, "no sockets, tracing, mounts, namespaces, keys, BPF, io_uring"),
+    ("cgroups", "cgroups", False, "memory of a run counted by the kernel"),
+)
+
+
+class Sandbox:
+    """A zygote and the runs that it forks; started for the first run, and again if it died.
+
+    Any thread may start runs. A process that was forked from this one needs a sandbox of its own,
+    which `shared_sandbox` gives it.
+    """
+
+    def __init__(self, isolation: Isolation = "full", *, slots: int = SLOTS) -> None:
+        self.isolation: Isolation = isolation
+        self._slots = threading.Semaphore(slots)
+        self._waiting = threading.Semaphore(slots + WAITING)
+        self._lock = threading.Lock()
+        self._child: ChildProcess | None = None
+        self._launches: socket.socket | None = None
+        self._folder: str | None = None
+        self._isolated = False
+        self._missing: dict[str, str] = {}
+
+    @property
+    def pid(self) -> int | None:
+        """The id of the zygote; `None` while there is none."""
+        return None if self._child is None else self._child.pid
+
+    def layers(self) -> tuple[SandboxLayer, ...]:
+        """What holds on this machine. Starts the zygote."""
+        try:
+            self._started()
+        except NoSandbox as error:
+            self._missing = {"namespaces": str(error)}
+        missing = {"cgroups": "not used: the guard adds up the memory of a run every 20 ms"}
+        missing |= self._missing
+        if self.isolation == "process":
+            missing["namespaces"] = "isolation is 'process'"
+        if "namespaces" in missing:
+            for name in ("files", "capabilities", "landlock", "seccomp"):
+                missing.setdefault(name, "there are no namespaces")
+        return tuple(
+            SandboxLayer(name, key not in missing, required, missing.get(key, because))
+            for name, key, required, because in _LAYERS
+        )
+
+    @contextmanager
+    def slot(self) -> Iterator[None]:
+        """The block, as soon as fewer than `slots` others are under way.
+
+        Raises `SandboxBusy` if too many wait already, or nobody leaves for long.
+        """
+        if not self._waiting.acquire(blocking=False):
+            raise SandboxBusy(f"{WAITING} runs wait already; ask for fewer at a time")
+        try:
+            if not self._slots.acquire(timeout=WAIT_S):
+                raise SandboxBusy(f"no slot was free for {WAIT_S:g} s")
+            try:
+                yield
+            finally:
+                self._slots.release()
+        finally:
+            self._waiting.release()
+
+    def start(
+        self, job: Mapping[str, Any], *, limits: SandboxLimits, channel: bool = True
+    ) -> SandboxRun:
+        """A run of the job, under way. Raises `NoSandbox` if the required layers do not hold.
+
+        Hold a `slot` around it, and around whatever runs together.
+        """
+        self.check()
+        pairs = [socket.socketpair() for _ in range(2 if channel else 1)]
+        try:
+            theirs = [pair[1].fileno() for pair in pairs]
+            for attempt in (1, 2):
+                launches = self._started()
+                try:
+                    socket.send_fds(launches, [b"run"], theirs)
+                    break
+                except OSError as error:
+                    # It died since it was last asked.
+                    self.close()
+                    if attempt == 2:
+                        raise NoSandbox(f"the zygote cannot be reached: {error}") from error
+        except BaseException:
+            for pair in pairs:
+                pair[0].close()
+            raise
+        finally:
+            for pair in pairs:
+                pair[1].close()
+        ours = [pair[0] for pair in pairs]
+        return SandboxRun(ours[0], ours[1] if channel else None, job, limits)
+
+    def check(self) -> None:
+        """Raise `NoSandbox` unless what this isolation requires holds here."""
+        self._started()
+        if self.isolation == "full" and not self._isolated:
+            why = "; ".join(f"{name}: {because}" for name, because in self._missing.items())
+            raise NoSandbox(
+                f"this machine does not isolate programs ({why}); `assay check sandbox` shows "
+                "what holds"
+            )
+
+    def close(self) -> None:
+        """End the zygote and every run."""
+        with self._lock:
+            self._close()
+
+    def _started(self) -> socket.socket:
+        """The socket of the zygote, which runs. Raises `NoSandbox` if it cannot be started."""
+        with self._lock:
+            if self._child is not None and self._launches is not None:
+                if self._child.is_running():
+                    return self._launches
+                self._close()
+            if not sys.platform.startswith("linux"):
+                raise NoSandbox("only Linux has what isolates a program")
+            return self._start()
+
+    def _start(self) -> socket.socket:
+        self._folder = tempfile.mkdtemp(prefix=scratch_prefix("sandbox"))
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        child = ChildProcess(
+            [sys.executable, "-s", "-P", "-m", "sandbox_child", str(theirs.fileno())],
+            environment={
+                "PYTHONPATH": str(CHILD_FOLDER),
+                "PYTHONHASHSEED": "0",
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "PYTHONUTF8": "1",
+                "LANG": "C.UTF-8",
+            },
+            folder=Path("/"),
+            inherit=[theirs.fileno()],
+            # In a session of its own it took ten times as long on a machine with much to do.
+            own_session=False,
+        )
+        opening = {
+            "isolated": self.isolation == "full",
+            "folder": self._folder,
+            "shown": _interpreter_folders(),
+        }
+        try:
+            child.start()
+            hello = child.ask(opening, timeout_s=START_S)
+        except (OSError, PipeClosed, BadFrame, TimeoutError) as error:
+            message = child.stderr_tail()[-300:]
+            child.close()
+            ours.close()
+            self._remove_folder()
+            raise NoSandbox(f"the zygote does not start: {error}; {message}") from error
+        finally:
+            theirs.close()
+        self._child, self._launches = child, ours
+        self._isolated, self._missing = hello["isolated"], hello["missing"]
+        return ours
+
+    def _close(self) -> None:
+        if self._child is not None:
+            self._child.close()
+        if self._launches is not None:
+            self._launches.close()
+        self._child = self._launches = None
+        self._remove_folder()
+
+    def _remove_folder(self) -> None:
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+
+def _interpreter_folders() -> list[str]:
+    """Where this interpreter and the packages that are installed for it are."""
+    packages = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
+    return sorted({sys.base_prefix, sys.prefix, sys.exec_prefix, *packages})
+
+
+_SHARED: Final[dict[tuple[int, Isolation], Sandbox]] = {}
+"""By process and isolation: a forked process has a record of its parent's, but not the zygote."""
+_SHARING: Final = threading.Lock()
+
+
+def shared_sandbox(isolation: Isolation = "full") -> Sandbox:
+    """The sandbox of this process, which ends with it."""
+    with _SHARING:
+        key = (os.getpid(), isolation)
+        if key not in _SHARED:
+            _SHARED[key] = Sandbox(isolation)
+        return _SHARED[key]
+
+
+@atexit.register
+def _close_shared() -> None:
+    """End the sandboxes of this process, but none of the one that it was forked from."""
+    for (pid, _), sandbox in tuple(_SHARED.items()):
+        if pid == os.getpid():
+            sandbox.close()

@@ -1,0 +1,210 @@
+"""Scores for any number of rows, in order, from one process or several."""
+
+from __future__ import annotations
+
+import pickle
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import Any, TypeVar
+
+from assay.errors import BadParameter, MissingParameter
+from assay.formats.tables import read_table
+from assay.isolation.processes import naming_losses, worker_pool
+from assay.schema.score import Abstained, Json, Score
+from assay.schema.values import describe
+from assay.scoring.counts import AbstentionLimit, RewardCounts
+from assay.scoring.scorer import ROW_REASONS, Scorer
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+WAITING_ROWS = 16
+"""Rows at a time of a reward that mostly waits."""
+ROWS_PER_TASK = 512
+"""Rows sent to a worker at a time: enough to hide the cost of sending them."""
+
+
+def score_batch(
+    reward: str | Callable[..., Any] | Scorer,
+    rows: Any,
+    *,
+    params: Mapping[str, Json] | None = None,
+    columns: Mapping[str, str] | None = None,
+    workers: int = 1,
+    max_abstained: float | None = None,
+) -> ScoreStream:
+    """The score of every row, in order, as a stream.
+
+    `rows` is an iterable of mappings, a data frame, a data set or a slice of one, an Arrow table,
+    or a mapping of columns; anything else raises `BadParameter`. `columns` says which column holds
+    a parameter of the reward: `{"answer": "solution"}`.
+
+    A row that is not a mapping, lacks a column or holds what the reward cannot read abstains with
+    its number (`bad_row`, `bad_reference`, `bad_response`); it never ends the batch. A column that
+    the whole table lacks raises `MissingParameter`. More abstentions than `max_abstained`, a number
+    of rows or a share of them, raise `TooManyAbstained`.
+
+    At most a few thousand rows are held at a time, so `rows` may be endless. More than one worker
+    pays off only when scoring a row costs more than sending it to another process; for files,
+    `assay score` lets workers read for themselves.
+    """
+    if workers < 1:
+        raise BadParameter(f"workers={workers!r}; at least one is needed")
+    scorer = _scorer(reward, params, columns)
+    limit = AbstentionLimit.of(max_abstained)
+    table = read_table(rows)
+    if table.columns is not None:
+        check_table(scorer, table.columns)
+    if limit is not None and isinstance(table.rows, Sized):
+        limit = limit.of_rows(len(table.rows))
+    numbered = enumerate(table.rows, start=1)
+    if workers == 1:
+        return ScoreStream(_score_numbered(scorer, numbered), scorer.spec.name, limit)
+    try:
+        pickle.dumps(scorer)
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise BadParameter(
+            f"{scorer.spec.name} cannot be sent to another process ({error}); define it with `def` "
+            "in a module, or leave `workers` at 1"
+        ) from error
+    return ScoreStream(
+        naming_losses(_in_processes(scorer, numbered, workers)), scorer.spec.name, limit
+    )
+
+
+class ScoreStream(Iterator[Score]):
+    """Scores as they are made, and the counts of those that have been.
+
+    `mean` is over what was scored, and `abstained` counts the rest by reason.
+    """
+
+    def __init__(
+        self, scores: Iterator[Score], reward: str, limit: AbstentionLimit | None = None
+    ) -> None:
+        self._scores = scores
+        self._reward = reward
+        self._limit = limit
+        self.counts = RewardCounts()
+
+    def __next__(self) -> Score:
+        score = next(self._scores, None)
+        if score is not None:
+            self.counts.add(score)
+        if self._limit is not None:
+            self._limit.check({self._reward: self.counts}, at_end=score is None)
+        if score is None:
+            raise StopIteration
+        return score
+
+    @property
+    def mean(self) -> float | None:
+        """Over what was scored so far; `None` when nothing was."""
+        return self.counts.mean
+
+    @property
+    def abstained(self) -> dict[str, int]:
+        """How many abstained so far, by reason."""
+        return self.counts.abstained
+
+    def close(self) -> None:
+        """End the workers; no further score comes."""
+        close = getattr(self._scores, "close", None)
+        if close is not None:
+            close()
+
+
+def mean(scores: Iterable[Score]) -> float | None:
+    """The mean of what was scored; abstentions are left out. `None` when nothing was scored."""
+    counts = RewardCounts()
+    for score in scores:
+        counts.add(score)
+    return counts.mean
+
+
+def _scorer(
+    reward: str | Callable[..., Any] | Scorer,
+    params: Mapping[str, Json] | None,
+    columns: Mapping[str, str] | None,
+) -> Scorer:
+    if not isinstance(reward, Scorer):
+        return Scorer(reward, params, columns=columns)
+    options = {**reward.params, **(params or {})}
+    return Scorer(reward.spec.function, options, columns={**reward.columns, **(columns or {})})
+
+
+def check_table(scorer: Scorer, columns: Sequence[str], where: str = "the table") -> None:
+    """Raise `MissingParameter` if the reward needs a column that no row of a table has."""
+    for parameter in scorer.spec.required:
+        column = scorer.columns.get(parameter, parameter)
+        if column not in columns and column.partition(".")[0] not in columns:
+            raise MissingParameter(
+                f"{scorer.spec.name} needs {parameter!r}, and {where} has no column {column!r}; "
+                f"it has: {', '.join(columns)}; name the one that holds it: "
+                f"columns={{{parameter!r}: …}}, or --column {parameter}=NAME"
+            )
+
+
+def score_row(scorer: Scorer, row: Any, place: str) -> Score:
+    """The score of one row, or an abstention that says where the bad row is."""
+    if not isinstance(row, Mapping):
+        return scorer.abstain("bad_row", f"{place} is {describe(row)}, not an object")
+    try:
+        score = scorer(row)
+    except MissingParameter as error:
+        return scorer.abstain("bad_row", f"{place}: {error}")
+    return at_place(score, place)
+
+
+def at_place(score: Score, place: str) -> Score:
+    """The score; where the row's own data made the reward abstain, its reason names the row."""
+    if type(score) is not Abstained or score.reason not in ROW_REASONS:
+        return score
+    because = f"{place}: {score.because}"
+    return Abstained(score.reason, because, score.parts, score.notes, score.scorer, score.params)
+
+
+def _in_processes(
+    scorer: Scorer, numbered: Iterator[tuple[int, Any]], workers: int
+) -> Iterator[Score]:
+    pool = worker_pool(workers)
+    waiting: deque[Future[list[Score]]] = deque()
+    try:
+        while chunk := list(islice(numbered, ROWS_PER_TASK)):
+            waiting.append(pool.submit(_score_chunk, scorer, chunk))
+            if len(waiting) > 2 * workers:
+                yield from waiting.popleft().result()
+        while waiting:
+            yield from waiting.popleft().result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _score_chunk(scorer: Scorer, chunk: list[tuple[int, Any]]) -> list[Score]:
+    return list(_score_numbered(scorer, iter(chunk)))
+
+
+def _score_numbered(scorer: Scorer, numbered: Iterator[tuple[int, Any]]) -> Iterator[Score]:
+    return map_rows([scorer], lambda one: score_row(scorer, one[1], f"row {one[0]}"), numbered)
+
+
+def map_rows(scorers: Sequence[Scorer], work: Callable[[T], R], rows: Iterator[T]) -> Iterator[R]:
+    """What `work` returns for every row, in order.
+
+    Where a reward mostly waits, as for programs that run, many rows are under way in threads.
+    """
+    if not any(scorer.spec.waits for scorer in scorers):
+        yield from map(work, rows)
+        return
+    pool = ThreadPoolExecutor(WAITING_ROWS, thread_name_prefix="waiting")
+    under_way: deque[Future[R]] = deque()
+    try:
+        for row in rows:
+            under_way.append(pool.submit(work, row))
+            if len(under_way) >= 2 * WAITING_ROWS:
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,140 @@
+"""ALFWorld as an environment: one episode of one game, which stops when the goal is reached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from assay.errors import BadParameter, DeadResource, NotReset
+from assay.resources.pool import PoolLimits
+from assay.schema.evidence import WorldEvidence
+from assay.schema.observation import Observation
+from assay.schema.task import Task
+from assay.schema.tools import action_tool
+from assay.worlds.alfworld.data import GameLibrary
+from assay.worlds.alfworld.game import AlfWorldGame
+
+HOUSEHOLD_ACTIONS = (
+    action_tool(
+        "Carry out one command in the household and see what happens.",
+        "one command, for example 'go to desk 1' or 'take mug 2 from desk 1'",
+    ),
+)
+"""The actions as a model's native calls take them."""
+
+
+@dataclass(slots=True)
+class _Episode:
+    task_id: str
+    game: AlfWorldGame
+    step_limit: int | None
+    last: Observation = field(default_factory=lambda: Observation(""))
+    steps: int = 0
+
+
+class AlfWorld:
+    """A household in text: find things, treat them, put them where the goal says.
+
+    `folder` is an official data folder for games that are not shipped; without it the environment
+    variable ALFWORLD_DATA names one. With `step_limit`, the episode is over after so many steps, as
+    it is after 50 where the reference's own training environment is used; without, only when the
+    goal is reached.
+    """
+
+    name: str = "alfworld"
+    limits: ClassVar[PoolLimits] = PoolLimits(cap=1024)
+
+    def __init__(self, folder: str | Path | None = None, *, step_limit: int | None = None) -> None:
+        if step_limit is not None and (type(step_limit) is not int or step_limit < 1):
+            raise BadParameter(
+                f"step_limit of ALFWorld is a whole number from 1, or None, not {step_limit!r}"
+            )
+        self._step_limit = step_limit
+        self._library = GameLibrary(folder)
+        self._episode: _Episode | None = None
+        self._closed = False
+
+    def tasks(self, split: str = "valid_unseen") -> list[Task]:
+        """The tasks of a split: `valid_seen`, `valid_unseen`, or one of the data folder."""
+        return self._library.tasks(split)
+
+    async def reset(self, task: Task) -> Observation:
+        """Start the game that the task's id names; an unknown id is a `BadParameter`."""
+        if self._closed:
+            raise DeadResource("this ALFWorld was closed; open another")
+        self._episode = None
+        game = AlfWorldGame(self._library.house(task.id))
+        episode = _Episode(task.id, game, self._step_limit)
+        episode.last = _observe(episode, game.opening)
+        self._episode = episode
+        return episode.last
+
+    async def step(self, action: str) -> Observation:
+        """Do what the action says; after the end nothing changes any more.
+
+        The end is frozen, as in the reference's batch environment: each further step returns the
+        last observation again, its reward included.
+        """
+        episode = self._current()
+        if not episode.last.done:
+            episode.steps += 1
+            episode.last = _observe(episode, episode.game.step(action).feedback)
+        return episode.last
+
+    def evidence(self) -> WorldEvidence:
+        evidence = self._current().last.evidence
+        assert isinstance(evidence, WorldEvidence)
+        return evidence
+
+    def admissible_commands(self) -> list[str]:
+        """Every command that would do something now, in alphabetical order."""
+        return self._current().game.admissible_commands
+
+    def objective(self) -> str:
+        """The goal in words."""
+        return self._current().game.house.task
+
+    def forget(self) -> None:
+        self._episode = None
+
+    def alive(self) -> bool:
+        return not self._closed
+
+    async def close(self) -> None:
+        self._closed = True
+        self._episode = None
+
+    def _current(self) -> _Episode:
+        if self._closed:
+            raise DeadResource("this ALFWorld was closed; open another")
+        if self._episode is None:
+            raise NotReset("this ALFWorld has no episode; `await world.reset(task)` starts one")
+        return self._episode
+
+
+def _observe(episode: _Episode, text: str) -> Observation:
+    won = episode.game.won
+    done = won or (episode.step_limit is not None and episode.steps >= episode.step_limit)
+    met, total = episode.game.goal_conditions()
+    evidence = WorldEvidence(
+        world=AlfWorld.name,
+        task_id=episode.task_id,
+        score=float(won),
+        done=done,
+        won=won,
+        progress={
+            "goal_conditions": met / total if total else float(won),
+            "goal_conditions_met": met,
+            "goal_conditions_total": total,
+            "steps": episode.steps,
+        },
+    )
+    return Observation(
+        text,
+        evidence=evidence,
+        reward=float(won),
+        raw_reward=float(won),
+        done=done,
+        actions=HOUSEHOLD_ACTIONS,
+    )

@@ -1,0 +1,1 @@
+"""Conversations with tools, as an environment."""

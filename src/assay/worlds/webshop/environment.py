@@ -1,0 +1,135 @@
+"""WebShop as an environment: a `ShopSession` behind the protocol of environments."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, get_args
+
+from assay.errors import BadParameter, DeadResource, NotReset
+from assay.resources.pool import PoolLimits
+from assay.schema.evidence import WorldEvidence
+from assay.schema.observation import Observation
+from assay.schema.task import Task
+from assay.worlds.webshop.goals import GoalKind
+from assay.worlds.webshop.nouns import NounSource
+from assay.worlds.webshop.session import NAME, ShopSession
+from assay.worlds.webshop.shop import DEFAULT_SEED, Shop, open_shop
+
+
+@dataclass(eq=False, repr=False)
+class WebShop:
+    """A native WebShop, with the ranking, goals and score of the original.
+
+    `Task.id` is the number of a goal. `goals`, `seed` and `shuffled` in the task's metadata, as
+    `tasks` writes them, come before the settings of the instance; so one instance serves all.
+    """
+
+    name = NAME
+    limits: ClassVar[PoolLimits] = PoolLimits(cap=1024)
+    """An instance is a session over the catalogue that all of a process share."""
+
+    folder: str | None = None
+    _: KW_ONLY
+    goals: GoalKind = "human"
+    seed: int = DEFAULT_SEED
+    shuffle: bool = False
+    clickables: bool = True
+    nouns: NounSource = "auto"
+
+    def __post_init__(self) -> None:
+        _require_choice("goals", self.goals, get_args(GoalKind))
+        _require_choice("nouns", self.nouns, get_args(NounSource))
+        self._shop: Shop | None = None
+        self._session: ShopSession | None = None
+        self._closed = False
+        self._binding = object()
+        """Another one whenever the instance is unbound: a reset that was overtaken can tell."""
+
+    async def start(self) -> None:
+        """Read the catalogue; the first instance of a process waits for it, others share it."""
+        await self._open(self.seed)
+
+    def tasks(self, kind: GoalKind | None = None) -> tuple[Task, ...]:
+        """One task for each goal of that kind, or of the kind that this instance serves."""
+        goals = self.goals if kind is None else kind
+        return tasks(goals, folder=self.folder, seed=self.seed, shuffle=self.shuffle)
+
+    async def reset(self, task: Task) -> Observation:
+        self.forget()
+        binding, metadata = self._binding, task.metadata
+        seed, shuffle = metadata.get("seed", self.seed), metadata.get("shuffled", self.shuffle)
+        if type(seed) is not int or type(shuffle) is not bool:
+            raise BadParameter(
+                f"WebShop task {task.id!r} needs a whole number as seed and true or false as "
+                f"shuffled, not {seed!r} and {shuffle!r}"
+            )
+        kind = _require_choice("goals", metadata.get("goals", self.goals), get_args(GoalKind))
+        session = ShopSession(await self._open(seed), clickables=self.clickables)
+        observation = session.reset(task.id, kind=kind, shuffle=shuffle)
+        if binding is not self._binding:
+            raise NotReset(f"this WebShop was given back while it was reset to task {task.id!r}")
+        self._session = session
+        return observation
+
+    async def step(self, action: str) -> Observation:
+        return self.session.step(action)
+
+    def evidence(self) -> WorldEvidence:
+        return self.session.evidence()
+
+    def forget(self) -> None:
+        self._session = None
+        self._binding = object()
+
+    def alive(self) -> bool:
+        return not self._closed
+
+    async def close(self) -> None:
+        self._closed = True
+        self.forget()
+
+    @property
+    def session(self) -> ShopSession:
+        """The engine of the current task."""
+        if self._closed:
+            raise DeadResource("this WebShop was closed; open another")
+        if self._session is None:
+            raise NotReset("this WebShop instance has no task; reset it first")
+        return self._session
+
+    async def _open(self, seed: int) -> Shop:
+        if self._closed:
+            raise DeadResource("this WebShop was closed; open another")
+        if self._shop is None or self._shop.seed != seed:
+            self._shop = await asyncio.to_thread(
+                open_shop, self.folder, seed=seed, nouns=self.nouns
+            )
+        return self._shop
+
+
+def tasks(
+    kind: GoalKind = "human",
+    *,
+    folder: str | None = None,
+    seed: int = DEFAULT_SEED,
+    shuffle: bool = False,
+) -> tuple[Task, ...]:
+    """One task for each goal; its id is the number of the goal.
+
+    Raises `BadParameter` for a kind of goals that there is not.
+    """
+    _require_choice("goals", kind, get_args(GoalKind))
+    goals = open_shop(folder, seed=seed).goals(kind, shuffle=shuffle)
+    metadata = {"goals": kind, "seed": seed, "shuffled": shuffle}
+    return tuple(
+        Task(id=str(number), goal=goal.instruction, metadata=metadata)
+        for number, goal in enumerate(goals)
+    )
+
+
+def _require_choice(name: str, value: Any, allowed: tuple[str, ...]) -> Any:
+    """The value, which comes from configuration or a task, if it is one of those allowed."""
+    if value not in allowed:
+        raise BadParameter(f"{name} of WebShop must be one of {allowed}, not {value!r}")
+    return value

@@ -1,0 +1,34 @@
+"""`assay mcp` with a scorer that fails at everything it is asked."""
+
+import sys
+from typing import Any, NoReturn
+
+from assay.browser.connect.mcp.proxy import Proxy, start_server
+from assay.browser.connect.mcp.tools import text_result, tool_records
+
+
+class CrashingScorer:
+    def prepare(self, _: Any) -> NoReturn:
+        raise LookupError("prepare")
+
+    def request(self, *_: Any) -> NoReturn:
+        raise ValueError("request")
+
+    def reply(self, *_: Any) -> NoReturn:
+        raise RecursionError("reply")
+
+    def lost(self) -> NoReturn:
+        raise ZeroDivisionError("lost")
+
+    def tools(self, _: Any) -> NoReturn:
+        raise MemoryError("tools")
+
+    def answer(self, *_: Any) -> NoReturn:
+        raise KeyError("answer")
+
+    def finish(self) -> NoReturn:
+        raise OSError("finish")
+
+
+process = start_server(sys.argv[1:])
+sys.exit(Proxy(process, CrashingScorer(), tool_records(), text_result=text_result).run())

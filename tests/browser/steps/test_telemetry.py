@@ -1,0 +1,85 @@
+"""Telemetry: one bounded line per step, without secrets."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.browser.steps import (
+    ContractStatus,
+    RecentSteps,
+    RecoveryRewardScorer,
+    StepInput,
+    ToolOutcome,
+)
+from assay.browser.steps.telemetry import RECORD_LIMIT_BYTES, redact, to_json_line, to_record
+from assay.schema.evidence import PageEvidence
+from assay.schema.step_score import step_score_from_record
+
+scorer = RecoveryRewardScorer()
+ODD = "\ud83d\ud83d ünï" * 50
+FULL = PageEvidence(ODD, ODD, ODD, ODD, ODD, 10**40, 2**80, schema=ODD[:40])
+OTHER = PageEvidence("b", "b", "b", "b", "b", 3, 0, schema=ODD[:40])
+WORST = StepInput(
+    ToolOutcome(ODD, ODD, ok=True, items=10**30),
+    FULL,
+    OTHER,
+    "stuck",
+    ContractStatus("inconclusive", 1, 4, 3),
+    RecentSteps(10**30, 10**30, 10**30, None, "stale_ref", fresh_refs=True),
+)
+
+
+def test_the_largest_record_is_small_and_its_score_can_be_read_back() -> None:
+    score = scorer.score(WORST)
+    record = to_record(score, WORST, index=10**6, arguments={f"k{n}": "v" * 500 for n in range(99)})
+    line = to_json_line(record)
+    assert len(line) <= RECORD_LIMIT_BYTES
+    assert step_score_from_record(json.loads(line)["step_score"]) == score
+
+
+SECRETS: list[tuple[str, dict[str, Any]]] = [
+    ("named so", {"password": "hunter2"}),
+    ("named so inside", {"headers": {"Authorization": "Bearer hunter2"}}),
+    ("in a list", {"steps": [{"api_key": "hunter2"}]}),
+    ("typed into the page", {"ref": "e1", "text": "hunter2"}),
+    ("form values", {"fields": ["hunter2"]}),
+    ("in an address", {"url": "https://user:hunter2@x.test/a?token=hunter2"}),
+    ("in a query", {"url": "https://x.test/a?q=hunter2#hunter2"}),
+    ("too deep", {"a": {"b": {"c": {"d": {"e": "hunter2"}}}}}),
+]
+
+
+@pytest.mark.parametrize(("why", "arguments"), SECRETS, ids=[row[0] for row in SECRETS])
+def test_secrets_are_not_written(why: str, arguments: dict[str, Any]) -> None:
+    assert "hunter2" not in json.dumps(redact(arguments))
+
+
+def test_harmless_arguments_are_kept() -> None:
+    kept = {"ref": "e1", "x": 3, "ratio": 0.5, "force": True, "none": None}
+    assert redact(kept) == kept
+    assert redact({"url": "https://x.test/a"}) == {"url": "https://x.test/a"}
+    assert redact({"n": 10**400, "f": float("nan"), "o": object()}) == {
+        "n": "[large number]",
+        "f": "[large number]",
+        "o": "[object]",
+    }
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=300) | st.binary(),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=50), inner),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=25)
+@given(st.dictionaries(st.text(max_size=300), values, max_size=30))
+def test_any_arguments_make_a_small_line_of_valid_json(arguments: dict[str, Any]) -> None:
+    line = to_json_line(to_record(scorer.score(WORST), WORST, index=0, arguments=arguments))
+    assert len(line) <= RECORD_LIMIT_BYTES
+    json.loads(line, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
