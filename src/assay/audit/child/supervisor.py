@@ -50,7 +50,7 @@ NO_NAMESPACE = 77
 
 
 def _load_frames() -> Any:
-    path = Path(__file__).resolve().parents[2] / "resources" / "frames.py"
+    path = Path(__file__).resolve().parents[2] / "isolation" / "frames.py"
     spec: Any = importlib.util.spec_from_file_location("assay_frames", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 
 def _load_frames() -> Any:
-    path = Path(__file__).resolve().parents[3] / "resources" / "frames.py"
+    path = Path(__file__).resolve().parents[3] / "isolation" / "frames.py"
     spec: Any = importlib.util.spec_from_file_location("assay_frames", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
