@@ -171,7 +171,7 @@ def _answer(gym: BrowserGymSession, request: dict[str, Any]) -> dict[str, Any]:
 
 def _load_frames() -> Any:
     """The module `isolation/frames.py` of the Assay to which this file belongs."""
-    path = Path(__file__).resolve().parents[4] / "isolation" / "frames.py"
+    path = Path(__file__).resolve().parents[3] / "isolation" / "frames.py"
     spec: Any = importlib.util.spec_from_file_location("assay_frames", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
