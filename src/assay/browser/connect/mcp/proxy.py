@@ -18,12 +18,15 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
 from assay.errors import BadParameter, cause_of
 from assay.isolation.processes import kill_family
+
+if TYPE_CHECKING:
+    from assay.browser.connect.mcp.session import BrowserSession
 
 CHUNK_BYTES: Final = 1 << 20
 LINE_LIMIT_BYTES: Final = 64 << 20
@@ -37,31 +40,6 @@ GRACE_S: Final = 10.0
 """How long a server may take to end after its client has."""
 BRACKETS: Final = 64
 SWITCH_S: Final = 0.0005
-
-
-class LineScorer(Protocol):
-    """What the proxy asks beside the forwarding; an exception of any of these goes to stderr."""
-
-    def prepare(self, message: Mapping[str, Any]) -> None:
-        """A client's `tools/call` is about to be forwarded, which waits for this."""
-
-    def request(self, message: Mapping[str, Any], at_s: float) -> None:
-        """A client's `tools/call` is on its way."""
-
-    def reply(self, line: bytes, at_s: float) -> None:
-        """A line of the server was forwarded."""
-
-    def lost(self) -> None:
-        """Lines went by that nobody looked at."""
-
-    def tools(self, tools: Sequence[Mapping[str, Any]]) -> None:
-        """The server lists these tools."""
-
-    def answer(self, tool: str, arguments: Mapping[str, Any]) -> Any:
-        """The result of a call of one of our own tools."""
-
-    def finish(self) -> None:
-        """The session is over."""
 
 
 class Part(NamedTuple):
@@ -160,7 +138,7 @@ class Log:
 class ScoringThread:
     """Runs a scorer beside the forwarding: nothing waits for it, and nothing of it gets out."""
 
-    def __init__(self, scorer: LineScorer, log: Log) -> None:
+    def __init__(self, scorer: BrowserSession, log: Log) -> None:
         self._scorer = scorer
         self._log = log
         self._queue: queue.Queue[tuple[int, Callable[[], None]] | None] = queue.Queue(QUEUE_LINES)
@@ -271,7 +249,7 @@ class Proxy:
     def __init__(
         self,
         process: subprocess.Popen[bytes],
-        scorer: LineScorer,
+        scorer: BrowserSession,
         tools: Sequence[Mapping[str, Any]],
         *,
         client: tuple[int, int] = (0, 1),
