@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from assay.browser.chromium.shared import playwright_error
 from assay.browser.drive.environment import BrowserEnvironment
 from assay.browser.observe.isolated import ActionFailed
-from assay.browser.step_records import StepScoring
+from assay.browser.step_records import StepLog
 from assay.schema.task import Task
 from tools.agreement import NOT_OFFERED, SHORT, Verdict
 
@@ -47,7 +47,7 @@ async def judge(
     waits = [float(action.get("value") or 0) for action in actions if action["kind"] == "wait"]
     world = BrowserEnvironment(allow=["*"], noop_s=waits[-1] if waits else 0.5)
     world._context_options["viewport"] = WINDOW  # noqa: SLF001 - as wide as the other doors'
-    scoring = StepScoring()
+    scoring = StepLog()
     verdict = Verdict(row["id"], row["family"], row["class"], row["sign"], None, NOT_OFFERED)
     try:
         start = {"start_url": base + row["page"]}
