@@ -246,6 +246,11 @@ class BrowserRecord(FollowedBrowser):
 
     def __init__(self) -> None:  # no super(): there is no browser
         self.steps: list[str] = []
+        self.changed = None
+
+    @property
+    def first(self) -> Observation:
+        return Observation("")
 
     def begin(self, tool: str, arguments: Mapping[str, Any], url: str | None) -> bool:
         del arguments, url

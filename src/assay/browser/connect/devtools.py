@@ -50,6 +50,13 @@ class FollowedBrowser:
         self._address = address
         self._options = options
         self.follower = self.loop.wait(BrowserFollower.open(address, **options), timeout_s)
+        self.changed: Observation | None = None
+        """The page, if it had changed by itself when the latest step began."""
+
+    @property
+    def first(self) -> Observation:
+        """What the browser showed when it was first looked at."""
+        return self.follower.first
 
     def begin(self, tool: str, arguments: Mapping[str, Any], url: str | None) -> bool:
         """Whether a step has begun to be watched, on the page with this address if there is one."""
@@ -71,7 +78,8 @@ class FollowedBrowser:
     async def _begin(self, tool: str, arguments: Mapping[str, Any], url: str | None) -> bool:
         if self.follower.closed:
             self.follower = await BrowserFollower.open(self._address, **self._options)
-        await self.follower.begin(tool, arguments, url=url)
+        self.changed = None
+        self.changed = await self.follower.begin(tool, arguments, url=url)
         return True
 
     async def _end(self, error: str | None) -> Observation | None:
@@ -95,9 +103,12 @@ class BrowserWatch(LoggedSteps):
     """The scored steps of a browser; `watch_browser` makes one. For any thread or event loop."""
 
     def __init__(self, address: str, contract: Contract | None, steps: str | Path | None) -> None:
-        self._browser = FollowedBrowser(address, on_step=self._record)
+        self._browser = FollowedBrowser(address, on_step=self._record, on_change=self._record_page)
         self._log = StepLog(contract, steps=steps)
-        self._log.record("", self._browser.follower.first, arguments={})
+        self._record_page(self._browser.first)
+
+    def _record_page(self, seen: Observation) -> None:
+        self._log.record("", seen, arguments={})
 
     def _record(self, step: SeenStep) -> None:
         values = tuple(str(value) for value in redact(step.arguments).values())

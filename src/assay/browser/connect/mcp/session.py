@@ -104,7 +104,7 @@ class BrowserSession(LoggedSteps):
         self._page = ResultPage()
         self._nodes: dict[str, SnapshotNode] = {}
         self._evidence_before: PageEvidence | None = None
-        self._record("", Observation(""))
+        self._record("", Observation("") if browser is None else browser.first)
 
     def prepare(self, message: Mapping[str, Any]) -> None:
         """A client's call waits for this before it is forwarded: the page is looked at.
@@ -150,7 +150,10 @@ class BrowserSession(LoggedSteps):
             return Observation("")
         try:
             failed = "error" in reply or (reply.get("result") or {}).get("isError") is True
-            return self._browser.end("the call failed" if failed else None) or Observation("")
+            seen = self._browser.end("the call failed" if failed else None)
+            if seen is not None and self._browser.changed is not None:
+                self._record("", self._browser.changed)
+            return seen or Observation("")
         finally:
             self._release()
 
