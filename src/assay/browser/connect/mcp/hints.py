@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from assay.browser.connect.mcp.calls import LOOKS, BrowserCall
+from assay.browser.connect.mcp.calls import READS, BrowserCall
 from assay.browser.steps import AgentStatus
 from assay.browser.steps.advice import (
     WATCHED_STEPS,
@@ -51,7 +51,7 @@ class SessionHints:
         if len(self._window) > WATCHED_STEPS:
             self._learn(self._window)
         if call.kind == "read":
-            self._tried.update(call.looks())
+            self._tried.update(call.reads())
             return
         self._tried.clear()
         self._failure = failure
@@ -85,7 +85,7 @@ class SessionHints:
         look = next_look(self._trouble, tried=self._tried)
         tool = None
         if look is not None:
-            tool = next((each for each in LOOKS[look.action] if each in tools), None)
+            tool = next((each for each in READS[look.action] if each in tools), None)
         ranked = self._ranked(tool, describe)
         lines = [f"status: {state.state}: {state.because}"]
         if self._trouble is not None:
