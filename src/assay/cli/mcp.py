@@ -92,7 +92,7 @@ def command(
 
     writer = None if out is None else StepsWriter(_steps_file(out))
     known = _load_patterns(patterns)
-    # The server and the SDK take their time to load; let them do it side by side.
+    # The server takes its time to load: what scores is loaded meanwhile.
     browser = None
     if cdp is not None:
         from assay.browser.connect.devtools import follow_browser
@@ -116,7 +116,7 @@ def _run(
 ) -> int:
     from assay.browser.connect.mcp.proxy import Proxy
     from assay.browser.connect.mcp.session import BrowserSession
-    from assay.browser.connect.mcp.tools import text_result, tool_records
+    from assay.browser.connect.mcp.tools import tool_records
 
     def save(patterns: RecoveryPatterns) -> None:
         if patterns_file is not None:
@@ -131,7 +131,7 @@ def _run(
         browser=browser,
         on_finish=save,
     )
-    return Proxy(process, session, tool_records(), text_result=text_result).run()
+    return Proxy(process, session, tool_records()).run()
 
 
 def _load_patterns(path: Path | None) -> RecoveryPatterns:

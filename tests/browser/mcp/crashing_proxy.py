@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 from assay.browser.connect.mcp.proxy import Proxy, start_server
 from assay.browser.connect.mcp.session import BrowserSession
-from assay.browser.connect.mcp.tools import text_result, tool_records
+from assay.browser.connect.mcp.tools import tool_records
 
 
 class CrashingSession(BrowserSession):
@@ -32,4 +32,4 @@ class CrashingSession(BrowserSession):
 
 
 process = start_server(sys.argv[1:])
-sys.exit(Proxy(process, CrashingSession(), tool_records(), text_result=text_result).run())
+sys.exit(Proxy(process, CrashingSession(), tool_records()).run())

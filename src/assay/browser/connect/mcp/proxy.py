@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
+from assay.browser.connect.mcp.tools import text_result
 from assay.errors import BadParameter, cause_of
 from assay.isolation.processes import kill_family
 
@@ -253,7 +254,6 @@ class Proxy:
         tools: Sequence[Mapping[str, Any]],
         *,
         client: tuple[int, int] = (0, 1),
-        text_result: Callable[..., Any],
     ) -> None:
         """`client` are the descriptors that the client writes to and reads from."""
         assert process.stdin is not None
@@ -261,7 +261,6 @@ class Proxy:
         self._process = process
         self._scorer = scorer
         self._tools = ToolList(tools)
-        self._text_result = text_result
         self._from_client, to_client = client
         self._to_client = Pipe(to_client)
         self._to_server = Pipe(process.stdin.fileno())
@@ -382,13 +381,13 @@ class Proxy:
                 self._to_client.write_line(orjson.dumps(message) + b"\n")
 
         def give_up() -> None:
-            reply(self._text_result("the scorer does not answer; go on without it", error=True))
+            reply(text_result("the scorer does not answer; go on without it", error=True))
 
         def work() -> None:
             try:
                 reply(self._scorer.answer(tool, arguments if isinstance(arguments, dict) else {}))
             except Exception as error:  # whatever it is, the client waits for a reply
-                reply(self._text_result(f"the scorer failed: {cause_of(error)}", error=True))
+                reply(text_result(f"the scorer failed: {cause_of(error)}", error=True))
                 raise
 
         timer = threading.Timer(ANSWER_S, give_up)

@@ -182,13 +182,13 @@ class BrowserSession(LoggedSteps):
 
     def answer(self, tool: str, arguments: Mapping[str, Any]) -> Any:
         """The result of `assay_steps` or `assay_hint`."""
-        if tool == HINT_TOOL.name:
+        if tool == HINT_TOOL:
             text, data = self._hints.report(self.status, self._read_only, self.describe)
             return text_result(text, data=data)
         last = arguments.get("last", 10)
         if not isinstance(last, int) or not 1 <= last <= MOST_STEPS:
             refusal = f"last is a number from 1 to {MOST_STEPS}, not {last!r:.40}"
-            return text_result(f"{STEPS_TOOL.name}: {refusal}", error=True)
+            return text_result(f"{STEPS_TOOL}: {refusal}", error=True)
         text, data = steps_report(list(self.latest)[-last:], self.status)
         return text_result(text, data=data)
 
