@@ -22,7 +22,7 @@ from typing import Any
 
 from assay.browser.chromium.shared import close_shared_browsers
 from assay.browser.drive.environment import BrowserEnvironment
-from assay.browser.step_records import StepScoring, rescore
+from assay.browser.step_records import StepLog, rescore
 from assay.browser.steps import contract_from_toml
 from assay.ledger.steps import StepsWriter, read_steps
 from assay.schema.observation import Observation
@@ -181,7 +181,7 @@ async def walk(path: Walk, site: Site, trace: Path, tell: Callable[[str], None])
     settings: dict[str, Any] = {"gates": path.gates, "selectors": ["#order"]}
     base = site.base
     world = BrowserEnvironment(start_url=base + path.start, **settings)
-    scoring = StepScoring(contract)
+    scoring = StepLog(contract)
     wrong: list[str] = []
     tell(f"{path.title} ({path.start})")
     with StepsWriter(trace) as steps:

@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 from assay.browser.observe.digest import page_evidence
 from assay.browser.outcome.classify import classify_error, detect_block
+from assay.browser.step_records import StepLog
 from assay.browser.steps import (
     ContractStatus,
     Effect,
@@ -22,14 +23,15 @@ from assay.browser.steps import (
     history_to_json,
 )
 from assay.browser.steps.inputs import Progress
-from assay.browser.steps.telemetry import RECORD_LIMIT_BYTES, to_json_line, to_record
 from assay.schema.blocking import BlockCode
 from assay.schema.evidence import PageEvidence, PageFacts, StepEvents
+from assay.schema.observation import Observation
 from assay.schema.outcome import ErrorCode, Gate
 from assay.schema.step_score import BANDS, StepScore, step_score_to_record
 
 EXAMPLES = 5
 LAPS = 9
+RECORD_LIMIT_BYTES = 4_096
 TEXTS = ("a", "b", "c", "", "\ud800", "ünï\x00", "http://[", "d1:text:0123456789abcdef")
 ABSURD = (-1, 0, 1, 2, 3, 5, 9, 10**9, -(10**30), 10**30)
 CHANNELS = ("url", "dom", "text", "net", "refs")
@@ -289,7 +291,7 @@ def _loop_that_pays(loop: list[StepInput]) -> list[str]:
 
 
 def _adapters(generator: Generator) -> list[str]:
-    """Digests, error codes, block codes and telemetry of whatever a page or a tool may say."""
+    """Digests, error codes, block codes and records of whatever a page or a tool may say."""
     text, step = generator.text(), generator.step()
     page_evidence(url=text, text=text, refs=[(text, text)], counts={text: -5})
     facts = PageFacts(url=text, title=text, text=text, status=generator.pick((200, 403, 999)))
@@ -298,9 +300,10 @@ def _adapters(generator: Generator) -> list[str]:
         problems.append("an error code that does not exist")
     if detect_block(facts, requested=text) not in (None, *get_args(BlockCode)):
         problems.append("a block code that does not exist")
-    line = to_json_line(to_record(scorer.score(step), step, index=0, arguments={text: text}))
-    if len(line) > RECORD_LIMIT_BYTES:
-        problems.append(f"a record of {len(line)} bytes")
+    seen = Observation(text, step.after, outcome=step.outcome, events=step.events)
+    record = StepLog().record(text, seen, arguments={text: text})
+    if (size := len(record.model_dump_json())) > RECORD_LIMIT_BYTES:
+        problems.append(f"a record of {size} bytes")
     return problems
 
 

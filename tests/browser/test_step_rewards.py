@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from assay.browser.step_records import StepScoring
+from assay.browser.step_records import StepLog
 from assay.browser.steps import contract_from_toml
 from assay.schema.step_score import StepScore
 from tests.browser.drive import Driver
@@ -23,7 +23,7 @@ class Scored:
 
     def __init__(self, driver: Driver, path: str, contract: str = "", **metadata: Any) -> None:
         self.driver = driver
-        self.scoring = StepScoring(contract_from_toml(contract) if contract else None)
+        self.scoring = StepLog(contract_from_toml(contract) if contract else None)
         self.scoring.record("", driver.open(path, **metadata))
 
     def do(self, action: str) -> StepScore:
@@ -115,7 +115,7 @@ def test_scoring_asks_nobody_and_does_nothing(
         patch.setattr(subprocess, "Popen", refuse)
         patch.setattr(asyncio, "run", refuse)
         patch.setattr(driver.world, "step", refuse)
-        scoring = StepScoring()
+        scoring = StepLog()
         scoring.record("", first)
         scoring.record(old, failed)
     assert scoring.score is not None

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from assay.browser.step_records import StepScoring, outcome_from_record
+from assay.browser.step_records import StepLog, outcome_from_record
 from assay.schema.observation import Observation
 from tests.browser.drive import Driver, code
 from tests.browser.site import Site
@@ -59,7 +59,7 @@ def test_the_box_is_kept_in_the_step_and_no_score_reads_it(driven: Driver) -> No
     first = driven.open("/recovery/progress-positive")
     seen = driven.click("Add the lamp")
     assert seen.outcome is not None
-    with_box, without = StepScoring(), StepScoring()
+    with_box, without = StepLog(), StepLog()
     with_box.record("", first)
     without.record("", first)
     step = with_box.record("click", seen)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assay.browser.step_records import StepScoring
+from assay.browser.step_records import StepLog
 from assay.cli.main import main
 from assay.ledger.steps import StepsWriter
 from assay.schema.episode import Step
@@ -25,7 +25,7 @@ WALK = [
 
 
 def steps() -> list[Step]:
-    scoring = StepScoring()
+    scoring = StepLog()
     written = []
     for action, page, error in WALK:
         evidence = PageEvidence(url=page, text=page)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import assay.browser.steps
-from assay.browser.step_records import StepScoring, outcome_from_record, rescore
+from assay.browser.step_records import StepLog, outcome_from_record, rescore
 from assay.browser.steps import contract_from_toml
 from assay.errors import BadRecord
 from assay.formats.lines import dump_line
@@ -34,14 +34,14 @@ def seen(name: str, step: int = 0, **outcome: Any) -> Observation:
 
 
 def test_the_reset_is_recorded_and_not_scored() -> None:
-    scoring = StepScoring()
+    scoring = StepLog()
     step = scoring.record("", seen("a"))
     assert (step.index, step.action, step.scores) == (0, "", ())
     assert scoring.score is None
 
 
 def test_a_step_is_scored_against_the_page_before_it() -> None:
-    scoring = StepScoring()
+    scoring = StepLog()
     scoring.record("", seen("a"))
     step = scoring.record('click("1")', seen("b", 1))
     assert scoring.score is not None
@@ -54,7 +54,7 @@ def test_a_step_is_scored_against_the_page_before_it() -> None:
 
 
 def test_a_contract_that_held_from_the_start_is_not_paid() -> None:
-    scoring = StepScoring(CONTRACT)
+    scoring = StepLog(CONTRACT)
     scoring.record("", seen("b"))
     scoring.record("noop()", seen("b", 1))
     assert scoring.score is not None
@@ -64,7 +64,7 @@ def test_a_contract_that_held_from_the_start_is_not_paid() -> None:
 
 
 def test_a_contract_is_paid_when_it_comes_true_and_failed_only_when_due() -> None:
-    scoring = StepScoring(CONTRACT)
+    scoring = StepLog(CONTRACT)
     scoring.record("", seen("a"))
     kinds = []
     for step, (name, due) in enumerate([("c", False), ("d", True), ("b", False)], 1):
@@ -76,7 +76,7 @@ def test_a_contract_is_paid_when_it_comes_true_and_failed_only_when_due() -> Non
 
 def test_a_world_without_tool_outcomes_is_recorded_without_scores() -> None:
     evidence = WorldEvidence("alfworld", "t", 0.0)
-    scoring = StepScoring()
+    scoring = StepLog()
     step = scoring.record("look", Observation("a room", evidence, reward=0.5))
     assert (step.evidence, step.outcome, step.scores, step.reward) == (evidence, None, (), 0.5)
 
@@ -89,18 +89,18 @@ SECRETS = [
 
 @pytest.mark.parametrize(("action", "secret", "shown"), SECRETS)
 def test_what_was_typed_is_not_in_the_record(action: str, secret: str, shown: str) -> None:
-    scoring = StepScoring()
+    scoring = StepLog()
     scoring.record("", seen("a"))
     step = scoring.record(action, seen("b", 1))
     assert step.action == shown
     assert secret not in step.model_dump_json()
-    verbatim = StepScoring(verbatim=True)
+    verbatim = StepLog(verbatim=True)
     assert verbatim.record(action, seen("a")).action == action
 
 
 def test_the_file_alone_gives_the_same_scores(tmp_path: Path) -> None:
     path = tmp_path / "steps.jsonl"
-    scoring = StepScoring(CONTRACT)
+    scoring = StepLog(CONTRACT)
     scores = []
     walk = [
         ("", seen("a"), "unknown"),
@@ -123,7 +123,7 @@ def test_the_file_alone_gives_the_same_scores(tmp_path: Path) -> None:
 
 
 def test_a_score_of_other_rules_is_noticed() -> None:
-    scoring = StepScoring()
+    scoring = StepLog()
     steps = [scoring.record("", seen("a")), scoring.record('click("1")', seen("b", 1))]
     old = {**steps[1].scores[0], "scorer": "recovery@0", "score": 0.9}
     changed = [steps[0], steps[1].model_copy(update={"scores": (old,)})]
@@ -153,7 +153,7 @@ def test_an_outcome_that_is_none_is_a_bad_record(record: dict[str, Any]) -> None
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.text(max_size=300), outcomes, pages, st.text()), max_size=5))
 def test_any_step_is_a_line_of_at_most_4_kib_and_scores_the_same_again(steps: list[Any]) -> None:
-    scoring = StepScoring(CONTRACT)
+    scoring = StepLog(CONTRACT)
     records, scores = [], []
     for action, outcome, page, text in steps:
         observation = Observation(text, page, outcome=outcome)

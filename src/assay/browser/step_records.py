@@ -1,9 +1,9 @@
-"""Observations of an environment as scored steps, and as records of the ledger.
+"""Observations of a browser as scored steps, and as records of the ledger.
 
-    scoring = StepScoring(contract)
-    with StepsWriter("steps.jsonl") as steps:
-        steps.write(scoring.record("", await environment.reset(task)))
-        steps.write(scoring.record(action, await environment.step(action)))
+    with StepLog(contract, steps="steps.jsonl") as log:
+        log.record("", await environment.reset(task))
+        log.record(action, await environment.step(action))
+        print(log.score, log.status)
 
 A record holds all that the score was computed from, as codes and digests, so `rescore` gives the
 same score from the file alone. Nothing is sent or carried out, and no score changes what an
@@ -13,14 +13,16 @@ environment does.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from hashlib import sha256
+from pathlib import Path
 from types import NoneType
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, Self, TypeVar, cast
 
 from assay.browser.drive.actions import arguments_by_name, parse_action
 from assay.browser.steps import (
+    AgentStatus,
     Contract,
     ContractProgress,
     ContractStatus,
@@ -30,16 +32,21 @@ from assay.browser.steps import (
     StepInput,
     ToolOutcome,
     follow,
+    parse_contract,
+    status,
 )
 from assay.browser.steps.inputs import Progress
-from assay.browser.steps.telemetry import redact
+from assay.browser.steps.redaction import redact
 from assay.errors import BadRecord
+from assay.ledger.steps import StepsWriter
 from assay.schema.action import BadAction
 from assay.schema.episode import Step
 from assay.schema.evidence import PageEvidence, StepEvents
 from assay.schema.observation import Observation
 from assay.schema.step_score import StepScore, step_score_from_record, step_score_to_record
+from assay.schema.task import Task
 
+T = TypeVar("T")
 ACTION_CHARS: Final = 200
 ARGUMENTS_BYTES: Final = 600
 CODE_CHARS: Final = 64
@@ -65,29 +72,39 @@ _CONTRACT_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
     "fresh": (bool,),
     "id": (str,),
 }
+_EVENT_KINDS: Final[Mapping[str, tuple[type, ...]]] = dict.fromkeys(
+    StepEvents._fields, (int, NoneType)
+)
 
 
-class StepScoring:
-    """Scores the steps of one tab in turn; one for each episode."""
+class StepLog:
+    """The steps of one tab, scored in turn, and the file that they are written to."""
 
     def __init__(
         self,
         contract: Contract | None = None,
         *,
+        steps: str | Path | StepsWriter | None = None,
         verbatim: bool = False,
         scorer: RecoveryRewardScorer | None = None,
     ) -> None:
-        """`verbatim` records actions in full, with their secrets."""
+        """`steps` is a new file that `assay steps` scores again; `verbatim` keeps secrets in it."""
         self._contract = contract
+        self._writer = StepsWriter(steps) if isinstance(steps, (str, Path)) else steps
         self._verbatim = verbatim
         self._scorer = scorer or RecoveryRewardScorer()
+        self._before: PageEvidence | None = None
+        self._steps = 0
         self.history = StepHistory()
         self.contract_progress: ContractProgress | None = None
         """How much of the contract holds, which is the potential that shaping takes."""
-        self._before: PageEvidence | None = None
-        self._steps = 0
         self.score: StepScore | None = None
         """The score of the latest step; `None` for the reset and for a step without an outcome."""
+
+    @property
+    def status(self) -> AgentStatus:
+        """Where the agent stands: running, stuck, blocked, recovered or done."""
+        return status(self.history)
 
     def record(
         self,
@@ -104,26 +121,22 @@ class StepScoring:
         `arguments` are those of a tool that is not one of the browser environment's own actions.
         `due` says that the contract must hold by now, so that not holding is failing.
         """
-        index, self._steps = self._steps, self._steps + 1
-        status = self._follow(observation, index, due=due)
+        contract_progress, contract = self._follow(observation, due=due)
         seen = observation.evidence
         after = _compact_page(seen) if isinstance(seen, PageEvidence) else None
         outcome = None if observation.outcome is None else _compact_outcome(observation.outcome)
         scores: tuple[dict[str, Any], ...] = ()
-        self.score = None
+        history, score = self.history, None
         if outcome is not None:
-            step = StepInput(
-                outcome, self._before, after, progress, status, events=observation.events
-            )
-            self.history, score = self._scorer.advance(self.history, step)
-            if index > 0:
-                self.score = score
-            if index > 0 or status is not None:
+            events = observation.events
+            step = StepInput(outcome, self._before, after, progress, contract, events=events)
+            history, score = self._scorer.advance(history, step)
+            score = score if self._steps else None
+            if self._steps or contract is not None:
                 options = _arguments(action) if arguments is None else arguments
-                scores = (_score_record(self._scorer.id, self.score, step, options),)
-        self._before = after
-        return Step(
-            index=index,
+                scores = (_score_record(self._scorer.id, score, step, options),)
+        record = Step(
+            index=self._steps,
             action=action if self._verbatim else _redacted_action(action),
             observation_chars=len(observation.text),
             truncated=observation.truncated,
@@ -134,14 +147,58 @@ class StepScoring:
             reward=observation.reward,
             raw_reward=observation.raw_reward,
         )
+        if self._writer is not None:
+            self._writer.write(record)
+        # Only now: what fails on the way leaves the log as it was.
+        self.history, self.score, self.contract_progress = history, score, contract_progress
+        self._before, self._steps = after, self._steps + 1
+        return record
 
-    def _follow(self, seen: Observation, index: int, *, due: bool) -> ContractStatus | None:
+    def _follow(
+        self, seen: Observation, *, due: bool
+    ) -> tuple[ContractProgress | None, ContractStatus | None]:
         if self._contract is None:
-            return None
-        self.contract_progress, status = follow(
-            self._contract, seen.facts, step=index, before=self.contract_progress, due=due
+            return None, None
+        progress, status = follow(
+            self._contract, seen.facts, step=self._steps, before=self.contract_progress, due=due
         )
-        return status._replace(id=_compact(status.id) or "")
+        return progress, status._replace(id=_compact(status.id) or "")
+
+    def close(self) -> None:
+        """The steps file is complete."""
+        if self._writer is not None:
+            self._writer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class LoggedSteps:
+    """What a watch of an agent says of the steps in its log."""
+
+    _log: StepLog
+
+    @property
+    def score(self) -> StepScore | None:
+        """The score of the latest step; `None` before the first one."""
+        return self._log.score
+
+    @property
+    def status(self) -> AgentStatus:
+        """Where the agent stands: running, stuck, blocked, recovered or done."""
+        return self._log.status
+
+
+def recovery(task: Task) -> StepLog:
+    """The scores of `RecoveryRewardScorer`, with the outcome contract of the task's metadata.
+
+    Raises `BadParameter` for a contract that cannot be read.
+    """
+    contract = task.metadata.get("contract")
+    return StepLog(None if contract is None else parse_contract(contract), verbatim=True)
 
 
 class RescoredStep(NamedTuple):
@@ -188,8 +245,12 @@ def rescore(
                 before,
                 after,
                 _progress_from_record(written),
-                _contract_from_record(written.get("contract")),
-                events=_events_from_record(written.get("events")),
+                _read_optional(
+                    ContractStatus, written.get("contract"), _CONTRACT_KINDS, "a contract's state"
+                ),
+                events=_read_optional(
+                    StepEvents, written.get("events"), _EVENT_KINDS, "the events of a step"
+                ),
             )
             history, score = scorer.advance(history, step_input)
         before = after
@@ -204,14 +265,13 @@ def rescore(
 
 def outcome_from_record(record: Mapping[str, Any]) -> ToolOutcome:
     """The tool outcome that a step record holds."""
-    _check_kinds(record, _OUTCOME_KINDS, "a tool outcome")
+    values = {name: record[name] for name in ToolOutcome._fields if name in record}
     try:
-        values = {name: record[name] for name in ToolOutcome._fields if name in record}
         if "effect" in values:
             values["effect"] = Effect[str(values["effect"]).upper()]
-        return ToolOutcome(**values)
-    except (KeyError, TypeError) as error:
+    except KeyError as error:
         raise BadRecord(f"not a tool outcome: {record!r:.200}") from error
+    return _read(ToolOutcome, values, _OUTCOME_KINDS, "a tool outcome")
 
 
 def _outcome_record(outcome: ToolOutcome) -> dict[str, Any]:
@@ -230,35 +290,25 @@ def _progress_from_record(record: Mapping[str, Any]) -> Progress:
     return cast(Progress, progress)
 
 
-def _check_kinds(
-    record: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...]], what: str
-) -> None:
-    """Raise `BadRecord` for a value of the wrong type, such as a list where a code belongs."""
+def _read(
+    make: Callable[..., T], record: Any, kinds: Mapping[str, tuple[type, ...]], what: str
+) -> T:
+    """What the record holds; raises `BadRecord` for other keys, or a list where a code belongs."""
+    if not isinstance(record, Mapping):
+        raise BadRecord(f"not {what}: {record!r:.200}")
     for name, allowed in kinds.items():
         if name in record and not isinstance(record[name], allowed):
             raise BadRecord(f"not {what}: {name!r} is {record[name]!r:.100}")
-
-
-def _contract_from_record(record: Any) -> ContractStatus | None:
-    if record is None:
-        return None
-    if not isinstance(record, Mapping):
-        raise BadRecord(f"not the state of a contract: {record!r:.200}")
-    _check_kinds(record, _CONTRACT_KINDS, "the state of a contract")
     try:
-        return ContractStatus(**record)
+        return make(**record)
     except TypeError as error:
-        raise BadRecord(f"not the state of a contract: {record!r:.200}") from error
+        raise BadRecord(f"not {what}: {record!r:.200}") from error
 
 
-def _events_from_record(record: Any) -> StepEvents | None:
-    if record is None:
-        return None
-    kinds: dict[str, tuple[type, ...]] = dict.fromkeys(StepEvents._fields, (int, NoneType))
-    if not isinstance(record, Mapping) or not record.keys() <= kinds.keys():
-        raise BadRecord(f"not the events of a step: {record!r:.200}")
-    _check_kinds(record, kinds, "the events of a step")
-    return StepEvents(**record)
+def _read_optional(
+    make: Callable[..., T], record: Any, kinds: Mapping[str, tuple[type, ...]], what: str
+) -> T | None:
+    return None if record is None else _read(make, record, kinds, what)
 
 
 def _stored(record: Mapping[str, Any]) -> StepScore | None:

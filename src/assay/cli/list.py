@@ -26,6 +26,7 @@ from assay.registry import (
     MODELS,
     REWARDS,
     SERVICES,
+    STEP_SCORERS,
     TASKS,
     Registry,
     RewardSpec,
@@ -133,6 +134,7 @@ for _registry, _help in (
         "Show every environment, with the options of a benchmark's [environment].",
     ),
     (TASKS, "Show where tasks can come from, with the options of a benchmark's [tasks]."),
+    (STEP_SCORERS, "Show what scores the steps of a run's episodes."),
     (SERVICES, "Show the local servers that a benchmark's [service] can name."),
 ):
     _add_command(_registry, _help)

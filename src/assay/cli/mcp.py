@@ -19,7 +19,7 @@ from assay.resources.files import atomic_write
 from assay.schema.outcome import Gate
 
 if TYPE_CHECKING:
-    from assay.browser.connect.mcp.scorer import StepWatcher
+    from assay.browser.connect.devtools import FollowedBrowser
 
 
 @click.command(name="mcp", context_settings={"allow_interspersed_args": False})
@@ -92,11 +92,15 @@ def command(
 
     writer = None if out is None else StepsWriter(_steps_file(out))
     known = _load_patterns(patterns)
-    # The server and the SDK take their time to load; let them do it side by side.
-    watch = None if cdp is None else _watch(cdp)
+    # The server takes its time to load: what scores is loaded meanwhile.
+    browser = None
+    if cdp is not None:
+        from assay.browser.connect.devtools import follow_browser
+
+        browser = follow_browser(cdp)
     process = start_server(server)
     try:
-        return _run(process, writer, gates, known, patterns, watch)
+        return _run(process, writer, gates, known, patterns, browser)
     finally:
         if process.poll() is None:
             process.kill()
@@ -108,27 +112,26 @@ def _run(
     gate: Gate,
     patterns: RecoveryPatterns,
     patterns_file: Path | None,
-    watch: StepWatcher | None,
+    browser: FollowedBrowser | None,
 ) -> int:
     from assay.browser.connect.mcp.proxy import Proxy
-    from assay.browser.connect.mcp.scorer import SessionScorer
-    from assay.browser.connect.mcp.session import ScoredSession
-    from assay.browser.connect.mcp.tools import text_result, tool_records
+    from assay.browser.connect.mcp.session import BrowserSession
+    from assay.browser.connect.mcp.tools import tool_records
 
-    def save(session: ScoredSession) -> None:
+    def save(patterns: RecoveryPatterns) -> None:
         if patterns_file is not None:
             with atomic_write(patterns_file) as draft:
-                draft.write_bytes(patterns_to_json(session.patterns))
+                draft.write_bytes(patterns_to_json(patterns))
 
-    session = ScoredSession(writer, gate=gate, folder=Path.cwd(), patterns=patterns)
-    scorer = SessionScorer(session, watch=watch, on_finish=save)
-    return Proxy(process, scorer, tool_records(), text_result=text_result).run()
-
-
-def _watch(address: str) -> StepWatcher:
-    from assay.browser.connect.mcp.debugging import DebuggingPort
-
-    return DebuggingPort(address)
+    session = BrowserSession(
+        writer,
+        gate=gate,
+        folder=Path.cwd(),
+        patterns=patterns,
+        browser=browser,
+        on_finish=save,
+    )
+    return Proxy(process, session, tool_records()).run()
 
 
 def _load_patterns(path: Path | None) -> RecoveryPatterns:

@@ -363,6 +363,11 @@ TASKS: Registry[Callable[..., Any]] = Registry(
 
 SERVICES: Registry[Callable[..., Any]] = Registry("service", {})
 
+STEP_SCORERS: Registry[Callable[..., Any]] = Registry(
+    "step scorer", {"recovery": "assay.browser.step_records:recovery"}
+)
+"""What makes, from the task of an episode, the scorer of its steps."""
+
 BENCHMARKS: Registry[Traversable] = Registry(
     "benchmark",
     {

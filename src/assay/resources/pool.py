@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from assay.errors import AcquireTimeout, BadParameter, MissingExtra, ResourceError
-from assay.resources.protocol import Environment, Scope, Startable
+from assay.resources.protocol import Environment, Scope, Sharing, Startable
 from assay.resources.slots import Grant, Lease, PoolSlots, PoolStatus, Waiter
 from assay.resources.spec import ResourceSpec
 
@@ -69,6 +69,8 @@ class ResourcePool:
         self._slots = PoolSlots(name, limits.cap)
         self._sweep_at = float("-inf")
         self._tasks: set[asyncio.Task[None]] = set()
+        self.shared: Sharing | None = None
+        """An instance that shared something with the others of its kind."""
 
     def status(self) -> PoolStatus:
         """How many slots are idle, leased and changing, and who has the leases."""
@@ -176,6 +178,7 @@ class ResourcePool:
         ready = False
         try:
             instance = self._build()
+            self.shared = instance if isinstance(instance, Sharing) else self.shared
             if isinstance(instance, Startable):
                 async with asyncio.timeout(max(0.0, deadline - self._clock())):
                     await instance.start()
@@ -280,6 +283,17 @@ class Pools:
         async with AsyncExitStack() as stack:
             for pool in pools:
                 stack.push_async_callback(pool.close)
+
+    async def close_shared(self) -> None:
+        """What the instances of an environment share, such as a browser, is closed too.
+
+        For the end of a run, after `close`: other pools of this process may share the same.
+        """
+        with self._lock:
+            pools = list(self._pools.values())
+        for pool in pools:
+            if pool.shared is not None:
+                await pool.shared.close_shared()
 
     async def __aenter__(self) -> Self:
         return self

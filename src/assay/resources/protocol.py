@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from assay.schema.episode import Step
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
 from assay.schema.task import Task
@@ -75,6 +76,25 @@ class Checkable(Protocol):
         Raises `BadParameter` for a task that `reset` would refuse, `MissingExtra` when something
         is not installed.
         """
+
+
+@runtime_checkable
+class Sharing(Protocol):
+    """An environment whose instances share something that must be closed, such as a browser."""
+
+    @classmethod
+    async def close_shared(cls) -> None:
+        """What the instances of this process share is closed; the next one opens it again."""
+
+
+class StepScorer(Protocol):
+    """Scores the steps of one episode in turn; made from its task by what `STEP_SCORERS` names.
+
+    Making one raises `BadParameter` for a task whose metadata it cannot read.
+    """
+
+    def record(self, action: str, observation: Observation) -> Step:
+        """The record of the step with its scores; the first one is the reset, which has none."""
 
 
 @runtime_checkable

@@ -80,9 +80,14 @@ class LoopThread:
         """The result of `work`; it is cancelled if this is."""
         return await asyncio.wrap_future(self.submit(work))
 
-    def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """As `run`, for a plain function: its thread waits."""
-        return self.submit(work).result()
+    def wait(self, work: Coroutine[Any, Any, T], timeout_s: float | None = None) -> T:
+        """As `run`, for a plain function: its thread waits, and cancels what takes too long."""
+        future = self.submit(work)
+        try:
+            return future.result(timeout_s)
+        except TimeoutError:
+            future.cancel()
+            raise
 
 
 _LOOPS: Final[dict[tuple[int, str], LoopThread]] = {}

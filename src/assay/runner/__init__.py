@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from assay.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from assay.browser.step_records import StepScoring as StepScoring
     from assay.runner.cluster import connect as connect
     from assay.runner.reward_diff import diff_rewards as diff_rewards
     from assay.scoring.batch import score_batch as score_batch
@@ -24,6 +23,5 @@ __getattr__, __dir__, __all__ = lazy_names(
         "assay.scoring.files": "score_file",
         "assay.scoring.folders": "score_folder",
         "assay.runner.reward_diff": "diff_rewards",
-        "assay.browser.step_records": "StepScoring",
     },
 )

@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 
 from assay.agents.models.connections import shared_connections
 from assay.agents.protocol import Agent
-from assay.browser.chromium.shared import close_shared_browsers
 from assay.errors import AssayError, BudgetSpent, RunStopped
 from assay.ledger.run import Run
 from assay.ledger.summary import reward_of
@@ -200,11 +199,9 @@ async def open_run_resources(
     async with running_service(benchmark) as base_url:
         options = fill_base_url(dict(benchmark.environment.options), base_url)
         environment = ResourceSpec(benchmark.environment.name, options, plan.environment_factory())
+        pools = Pools(_limits(environment, workers))
         try:
-            async with (
-                shared_connections(plan.cache),
-                Pools(_limits(environment, workers)) as pools,
-            ):
+            async with shared_connections(plan.cache), pools:
                 yield RunResources(
                     environment=environment,
                     limits=benchmark.limits,
@@ -217,7 +214,7 @@ async def open_run_resources(
                     asks_model=plan.agent.asks_model,
                 )
         finally:
-            await close_shared_browsers()
+            await pools.close_shared()
 
 
 def _limits(environment: ResourceSpec, workers: int) -> dict[str, PoolLimits]:

@@ -15,13 +15,13 @@ from typing import Any, TypeAlias
 from assay.agents.models.prices import read_prices
 from assay.agents.models.protocol import Model
 from assay.agents.protocol import Agent
-from assay.browser.steps import Contract, parse_contract
 from assay.errors import BadParameter, BadRecord, MissingParameter
 from assay.ledger.provenance import resolved_config, task_set_hash
-from assay.registry import ENVIRONMENTS, MODELS, RESERVED, REWARDS, TASKS
+from assay.registry import ENVIRONMENTS, MODELS, RESERVED, REWARDS, STEP_SCORERS, TASKS
 from assay.registry.addresses import is_address
 from assay.registry.annotations import annotations_of, names_none
 from assay.report.comparability import NO_MATTER
+from assay.resources.protocol import StepScorer
 from assay.resources.spec import check_options
 from assay.runner.agents import AgentChoice, choose_agent, with_defaults
 from assay.runner.benchmark import (
@@ -393,7 +393,7 @@ def make_plan(
         _check_references(scorer, benchmark, all_tasks)
         _check_columns(scorer, tasks)
     for task in tasks:
-        contract_of(task)
+        step_scorer_of(task)
     return Plan(
         benchmark=benchmark,
         agent=agent,
@@ -443,13 +443,11 @@ def load_tasks(benchmark: Benchmark) -> tuple[Task, ...]:
     return tasks
 
 
-def contract_of(task: Task) -> Contract | None:
-    """The contract in its metadata: what a page must show when the task is done."""
-    data = task.metadata.get("contract")
-    if data is None:
-        return None
+def step_scorer_of(task: Task) -> StepScorer:
+    """A scorer of the steps of one episode; raises `BadParameter` for a task it cannot read."""
     try:
-        return parse_contract(data)
+        scorer: StepScorer = STEP_SCORERS.get("recovery")(task)
+        return scorer
     except BadParameter as error:
         raise BadParameter(f"task {task.id!r}: {error}") from error
 

@@ -14,13 +14,12 @@ from assay.agents.attempt import AttemptState
 from assay.agents.functions import observation_hint
 from assay.agents.models.calls import agent_turn
 from assay.agents.protocol import Action, Agent
-from assay.browser.step_records import StepScoring
 from assay.errors import ModelError
 from assay.ledger.provenance import utc_now
 from assay.resources.pool import Pools
 from assay.resources.spec import ResourceSpec
 from assay.runner.benchmark import RunLimits
-from assay.runner.plan import PlannedAttempt, contract_of
+from assay.runner.plan import PlannedAttempt, step_scorer_of
 from assay.runner.retries import cannot_work
 from assay.runner.services import fill_base_url
 from assay.schema.episode import Episode, Failure, FailureKind, Step, StopReason, Trajectory
@@ -105,7 +104,7 @@ class EpisodeRecorder:
         """How long a call of the model had waited that was cut off since the last action."""
         self._action = Action("")
         """The action that no step records yet."""
-        self._scoring = StepScoring(contract_of(self.task), verbatim=True)
+        self._step_scorer = step_scorer_of(self.task)
         self._steps: list[Step] = []
         self._usage = Usage()
         self._steps_file = resources.writer.steps(attempt)
@@ -153,7 +152,7 @@ class EpisodeRecorder:
         """Write the action and what the environment made of it as a step, with its score."""
         put = self.resources.writer.artifact
         screenshot = observation.screenshot
-        step = self._scoring.record(self._action.text, observation)
+        step = self._step_scorer.record(self._action.text, observation)
         self._write_step(
             step,
             observation=put(observation.text) if observation.text else "",

@@ -4,10 +4,11 @@ import sys
 from typing import Any, NoReturn
 
 from assay.browser.connect.mcp.proxy import Proxy, start_server
-from assay.browser.connect.mcp.tools import text_result, tool_records
+from assay.browser.connect.mcp.session import BrowserSession
+from assay.browser.connect.mcp.tools import tool_records
 
 
-class CrashingScorer:
+class CrashingSession(BrowserSession):
     def prepare(self, _: Any) -> NoReturn:
         raise LookupError("prepare")
 
@@ -31,4 +32,4 @@ class CrashingScorer:
 
 
 process = start_server(sys.argv[1:])
-sys.exit(Proxy(process, CrashingScorer(), tool_records(), text_result=text_result).run())
+sys.exit(Proxy(process, CrashingSession(), tool_records()).run())

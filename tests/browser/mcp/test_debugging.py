@@ -13,12 +13,11 @@ import pytest
 from playwright.sync_api import Page, sync_playwright
 
 from assay.browser.chromium.shared import find_chromium
-from assay.browser.connect.mcp.debugging import DebuggingPort
-from assay.browser.connect.mcp.scorer import SessionScorer
-from assay.browser.connect.mcp.session import ScoredSession
+from assay.browser.connect.devtools import follow_browser
+from assay.browser.connect.mcp.session import BrowserSession
 from assay.browser.step_records import rescore
 from assay.errors import BadParameter
-from assay.ledger.steps import StepsWriter, read_steps
+from assay.ledger.steps import read_steps
 from assay.schema.evidence import PageEvidence
 
 pytestmark = pytest.mark.slow
@@ -82,8 +81,7 @@ def test_steps_are_seen_from_the_browser_beside_its_driver(
     port: str, page: Page, site: str, tmp_path: Path
 ) -> None:
     steps_file = tmp_path / "steps.jsonl"
-    session = ScoredSession(StepsWriter(steps_file))
-    scorer = SessionScorer(session, watch=DebuggingPort(port))
+    session = BrowserSession(steps_file, browser=follow_browser(port))
     steps: tuple[tuple[str, dict[str, str], Callable[[], object]], ...] = (
         ("browser_navigate", {"url": site}, lambda: page.goto(site)),
         ("browser_click", {"element": "Save"}, lambda: page.click("text=Save")),
@@ -93,12 +91,12 @@ def test_steps_are_seen_from_the_browser_beside_its_driver(
     for number, (tool, arguments, act) in enumerate(steps):
         params = {"name": tool, "arguments": arguments}
         message = {"id": number, "method": "tools/call", "params": params}
-        scorer.prepare(message)
-        scorer.request(message, 0.0)
+        session.prepare(message)
+        session.request(message, 0.0)
         act()
         # The server says nothing of the page: all that is known comes from the browser.
-        scorer.reply(b'{"id":%d,"result":{"content":[]}}' % number, 0.1)
-    scorer.finish()
+        session.reply(b'{"id":%d,"result":{"content":[]}}' % number, 0.1)
+    session.finish()
     _, save, link, gone = session.latest
     assert [reason.code for reason in save.score.reasons] == ["error_form_rejected"]
     assert link.score.classification == "progress"
@@ -110,7 +108,7 @@ def test_steps_are_seen_from_the_browser_beside_its_driver(
 
 
 def test_a_step_that_was_not_begun_has_nothing_to_show(port: str, page: Page) -> None:
-    watch = DebuggingPort(port)
+    watch = follow_browser(port)
     assert watch.begin("click", {}, page.url)
     observation = watch.end(None)
     assert observation is not None
@@ -121,4 +119,4 @@ def test_a_step_that_was_not_begun_has_nothing_to_show(port: str, page: Page) ->
 
 def test_a_port_without_a_browser_is_one_sentence() -> None:
     with pytest.raises(BadParameter, match=r"no browser answers at 'http://127\.0\.0\.1:9'"):
-        DebuggingPort("http://127.0.0.1:9")
+        follow_browser("http://127.0.0.1:9")

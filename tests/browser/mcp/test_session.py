@@ -13,9 +13,9 @@ import pytest
 from mcp import ClientSession, StdioServerParameters, stdio_client
 from mcp.types import CallToolResult, TextContent
 
-from assay.browser.connect.mcp import scorer as scorer_module
-from assay.browser.connect.mcp.scorer import SessionScorer
-from assay.browser.connect.mcp.session import GAP, ScoredSession
+from assay.browser.connect.devtools import FollowedBrowser
+from assay.browser.connect.mcp import session as session_module
+from assay.browser.connect.mcp.session import GAP, BrowserSession
 from assay.browser.step_records import rescore
 from assay.browser.steps import RecoveryRewardScorer
 from assay.browser.steps.advice import patterns_from_json
@@ -160,7 +160,7 @@ PAGE = "### Page\n- Page URL: http://a.test/{}\n### Snapshot\n```yaml\n- text: {
 
 def test_a_call_that_was_not_looked_at_leaves_nothing_to_compare_with(tmp_path: Path) -> None:
     with StepsWriter(tmp_path / "steps.jsonl") as writer:
-        session = ScoredSession(writer)
+        session = BrowserSession(writer)
         call = session.describe("browser_navigate", {"url": "http://a.test/1"})
         session.end_call(call, reply(PAGE.format(1, "one")))
         session.skip()
@@ -185,7 +185,7 @@ def test_a_reply_that_cannot_be_written_changes_no_score(tmp_path: Path) -> None
             super().write(step)
 
     with FullDisk(tmp_path / "steps.jsonl") as writer:
-        session = ScoredSession(writer)
+        session = BrowserSession(writer)
         call = session.describe("browser_navigate", {"url": "http://a.test/1"})
         session.end_call(call, reply(PAGE.format(1, "one")))
         writer.full = True
@@ -198,7 +198,7 @@ def test_a_reply_that_cannot_be_written_changes_no_score(tmp_path: Path) -> None
 
 
 def test_a_read_that_shows_no_page_leaves_the_one_before_to_compare_with() -> None:
-    session = ScoredSession()
+    session = BrowserSession()
     go = session.describe("navigate_page", {"url": "http://a.test/"})
     snapshot = '## Latest page snapshot\nuid=1_0 RootWebArea "A" url="http://a.test/"'
     session.end_call(go, reply(snapshot))
@@ -222,13 +222,13 @@ def test_typed_text_and_secrets_are_not_in_the_file(tmp_path: Path) -> None:
         "url": "http://a/?k=hunter2",
     }
     with StepsWriter(tmp_path / "steps.jsonl") as writer:
-        session = ScoredSession(writer)
+        session = BrowserSession(writer)
         session.end_call(session.describe("browser_type", arguments), reply(PAGE.format(1, "x")))
     assert "hunter2" not in (tmp_path / "steps.jsonl").read_text()
 
 
 def test_an_element_keeps_its_identity_when_its_number_changes() -> None:
-    session = ScoredSession()
+    session = BrowserSession()
     go = session.describe("browser_navigate", {"url": "http://a.test/"})
     page = (
         '### Page\n- Page URL: http://a.test/\n### Snapshot\n```yaml\n- button "Save" [ref={}]\n```'
@@ -241,11 +241,16 @@ def test_an_element_keeps_its_identity_when_its_number_changes() -> None:
     assert first.target == second.target
 
 
-class Eyes:
-    """Watches, and keeps which steps were begun and ended."""
+class BrowserRecord(FollowedBrowser):
+    """Keeps which steps were begun and ended, and follows no browser."""
 
-    def __init__(self) -> None:
+    def __init__(self) -> None:  # no super(): there is no browser
         self.steps: list[str] = []
+        self.changed = None
+
+    @property
+    def first(self) -> Observation:
+        return Observation("")
 
     def begin(self, tool: str, arguments: Mapping[str, Any], url: str | None) -> bool:
         del arguments, url
@@ -271,25 +276,25 @@ def tool_reply(number: int) -> bytes:
 
 
 def test_a_reply_that_was_lost_holds_up_no_later_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scorer_module, "IDLE_S", 60.0)
-    eyes = Eyes()
-    scorer = SessionScorer(ScoredSession(), watch=eyes)
+    monkeypatch.setattr(session_module, "IDLE_S", 60.0)
+    browser = BrowserRecord()
+    session = BrowserSession(browser=browser)
     for number in (1, 2):
-        scorer.prepare(tool_call(number))
-        scorer.request(tool_call(number), 0.0)
-        scorer.lost()
-    assert eyes.steps == ["begin click", "begin click"]
+        session.prepare(tool_call(number))
+        session.request(tool_call(number), 0.0)
+        session.lost()
+    assert browser.steps == ["begin click", "begin click"]
 
 
 def test_a_call_without_a_reply_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scorer_module, "IDLE_S", 0.01)
-    eyes = Eyes()
-    scorer = SessionScorer(ScoredSession(), watch=eyes)
+    monkeypatch.setattr(session_module, "IDLE_S", 0.01)
+    browser = BrowserRecord()
+    session = BrowserSession(browser=browser)
     for number in (1, 2):
-        scorer.prepare(tool_call(number))
-        scorer.request(tool_call(number), 0.0)
+        session.prepare(tool_call(number))
+        session.request(tool_call(number), 0.0)
     # The first one's reply comes late: what is watched by now is the second.
-    scorer.reply(tool_reply(1), 0.1)
-    assert eyes.steps == ["begin click", "begin click"]
-    scorer.reply(tool_reply(2), 0.2)
-    assert eyes.steps[2:] == ["end"]
+    session.reply(tool_reply(1), 0.1)
+    assert browser.steps == ["begin click", "begin click"]
+    session.reply(tool_reply(2), 0.2)
+    assert browser.steps[2:] == ["end"]

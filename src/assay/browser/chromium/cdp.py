@@ -24,6 +24,8 @@ MESSAGE_BYTES: Final = 64 * 1024 * 1024
 """The longest message that is read; a screenshot of a large window takes a few of them."""
 OPEN_S: Final = 10.0
 REPLY_S: Final = 30.0
+PICTURE_S: Final = 3.0
+"""How long a picture may take: none ever comes of a tab that no window shows."""
 """How long a browser may take to answer; a caller with less time has a limit of its own."""
 
 
@@ -154,6 +156,7 @@ class ProtocolConnection:
         """The answer to one command; raises `ProtocolError`."""
         from websockets.exceptions import WebSocketException
 
+        limit_s = PICTURE_S if method == "Page.captureScreenshot" else REPLY_S
         number = next(self._ids)
         message: dict[str, Any] = {"id": number, "method": method, "params": params}
         if session_id:
@@ -164,13 +167,13 @@ class ProtocolConnection:
             if self.closed.is_set() or session_id not in self._sessions:
                 raise ProtocolError(f"{method}: the browser or its page has gone")
             await self._socket.send(json.dumps(message))
-            async with asyncio.timeout(REPLY_S):
+            async with asyncio.timeout(limit_s):
                 return await answer
         except WebSocketException as error:
             raise ProtocolError(f"{method}: the browser has gone") from error
         except TimeoutError as error:
             if answer.cancelled():
-                raise ProtocolError(f"{method}: no answer within {REPLY_S:g} s") from error
+                raise ProtocolError(f"{method}: no answer within {limit_s:g} s") from error
             raise
         finally:
             del self._waiting[number]

@@ -1,4 +1,4 @@
-"""browser-use: every step of its agent recorded and scored, from Assay's own eyes beside it.
+"""browser-use: every step of its agent recorded and scored, as the browser itself shows it.
 
     from browser_use import Agent
     from assay.browser.connect.browser_use import run_watched

@@ -11,71 +11,129 @@ It observes and never touches: no dialog is answered, no tab closed, no request 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self, TypeVar
 
+from assay.browser.chromium.cdp import ProtocolError
 from assay.browser.connect.follower import BrowserFollower, ReportedStep, SeenStep
-from assay.browser.step_records import StepScoring
-from assay.browser.steps import Contract, status
-from assay.browser.steps.status import AgentStatus
-from assay.browser.steps.telemetry import redact
-from assay.ledger.steps import StepsWriter
+from assay.browser.step_records import LoggedSteps, StepLog
+from assay.browser.steps import Contract
+from assay.browser.steps.redaction import redact
+from assay.errors import BadParameter, DeadResource, MissingExtra
 from assay.resources.threads import watching_loop
 from assay.schema.action import ActionCall
 from assay.schema.observation import Observation
-from assay.schema.step_score import StepScore
+
+T = TypeVar("T")
+CONNECT_S: Final = 10.0
+BEGIN_S: Final = 1.5
+"""How long a driver may be held back for the look before its step."""
+END_S: Final = 6.0
 
 
-class BrowserWatch:
+class FollowedBrowser:
+    """A browser that others drive, for callers of any thread or event loop.
+
+    `begin` and `end` have a time limit: a page that does not answer is missing evidence, and holds
+    up nobody for long. A browser that was started again at its address is followed again.
+    """
+
+    def __init__(self, address: str, *, timeout_s: float | None = None, **options: Any) -> None:
+        """`address` is that of the debugging port, `http://127.0.0.1:9222` or `ws://…`.
+
+        Raises `MissingExtra` without the package `websockets`, `DeadResource` if no browser
+        answers, and `TimeoutError` if none does within `timeout_s`.
+        """
+        self.loop = watching_loop()
+        self._address = address
+        self._options = options
+        self.follower = self.loop.wait(BrowserFollower.open(address, **options), timeout_s)
+        self.changed: Observation | None = None
+        """The page, if it had changed by itself when the latest step began."""
+
+    @property
+    def first(self) -> Observation:
+        """What the browser showed when it was first looked at."""
+        return self.follower.first
+
+    def begin(self, tool: str, arguments: Mapping[str, Any], url: str | None) -> bool:
+        """Whether a step has begun to be watched, on the page with this address if there is one."""
+        return self._ask(self._begin(tool, arguments, url), BEGIN_S) is True
+
+    def end(self, error: str | None) -> Observation | None:
+        """What there is to see of the step that was begun; `None` if that cannot be said."""
+        return self._ask(self._end(error), END_S)
+
+    def close(self) -> None:
+        """The browser is followed no more; it goes on as before."""
+        self._ask(self.follower.close(), CONNECT_S)
+
+    def _ask(self, work: Coroutine[Any, Any, T], timeout_s: float) -> T | None:
+        with suppress(TimeoutError, ProtocolError, DeadResource, MissingExtra):
+            return self.loop.wait(work, timeout_s)
+        return None
+
+    async def _begin(self, tool: str, arguments: Mapping[str, Any], url: str | None) -> bool:
+        if self.follower.closed:
+            self.follower = await BrowserFollower.open(self._address, **self._options)
+        self.changed = None
+        self.changed = await self.follower.begin(tool, arguments, url=url)
+        return True
+
+    async def _end(self, error: str | None) -> Observation | None:
+        if not self.follower.reporting:
+            return None
+        return (await self.follower.end(error, tell=False)).observation
+
+
+def follow_browser(address: str) -> FollowedBrowser:
+    """The browser at an address that a person named; raises `BadParameter` if none answers."""
+    try:
+        return FollowedBrowser(address, timeout_s=CONNECT_S)
+    except (DeadResource, TimeoutError) as error:
+        raise BadParameter(
+            f"no browser answers at {address!r:.200}: {error!s:.200}; start it with "
+            "--remote-debugging-port, and give the same address to the MCP server"
+        ) from error
+
+
+class BrowserWatch(LoggedSteps):
     """The scored steps of a browser; `watch_browser` makes one. For any thread or event loop."""
 
     def __init__(self, address: str, contract: Contract | None, steps: str | Path | None) -> None:
-        self._loop = watching_loop()
-        self._scoring = StepScoring(contract)
-        self._follower = self._loop.wait(BrowserFollower.open(address, on_step=self._record))
-        self._writer = None if steps is None else StepsWriter(steps)
-        self._write("", self._follower.first, {})
+        self._browser = FollowedBrowser(address, on_step=self._record, on_change=self._record_page)
+        self._log = StepLog(contract, steps=steps)
+        self._record_page(self._browser.first)
+
+    def _record_page(self, seen: Observation) -> None:
+        self._log.record("", seen, arguments={})
 
     def _record(self, step: SeenStep) -> None:
         values = tuple(str(value) for value in redact(step.arguments).values())
-        self._write(ActionCall(step.tool, values).text, step.observation, step.arguments)
-
-    def _write(self, action: str, seen: Observation, arguments: Mapping[str, Any]) -> None:
-        step = self._scoring.record(action, seen, arguments=arguments)
-        if self._writer is not None:
-            self._writer.write(step)
-
-    @property
-    def score(self) -> StepScore | None:
-        """The score of the latest step; `None` before the first one."""
-        return self._scoring.score
-
-    @property
-    def status(self) -> AgentStatus:
-        """Where the agent stands: running, stuck, blocked, recovered or done."""
-        return status(self._scoring.history)
+        action = ActionCall(step.tool, values).text
+        self._log.record(action, step.observation, arguments=step.arguments)
 
     def step(self, tool: str, **arguments: Any) -> ReportedStep:
         """A step that is scored under this name, as one; for `with` and for `async with`.
 
         Without it, what is done in the browser is scored as it is seen.
         """
-        return ReportedStep(self._loop, self._follower, tool, arguments)
+        return ReportedStep(self._browser.loop, self._browser.follower, tool, arguments)
 
     def close(self) -> None:
         """What was seen last is scored, and the browser is watched no more; it goes on."""
-        self._loop.wait(self._finish())
+        self._browser.loop.wait(self._finish())
 
     async def aclose(self) -> None:
         """As `close`, on an event loop."""
-        await self._loop.run(self._finish())
+        await self._browser.loop.run(self._finish())
 
     async def _finish(self) -> None:
-        await self._follower.flush()
-        await self._follower.close()
-        if self._writer is not None:
-            self._writer.close()
+        await self._browser.follower.flush()
+        await self._browser.follower.close()
+        self._log.close()
 
     def __enter__(self) -> Self:
         return self

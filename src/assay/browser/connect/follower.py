@@ -39,6 +39,9 @@ FIRST_TAB_S: Final = 5.0
 """How long a browser may be without a tab."""
 CALLS: Final = 20
 """Actions of one step that are named; of more, the last."""
+SHOWN_S: Final = 2.0
+"""How long a tab is asked whether it is shown; one with a dialog does not answer."""
+SHOWN_SCRIPT: Final = "document.visibilityState === 'visible'"
 TOOLS: Final[Mapping[str, str]] = {"click": "click", "press": "press", "input": "fill"}
 """What a kind of input is called."""
 
@@ -108,12 +111,17 @@ class BrowserFollower:
         selectors: Sequence[str] = (),
         gate: Callable[[SeenInput | None], Gate] | None = None,
         on_step: Callable[[SeenStep], None] = lambda _: None,
+        on_change: Callable[[Observation], None] = lambda _: None,
     ) -> None:
-        """`on_step` is called with each step, reported or seen."""
+        """`on_step` is called with each step, reported or seen.
+
+        `on_change` is called with a page that had changed by itself when a reported step began.
+        """
         self._connection = connection
         self._selectors = selectors
         self._gate = gate
         self._on_step = on_step
+        self._on_change = on_change
         self._tabs: dict[str, FollowedTab] = {}
         self._opening: set[asyncio.Task[None]] = set()
         self._reporting = False
@@ -178,7 +186,8 @@ class BrowserFollower:
     async def _open_tab(self, target_id: str, session: ProtocolSession) -> None:
         # A tab that closes at once is none.
         with suppress(ProtocolError, TimeoutError):
-            watch = await PageWatch.open(session, selectors=self._selectors, pictures=False)
+            shown = await _is_shown(session)
+            watch = await PageWatch.open(session, selectors=self._selectors, pictures=shown)
             tab = FollowedTab(target_id, session, watch, active_at=monotonic())
             session.on("Runtime.bindingCalled", lambda event: self._on_binding(tab, event))
             session.on("Page.frameRequestedNavigation", lambda e: self._on_requested(tab, e))
@@ -292,10 +301,11 @@ class BrowserFollower:
 
     async def begin(
         self, tool: str, arguments: Mapping[str, Any] | None = None, *, url: str | None = None
-    ) -> None:
+    ) -> Observation | None:
         """The driver begins a step; what is seen until `end` is a part of it.
 
-        It is meant for the tab with this address, if there is one, else for the latest.
+        It is meant for the tab with this address, if there is one, else for the latest. Returns the
+        page if that has changed since the step before.
         """
         await self.flush()
         async with self._stepping:
@@ -304,7 +314,11 @@ class BrowserFollower:
             tab = self._reported_tab = self._tab_at(url) or self._latest
             if tab is not None:
                 tab.active_at = monotonic()
-                await tab.watch.begin(tool, self._arguments)
+                changed = await tab.watch.begin(tool, self._arguments)
+                if changed is not None:
+                    self._on_change(changed)
+                return changed
+            return None
 
     async def end(self, error: BaseException | str | None = None, *, tell: bool = True) -> SeenStep:
         """The driver's step has ended, with this error of its own if with any."""
@@ -348,6 +362,15 @@ class BrowserFollower:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._connection.close()
+
+
+async def _is_shown(session: ProtocolSession) -> bool:
+    """Whether a window shows the tab; of another one no picture can be taken."""
+    with suppress(ProtocolError, TimeoutError):
+        async with asyncio.timeout(SHOWN_S):
+            answer = await session.send("Runtime.evaluate", {"expression": SHOWN_SCRIPT})
+            return answer["result"].get("value") is True
+    return False
 
 
 def _values(arguments: Mapping[str, Any], target: SeenInput | None) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Coroutine, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import Any, Protocol, Self, overload
@@ -18,13 +18,9 @@ from typing import Any, Protocol, Self, overload
 from assay.browser.chromium.shared import playwright_error
 from assay.browser.observe.transport import BlockingTransport, PlaywrightTransport, run_at_once
 from assay.browser.outcome.watch import ANSWER_S, PageWatch
-from assay.browser.step_records import StepScoring
-from assay.browser.steps import Contract, status
-from assay.browser.steps.status import AgentStatus
-from assay.ledger.steps import StepsWriter
-from assay.schema.observation import Observation
+from assay.browser.step_records import LoggedSteps, StepLog
+from assay.browser.steps import Contract
 from assay.schema.outcome import Gate
-from assay.schema.step_score import StepScore
 
 _log = logging.getLogger(__name__)
 
@@ -41,89 +37,80 @@ class AsyncPage(Protocol):
     def title(self) -> Coroutine[Any, Any, str]: ...
 
 
-class _Record:
-    """The scores of one page so far, and the file that they are written to."""
+class _Step:
+    """One step of a watched page: begun, done by the caller, and ended with its error if any."""
 
-    def __init__(self, contract: Contract | None, steps: str | Path | None) -> None:
-        self._scoring = StepScoring(contract)
-        self._writer = None if steps is None else StepsWriter(steps)
+    def __init__(
+        self, page: PageWatch, log: StepLog, tool: str, gate: Gate, arguments: Mapping[str, Any]
+    ) -> None:
+        self._page, self._log = page, log
+        self._tool, self._gate, self._arguments = tool, gate, arguments
         self._began = monotonic()
 
-    @property
-    def score(self) -> StepScore | None:
-        """The score of the latest step; `None` before the first one."""
-        return self._scoring.score
+    async def _begin(self) -> None:
+        self._began = monotonic()
+        with _logged():
+            between = await self._page.begin(self._tool, self._arguments)
+            if between is not None:
+                self._log.record("", between, arguments={})
 
-    @property
-    def status(self) -> AgentStatus:
-        """Where the agent stands: running, stuck, blocked, recovered or done."""
-        return status(self._scoring.history)
-
-    def write(
-        self, tool: str, seen: Observation, arguments: Mapping[str, Any], elapsed_s: float = 0.0
-    ) -> None:
-        action = tool and f"{tool}({', '.join(arguments)})"
-        step = self._scoring.record(action, seen, arguments=arguments, elapsed_s=elapsed_s)
-        if self._writer is not None:
-            self._writer.write(step)
-
-    def close(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
+    async def _end(self, error: BaseException | None) -> None:
+        if error is not None and not isinstance(error, Exception):
+            # The whole program ends, rather than the step.
+            return
+        # What a tool raised; an assertion of the caller is no failed step.
+        failure = error if isinstance(error, (playwright_error(), TimeoutError)) else None
+        action = self._tool and f"{self._tool}({', '.join(self._arguments)})"
+        with _logged():
+            seen = await self._page.end(failure, gate=self._gate)
+            elapsed_s = monotonic() - self._began
+            self._log.record(action, seen, arguments=self._arguments, elapsed_s=elapsed_s)
 
 
-class _Scored:
-    """What a watch says of the page that it records."""
+class PageStep(_Step):
+    """A step of a page of Playwright's synchronous API; what its block raises passes through."""
 
-    _record: _Record
+    def __enter__(self) -> None:
+        run_at_once(self._begin())
 
-    @property
-    def score(self) -> StepScore | None:
-        """The score of the latest step; `None` before the first one."""
-        return self._record.score
-
-    @property
-    def status(self) -> AgentStatus:
-        """Where the agent stands: running, stuck, blocked, recovered or done."""
-        return self._record.status
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        run_at_once(self._end(error))
 
 
-class Watch(_Scored):
+class AsyncPageStep(_Step):
+    """A step of a page of Playwright's asynchronous API; what its block raises passes through."""
+
+    async def __aenter__(self) -> None:
+        await self._begin()
+
+    async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
+        await self._end(error)
+
+
+class _PageSteps(LoggedSteps):
+    """The scored steps of a page."""
+
+    def __init__(self, page: PageWatch, contract: Contract | None, steps: str | Path | None):
+        self._page = page
+        self._log = StepLog(contract, steps=steps)
+        self._log.record("", page.first, arguments={})
+
+    async def _close(self) -> None:
+        with _logged():
+            await self._page.close()
+        self._log.close()
+
+
+class Watch(_PageSteps):
     """A watch over a page of Playwright's synchronous API."""
 
-    def __init__(self, page: Any, contract: Contract | None, steps: str | Path | None) -> None:
-        session = page.context.new_cdp_session(page)
-        self._page = run_at_once(
-            PageWatch.open(BlockingTransport(session, page, timeout_s=ANSWER_S))
-        )
-        self._record = _Record(contract, steps)
-        self._record.write("", self._page.first, {})
-
-    @contextmanager
-    def step(self, tool: str, *, gate: Gate = "unknown", **arguments: Any) -> Iterator[None]:
-        """Score what is done in the block as one step; what it raises passes through."""
-        began = monotonic()
-        with _logged():
-            between = run_at_once(self._page.begin(tool, arguments))
-            if between is not None:
-                self._record.write("", between, {})
-        error: BaseException | None = None
-        try:
-            yield
-        except BaseException as raised:
-            error = raised
-            raise
-        finally:
-            if _is_over(error):
-                with _logged():
-                    seen = run_at_once(self._page.end(_of_tool(error), gate=gate))
-                    self._record.write(tool, seen, arguments, monotonic() - began)
+    def step(self, tool: str, *, gate: Gate = "unknown", **arguments: Any) -> PageStep:
+        """Score what is done in the block of this `with` as one step."""
+        return PageStep(self._page, self._log, tool, gate, arguments)
 
     def close(self) -> None:
         """The page is observed no more, and the steps file is complete."""
-        with _logged():
-            run_at_once(self._page.close())
-        self._record.close()
+        run_at_once(self._close())
 
     def __enter__(self) -> Self:
         return self
@@ -132,51 +119,16 @@ class Watch(_Scored):
         self.close()
 
 
-class AsyncWatch(_Scored):
+class AsyncWatch(_PageSteps):
     """A watch over a page of Playwright's asynchronous API."""
 
-    def __init__(self, page: PageWatch, record: _Record) -> None:
-        self._page = page
-        self._record = record
-
-    @classmethod
-    async def open(
-        cls, page: Any, contract: Contract | None, steps: str | Path | None
-    ) -> AsyncWatch:
-        """A watch over the page, from now on."""
-        session = await page.context.new_cdp_session(page)
-        watch = await PageWatch.open(PlaywrightTransport(session, page, timeout_s=ANSWER_S))
-        record = _Record(contract, steps)
-        record.write("", watch.first, {})
-        return cls(watch, record)
-
-    @asynccontextmanager
-    async def step(
-        self, tool: str, *, gate: Gate = "unknown", **arguments: Any
-    ) -> AsyncIterator[None]:
-        """Score what is done in the block as one step; what it raises passes through."""
-        began = monotonic()
-        with _logged():
-            between = await self._page.begin(tool, arguments)
-            if between is not None:
-                self._record.write("", between, {})
-        error: BaseException | None = None
-        try:
-            yield
-        except BaseException as raised:
-            error = raised
-            raise
-        finally:
-            if _is_over(error):
-                with _logged():
-                    seen = await self._page.end(_of_tool(error), gate=gate)
-                    self._record.write(tool, seen, arguments, monotonic() - began)
+    def step(self, tool: str, *, gate: Gate = "unknown", **arguments: Any) -> AsyncPageStep:
+        """Score what is done in the block of this `async with` as one step."""
+        return AsyncPageStep(self._page, self._log, tool, gate, arguments)
 
     async def close(self) -> None:
         """The page is observed no more, and the steps file is complete."""
-        with _logged():
-            await self._page.close()
-        self._record.close()
+        await self._close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -202,18 +154,16 @@ def watch(
     `contract` says what the agent is to achieve.
     """
     if inspect.iscoroutinefunction(page.title):
-        return AsyncWatch.open(page, contract, steps)
-    return Watch(page, contract, steps)
+        return _open_async(page, contract, steps)
+    session = page.context.new_cdp_session(page)
+    transport = BlockingTransport(session, page, timeout_s=ANSWER_S)
+    return Watch(run_at_once(PageWatch.open(transport)), contract, steps)
 
 
-def _of_tool(error: BaseException | None) -> BaseException | None:
-    """The error if a tool raised it; an assertion of the caller is no failed step."""
-    return error if isinstance(error, (playwright_error(), TimeoutError)) else None
-
-
-def _is_over(error: BaseException | None) -> bool:
-    """Whether the step has ended, rather than the whole program."""
-    return error is None or isinstance(error, Exception)
+async def _open_async(page: Any, contract: Contract | None, steps: str | Path | None) -> AsyncWatch:
+    session = await page.context.new_cdp_session(page)
+    transport = PlaywrightTransport(session, page, timeout_s=ANSWER_S)
+    return AsyncWatch(await PageWatch.open(transport), contract, steps)
 
 
 @contextmanager

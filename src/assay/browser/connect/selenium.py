@@ -1,4 +1,4 @@
-"""Selenium: every step of a driver recorded and scored, from Assay's own eyes beside it.
+"""Selenium: every step of a driver recorded and scored, as the browser itself shows it.
 
     from selenium import webdriver
     from selenium.webdriver.support.events import EventFiringWebDriver
@@ -16,13 +16,13 @@ the DevTools port of the browser that the driver started, so it has to be a Chro
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from assay.adapters.binding import import_library
 from assay.browser.connect.devtools import BrowserWatch, watch_browser
 from assay.browser.steps import Contract
-from assay.errors import BadParameter
+from assay.errors import BadParameter, MissingExtra
 
 
 def debugging_address(driver: Any) -> str:
@@ -121,7 +121,9 @@ def step_listener(
 
     Raises `MissingExtra` without Selenium, `BadParameter` for a browser that is no Chromium.
     """
-    name = "selenium.webdriver.support.abstract_event_listener"
-    base = import_library(name, package="selenium").AbstractEventListener
-    listener = type("StepListener", (DriverSteps, base), {})
+    try:
+        events = import_module("selenium.webdriver.support.abstract_event_listener")
+    except ImportError as error:
+        raise MissingExtra.of("step_listener", "selenium") from error
+    listener = type("StepListener", (DriverSteps, events.AbstractEventListener), {})
     return listener(watch_browser(debugging_address(driver), contract=contract, steps=steps))

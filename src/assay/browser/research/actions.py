@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
@@ -36,27 +38,14 @@ class ActionKind:
     example: str
 
 
+PROMPT: Mapping[str, Any] = MappingProxyType(
+    tomllib.loads(files(__package__).joinpath("prompt.toml").read_text("utf-8"))
+)
+"""The texts for the model."""
 ACTIONS: Mapping[str, ActionKind] = MappingProxyType(
     {
-        "click": ActionKind(("id",), "click the element with this number", '{"id": "12"}'),
-        "fill": ActionKind(
-            ("id", "text"), "put text into a field", '{"id": "5", "text": "fresh bread"}'
-        ),
-        "select": ActionKind(
-            ("id", "option"), "choose an option of a list", '{"id": "7", "option": "May"}'
-        ),
-        "press": ActionKind(("key",), "press a key", '{"key": "Enter"}'),
-        "scroll": ActionKind(("direction",), "scroll down or up", '{"direction": "down"}'),
-        "goto": ActionKind(("url",), "open a page", '{"url": "http://example.org/"}'),
-        "back": ActionKind((), "go back one page", "{}"),
-        "search": ActionKind(("words",), "ask the search engine", '{"words": "red shoes"}'),
-        "fetch_json": ActionKind(
-            ("url",),
-            "get JSON from an API without opening a page",
-            '{"url": "http://example.org/api?year=2020"}',
-        ),
-        "noop": ActionKind((), "wait a moment", "{}"),
-        "answer": ActionKind(("text",), "give the answer; this ends the work", '{"text": "…"}'),
+        name: ActionKind(tuple(json.loads(example)), description, example)
+        for name, (description, example) in PROMPT["actions"].items()
     }
 )
 

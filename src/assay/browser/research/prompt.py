@@ -6,49 +6,15 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from assay.browser.research.actions import ACTIONS
+from assay.browser.research.actions import ACTIONS, PROMPT
 from assay.browser.research.options import ResearchOptions
 
 PAGE = "Page:\n"
 """What stands before the page in every turn's message; everything after it is the page."""
 QUESTION = "Question: "
 
-WORKFLOWS: Mapping[str, str] = MappingProxyType(
-    {
-        "none": "",
-        "web": """\
-- Weather, rain or temperature over many days: use the archive's JSON API, not its tables. Read \
-the API's own page once to learn the address, the names of places and the fields; count what is \
-asked over all the days, then compute.
-- Prices of homes: use the register of sales, and say whether prices paid or asked for are meant. \
-Set its filters (sold or listed, street, dates) instead of reading everything.
-- Businesses: use the directory, by name or by category, and read every page of a list.
-- Prefer the official site to mirrors, agents, old copies and look-alikes of it; when a page asks \
-for a login or says it is blocked, go back and look for the official site.""",
-    }
-)
+WORKFLOWS: Mapping[str, str] = MappingProxyType(PROMPT["workflows"])
 """Ways to work that the option `workflow` can name; any other text is taken as it stands."""
-
-_WORK = "You answer a question by working in a web browser, one action at a time."
-_NATIVE = """\
-Each reply calls one of the tools; `answer` ends the work. Of several calls in one reply each is \
-done in its turn, on the page that the one before it led to."""
-_FORM = """\
-End each reply with one action, written like this:
-ACTION: click
-PARAMS: {"id": "12"}"""
-
-_CUT = """\
-- A mark "… N characters not shown …" stands where text was cut: what you look for may be there."""
-_BARE = """\
-- The answer holds only the value that was asked for: no sentence, no explanation, no source. A \
-number is written in digits without unit, currency sign or thousands separator: 14.2, 850000. A \
-name is the name only. Several names, or an object, are written as JSON."""
-_PER_YEAR = """\
-- API calls: one call per year, for only the days that are needed in that year. Put the results \
-of all calls together before you answer."""
-_WHOLE_RANGE = """\
-- API calls: one call for the whole range of dates, from the first day to the last."""
 
 
 def system_prompt(options: ResearchOptions, *, native: bool = False) -> str:
@@ -57,20 +23,18 @@ def system_prompt(options: ResearchOptions, *, native: bool = False) -> str:
         f"- {name} {ACTIONS[name].example}: {ACTIONS[name].description}"
         for name in options.action_names
     )
-    rules = [
-        "- The number in brackets before an element is its id, on the page that shows it.",
-        _CUT,
-    ]
+    texts = PROMPT["rules"]
+    rules = [texts["number"], texts["cut"]]
     if options.blocked:
         rules.append(f"- Do not open these sites: {', '.join(options.blocked)}.")
     if options.bare_answer:
-        rules.append(_BARE)
+        rules.append(texts["bare_answer"])
     if "fetch_json" in options.action_names:
-        rules.append(_PER_YEAR if options.api_calls == "per_year" else _WHOLE_RANGE)
+        rules.append(texts[options.api_calls])
     if options.timezone:
         rules.append(f"- Days and hours are those of the timezone {options.timezone}.")
-    form = [_NATIVE] if native else [_FORM, f"Actions:\n{actions}"]
-    parts = [_WORK, *form, "Rules:\n" + "\n".join(rules)]
+    form = [PROMPT["native"]] if native else [PROMPT["form"], f"Actions:\n{actions}"]
+    parts = [PROMPT["work"], *form, "Rules:\n" + "\n".join(rules)]
     workflow = WORKFLOWS.get(options.workflow, options.workflow).strip()
     if workflow:
         parts.append(f"How to work:\n{workflow}")

@@ -113,7 +113,7 @@ def _node(data: object, path: str, *, negated: bool, depth: int) -> Node:
             for index, part in enumerate(value)
         )
         return ContractBranch("all" if (key == "all") is not negated else "any", parts)
-    return ContractLeaf(here, _CHECKS[key](value, here), negated)
+    return ContractLeaf(here, _check(key, value, here), negated)
 
 
 def _reject_other_keys(data: Mapping[Any, Any], path: str, choices: tuple[str, ...]) -> None:
@@ -197,27 +197,12 @@ _DATA_OPS: Final[tuple[str, ...]] = get_args(DataOp)
 _TEXT_KEYS: Final = (*_TEXT_OPS, "ignore_case")
 
 
-def _url(data: object, path: str) -> Check:
-    return UrlCheck(_Table(data, path, *_TEXT_KEYS).text_test())
-
-
-def _dom_text(data: object, path: str) -> Check:
-    table = _Table(data, path, "selector", *_TEXT_KEYS)
-    return DomTextCheck(table.text_test(), table.optional_text("selector"))
-
-
-def _dom_count(data: object, path: str) -> Check:
-    table = _Table(data, path, "selector", *_COUNT_OPS)
-    return DomCountCheck(table.text("selector"), table.count_test())
-
-
-def _network(data: object, path: str) -> Check:
-    table = _Table(data, path, "method", "url", "status", "since")
+def _network(table: _Table) -> Check:
     if not table.data:
-        raise _error(path, "at least one of method, url, status is needed")
+        raise _error(table.path, "at least one of method, url, status is needed")
     url = None
     if "url" in table.data:
-        url = _Table(table.data["url"], _join(path, "url"), *_TEXT_KEYS).text_test()
+        url = _Table(table.data["url"], _join(table.path, "url"), *_TEXT_KEYS).text_test()
     status = table.data.get("status", [])
     if not isinstance(status, list) or not all(
         isinstance(code, int) and not isinstance(code, bool) and 100 <= code <= 599
@@ -232,28 +217,19 @@ def _network(data: object, path: str) -> Check:
     return NetworkCheck(url, upper, tuple(status), "step" if since == "step" else "start")
 
 
-def _no_dialog(data: object, path: str) -> Check:
-    if data is not True:
-        raise _error(path, f"expected true, got {data!r:.80}; use not to ask for a dialog")
-    return NoDialogCheck()
-
-
-def _console(data: object, path: str) -> Check:
-    table = _Table(data, path, "level", *_TEXT_KEYS, *_COUNT_OPS)
+def _console(table: _Table) -> Check:
     text = table.text_test() if any(op in table.data for op in _TEXT_OPS) else None
     return ConsoleCheck(table.count_test(), table.optional_text("level"), text)
 
 
-def _screenshot(data: object, path: str) -> Check:
-    table = _Table(data, path, "hash", "max_distance")
+def _screenshot(table: _Table) -> Check:
     digits = table.text("hash")
     if len(digits) != 16 or not all(digit in "0123456789abcdef" for digit in digits.lower()):
         raise table.error("hash", f"expected 16 hexadecimal digits, got {digits!r:.80}")
     return ScreenshotCheck(int(digits, 16), table.integer("max_distance", most=64))
 
 
-def _data(data: object, path: str) -> Check:
-    table = _Table(data, path, "key", *_DATA_OPS)
+def _data(table: _Table) -> Check:
     op = cast(DataOp, table.one_of(_DATA_OPS))  # looked up among the operators
     value = table.data[op]
     if op == "exists":
@@ -267,13 +243,30 @@ def _data(data: object, path: str) -> Check:
     return DataCheck(table.text("key"), op, value)
 
 
-_CHECKS: Final[Mapping[str, Callable[[object, str], Check]]] = {
-    "url": _url,
-    "dom_text": _dom_text,
-    "dom_count": _dom_count,
-    "network": _network,
-    "no_dialog": _no_dialog,
-    "console": _console,
-    "screenshot": _screenshot,
-    "data": _data,
+def _check(kind: str, data: object, path: str) -> Check:
+    """The check of this kind that the table, or for dialogs the `true`, describes."""
+    if kind == "no_dialog":
+        if data is not True:
+            raise _error(path, f"expected true, got {data!r:.80}; use not to ask for a dialog")
+        return NoDialogCheck()
+    keys, read = _CHECKS[kind]
+    return read(_Table(data, path, *keys))
+
+
+_CHECKS: Final[Mapping[str, tuple[tuple[str, ...], Callable[[_Table], Check]]]] = {
+    "url": (_TEXT_KEYS, lambda table: UrlCheck(table.text_test())),
+    "dom_text": (
+        ("selector", *_TEXT_KEYS),
+        lambda table: DomTextCheck(table.text_test(), table.optional_text("selector")),
+    ),
+    "dom_count": (
+        ("selector", *_COUNT_OPS),
+        lambda table: DomCountCheck(table.text("selector"), table.count_test()),
+    ),
+    "network": (("method", "url", "status", "since"), _network),
+    "no_dialog": ((), lambda _: NoDialogCheck()),
+    "console": (("level", *_TEXT_KEYS, *_COUNT_OPS), _console),
+    "screenshot": (("hash", "max_distance"), _screenshot),
+    "data": (("key", *_DATA_OPS), _data),
 }
+"""The keys of each kind of check, and how it is read from their table."""

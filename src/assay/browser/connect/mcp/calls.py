@@ -1,12 +1,10 @@
-"""The tools of browser MCP servers: what a call does, to which element, and at what risk.
-
-A row for each tool of Playwright MCP and chrome-devtools-mcp; a tool that has none counts by its
-`readOnlyHint`, and otherwise as one that may change the page.
-"""
+"""The tools of browser MCP servers: what a call does, to which element, and at what risk."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from assay.browser.connect.mcp.results import SnapshotNode
@@ -20,40 +18,11 @@ ELEMENT_KEYS: Final = ("target", "ref", "uid", "selector")
 """Arguments that name the element by the number that the latest snapshot gave it."""
 DESCRIPTION_CHARS: Final = 200
 
+_TOOLS: Final = tomllib.loads(files(__package__).joinpath("server_tools.toml").read_text("utf-8"))
 KINDS: Final[Mapping[str, Kind]] = {
-    "browser_click": "click",
-    "browser_type": "fill",
-    "browser_fill_form": "fill",
-    "browser_select_option": "fill",
-    "browser_press_key": "press",
-    "browser_navigate": "goto",
-    "browser_navigate_back": "goto",
-    "browser_handle_dialog": "dialog",
-    "click": "click",
-    "fill": "fill",
-    "fill_form": "fill",
-    "type_text": "fill",
-    "press_key": "press",
-    "navigate_page": "goto",
-    "new_page": "goto",
-    "handle_dialog": "dialog",
-    **dict.fromkeys(
-        """browser_snapshot browser_take_screenshot browser_find browser_console_messages
-        browser_network_requests browser_network_request browser_wait_for browser_hover
-        take_snapshot take_screenshot list_pages list_console_messages get_console_message
-        list_network_requests get_network_request get_css_styles wait_for hover
-        performance_analyze_insight lighthouse_audit""".split(),
-        "read",
-    ),
+    tool: kind for kind, tools in _TOOLS["kinds"].items() for tool in tools
 }
-LOOKS: Final[Mapping[ReadAction, tuple[str, ...]]] = {
-    "read_page": ("browser_snapshot", "take_snapshot"),
-    "find_element": ("browser_find", "browser_snapshot", "take_snapshot"),
-    "list_tabs": ("browser_tabs", "list_pages"),
-    "wait_and_read": ("browser_wait_for", "wait_for"),
-    "screenshot": ("browser_take_screenshot", "take_screenshot"),
-    "read_console": ("browser_console_messages", "list_console_messages"),
-}
+READS: Final[Mapping[ReadAction, Sequence[str]]] = _TOOLS["reads"]
 """The tools that carry out each read-only action, the best first."""
 
 
@@ -82,9 +51,9 @@ class BrowserCall(NamedTuple):
     def target(self) -> str | None:
         return None if self.node is None else call_signature(self.kind, {"on": list(self.node)})
 
-    def looks(self) -> tuple[ReadAction, ...]:
+    def reads(self) -> tuple[ReadAction, ...]:
         """The read-only actions that the call carries out."""
-        return tuple(action for action, tools in LOOKS.items() if self.tool in tools)
+        return tuple(action for action, tools in READS.items() if self.tool in tools)
 
 
 def watched_call(tool: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -18,12 +18,16 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
+from assay.browser.connect.mcp.tools import text_result
 from assay.errors import BadParameter, cause_of
 from assay.isolation.processes import kill_family
+
+if TYPE_CHECKING:
+    from assay.browser.connect.mcp.session import BrowserSession
 
 CHUNK_BYTES: Final = 1 << 20
 LINE_LIMIT_BYTES: Final = 64 << 20
@@ -37,31 +41,6 @@ GRACE_S: Final = 10.0
 """How long a server may take to end after its client has."""
 BRACKETS: Final = 64
 SWITCH_S: Final = 0.0005
-
-
-class LineScorer(Protocol):
-    """What the proxy asks beside the forwarding; an exception of any of these goes to stderr."""
-
-    def prepare(self, message: Mapping[str, Any]) -> None:
-        """A client's `tools/call` is about to be forwarded, which waits for this."""
-
-    def request(self, message: Mapping[str, Any], at_s: float) -> None:
-        """A client's `tools/call` is on its way."""
-
-    def reply(self, line: bytes, at_s: float) -> None:
-        """A line of the server was forwarded."""
-
-    def lost(self) -> None:
-        """Lines went by that nobody looked at."""
-
-    def tools(self, tools: Sequence[Mapping[str, Any]]) -> None:
-        """The server lists these tools."""
-
-    def answer(self, tool: str, arguments: Mapping[str, Any]) -> Any:
-        """The result of a call of one of our own tools."""
-
-    def finish(self) -> None:
-        """The session is over."""
 
 
 class Part(NamedTuple):
@@ -160,7 +139,7 @@ class Log:
 class ScoringThread:
     """Runs a scorer beside the forwarding: nothing waits for it, and nothing of it gets out."""
 
-    def __init__(self, scorer: LineScorer, log: Log) -> None:
+    def __init__(self, scorer: BrowserSession, log: Log) -> None:
         self._scorer = scorer
         self._log = log
         self._queue: queue.Queue[tuple[int, Callable[[], None]] | None] = queue.Queue(QUEUE_LINES)
@@ -271,11 +250,10 @@ class Proxy:
     def __init__(
         self,
         process: subprocess.Popen[bytes],
-        scorer: LineScorer,
+        scorer: BrowserSession,
         tools: Sequence[Mapping[str, Any]],
         *,
         client: tuple[int, int] = (0, 1),
-        text_result: Callable[..., Any],
     ) -> None:
         """`client` are the descriptors that the client writes to and reads from."""
         assert process.stdin is not None
@@ -283,7 +261,6 @@ class Proxy:
         self._process = process
         self._scorer = scorer
         self._tools = ToolList(tools)
-        self._text_result = text_result
         self._from_client, to_client = client
         self._to_client = Pipe(to_client)
         self._to_server = Pipe(process.stdin.fileno())
@@ -404,13 +381,13 @@ class Proxy:
                 self._to_client.write_line(orjson.dumps(message) + b"\n")
 
         def give_up() -> None:
-            reply(self._text_result("the scorer does not answer; go on without it", error=True))
+            reply(text_result("the scorer does not answer; go on without it", error=True))
 
         def work() -> None:
             try:
                 reply(self._scorer.answer(tool, arguments if isinstance(arguments, dict) else {}))
             except Exception as error:  # whatever it is, the client waits for a reply
-                reply(self._text_result(f"the scorer failed: {cause_of(error)}", error=True))
+                reply(text_result(f"the scorer failed: {cause_of(error)}", error=True))
                 raise
 
         timer = threading.Timer(ANSWER_S, give_up)

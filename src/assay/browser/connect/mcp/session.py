@@ -1,4 +1,4 @@
-"""The calls of one MCP session as scored steps, their file, and the advice that follows from them.
+"""One MCP session: its calls matched to their replies, scored as steps, and written to a file.
 
 A step is one `tools/call` and its reply. What was not recorded (a reply that came too fast to be
 looked at, one that could not be read) leaves a step without evidence, so that the next one is not
@@ -7,15 +7,18 @@ compared with a page that is long gone; `rescore` of the file gives the same sco
 
 from __future__ import annotations
 
-import copy
 import json
+import threading
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from assay.browser.connect.mcp.calls import LOOKS, BrowserCall, browser_call
+import orjson
+
+from assay.browser.connect.mcp.calls import BrowserCall, browser_call, watched_call
+from assay.browser.connect.mcp.hints import SessionHints
+from assay.browser.connect.mcp.proxy import load
 from assay.browser.connect.mcp.results import (
     ResultPage,
     SnapshotNode,
@@ -24,106 +27,188 @@ from assay.browser.connect.mcp.results import (
     result_text,
     section,
 )
+from assay.browser.connect.mcp.tools import (
+    HINT_TOOL,
+    MOST_STEPS,
+    STEPS_TOOL,
+    ScoredStep,
+    steps_report,
+    text_result,
+)
 from assay.browser.observe.digest import text_digest
 from assay.browser.outcome.classify import classify_error, classify_mcp_result, detect_block
-from assay.browser.step_records import StepScoring
-from assay.browser.steps import status
-from assay.browser.steps.advice import (
-    WATCHED_STEPS,
-    FailureKey,
-    RankedCandidate,
-    RecoveryCandidate,
-    RecoveryPatterns,
-    ScoredCall,
-    failure_fingerprint,
-    learn,
-    next_look,
-    rank_recoveries,
-    tried_actions,
-)
-from assay.browser.steps.telemetry import redact
+from assay.browser.step_records import LoggedSteps, StepLog
+from assay.browser.steps.advice import RecoveryPatterns
+from assay.browser.steps.redaction import redact
 from assay.ledger.steps import StepsWriter
-from assay.schema.blocking import BlockCode, ReadAction
+from assay.schema.blocking import BlockCode
 from assay.schema.evidence import PageEvidence, PageFacts, StepEvents
 from assay.schema.observation import Observation
 from assay.schema.outcome import Effect, ErrorCode, Gate, ToolOutcome
 from assay.schema.step_score import StepScore
 
-KEPT_STEPS: Final = 50
+if TYPE_CHECKING:
+    from assay.browser.connect.devtools import FollowedBrowser
+
+IDLE_S: Final = 4.0
+"""How long a call may wait for the look after the one before."""
+MOST_CALLS: Final = 1_000
+"""Calls without a reply that are waited for; the oldest is given up first."""
 KNOWN_NODES: Final = 20_000
 GAP: Final = "(not recorded)"
 _FAILED_NAVIGATION: Final = "Unable to navigate in the selected page: "
 """How chrome-devtools-mcp begins a result that is an error without being marked as one."""
-
 _REFUSALS: Final = ("stale_ref", "not_found", "not_interactive")
 """Errors of calls that were refused before anything was done to the page."""
 
 
-class ScoredStep(NamedTuple):
-    """One call with what it was worth, as `assay_steps` shows it."""
-
-    number: int
-    action: str
-    score: StepScore
-
-    def line(self) -> str:
-        """The step in one line of text."""
-        reasons = ", ".join(
-            reason.code + (f" {reason.n}" if reason.n else "") for reason in self.score.reasons
-        )
-        worth = f"{self.score.score:+.3f} {self.score.classification}"
-        return f"{self.number:>3} {worth:<27} {self.action}  [{reasons}]"
-
-    def to_record(self) -> dict[str, Any]:
-        return {
-            "step": self.number,
-            "action": self.action,
-            "score": self.score.score,
-            "class": self.score.classification,
-            "because": self.score.because,
-            "reasons": [{"code": one.code, "n": one.n} for one in self.score.reasons],
-            "confidence": self.score.confidence,
-        }
+class _OpenCall(NamedTuple):
+    call: BrowserCall
+    at_s: float
 
 
-class ScoredSession:
-    """Scores the calls of one session in turn; not for several threads at a time."""
+class BrowserSession(LoggedSteps):
+    """Scores the calls of one session in turn, and answers the calls of our own two tools.
+
+    The proxy forwards calls on one thread, which asks `prepare`, and everything else on another.
+    """
 
     def __init__(
         self,
-        writer: StepsWriter | None = None,
+        steps: str | Path | StepsWriter | None = None,
         *,
         gate: Gate = "unknown",
         folder: Path | None = None,
         patterns: RecoveryPatterns | None = None,
-        scoring: StepScoring | None = None,
+        browser: FollowedBrowser | None = None,
+        on_finish: Callable[[RecoveryPatterns], None] | None = None,
     ) -> None:
-        """`gate` holds for every risky call; `folder` is where the server runs."""
-        self._writer = writer
+        """`gate` holds for every risky call; `folder` is where the server runs.
+
+        With a `browser`, what it shows is the evidence, instead of what the server says of it.
+        """
+        self._log = StepLog(steps=steps)
         self._gate = gate
         self._folder = folder
-        self._scoring = scoring or StepScoring()
-        self.patterns = patterns or RecoveryPatterns()
-        self.read_only: dict[str, bool] = {}
+        self._hints = SessionHints(patterns)
+        self._browser = browser
+        self._on_finish = on_finish
+        self.latest: deque[ScoredStep] = deque(maxlen=MOST_STEPS)
+        self._read_only: dict[str, bool] = {}
         """What the server says of its tools."""
-        self.latest: deque[ScoredStep] = deque(maxlen=KEPT_STEPS)
+        self._open: dict[bytes, _OpenCall] = {}
+        self._followed: bytes | None = None
+        """The call that the browser is looked at for: one at a time."""
+        self._idle = threading.Event()
+        self._idle.set()
         self._page = ResultPage()
         self._nodes: dict[str, SnapshotNode] = {}
-        self._window: deque[ScoredCall] = deque(maxlen=WATCHED_STEPS + 1)
-        self._tried: set[ReadAction] = set()
-        self._failure: FailureKey | None = None
-        self._trouble: ErrorCode | BlockCode | None = None
         self._evidence_before: PageEvidence | None = None
-        self._record("", Observation(""), None)
+        self._record("", Observation("") if browser is None else browser.first)
 
-    def describe(self, tool: str, arguments: Mapping[str, Any]) -> BrowserCall:
+    def prepare(self, message: Mapping[str, Any]) -> None:
+        """A client's call waits for this before it is forwarded: the page is looked at.
+
+        It waits in turn for the look after the call before. A call that was cancelled has no reply,
+        and one with a reply that could not be read has none that is known: it is waited for once,
+        and not before every later call.
+        """
+        if self._browser is None or "id" not in message:
+            return
+        if not self._idle.wait(IDLE_S):
+            self._release()
+        tool, options = watched_call(*_tool_of(message))
+        if self._browser.begin(tool, options, self._page.url):
+            self._idle.clear()
+            self._followed = orjson.dumps(message["id"])
+
+    def request(self, message: Mapping[str, Any], at_s: float) -> None:
+        """A client's call is on its way, and waits for its reply."""
+        if "id" not in message or not isinstance(message["params"].get("name"), str):
+            return
+        call = self.describe(*_tool_of(message))
+        self._open[orjson.dumps(message["id"])] = _OpenCall(call, at_s)
+        while len(self._open) > MOST_CALLS:
+            del self._open[next(iter(self._open))]
+
+    def reply(self, line: bytes, at_s: float) -> None:
+        """A line of the server was forwarded: each reply to a call in it is a scored step."""
+        message = load(line) if self._open else None
+        for one in message if isinstance(message, list) else [message]:
+            if isinstance(one, dict) and "method" not in one and "id" in one:
+                number = orjson.dumps(one["id"])
+                opened = self._open.pop(number, None)
+                if opened is not None:
+                    seen = self._look(number, one)
+                    self.end_call(opened.call, one, elapsed_s=at_s - opened.at_s, seen=seen)
+
+    def _look(self, number: bytes, reply: Mapping[str, Any]) -> Observation | None:
+        """What the browser shows after the call; nothing where it was looked at for another."""
+        if self._browser is None:
+            return None
+        if number != self._followed:
+            return Observation("")
+        try:
+            failed = "error" in reply or (reply.get("result") or {}).get("isError") is True
+            seen = self._browser.end("the call failed" if failed else None)
+            if seen is not None and self._browser.changed is not None:
+                self._record("", self._browser.changed)
+            return seen or Observation("")
+        finally:
+            self._release()
+
+    def _release(self) -> None:
+        """The browser is looked at for no call."""
+        self._followed = None
+        self._idle.set()
+
+    def lost(self) -> None:
+        """Lines went by unread: the next step is not compared with the page of the one before."""
+        # The reply to the call that is followed may be among them.
+        self._release()
+        if self._open:
+            self.skip()
+
+    def skip(self) -> None:
+        """A call went by unread: the next one has nothing to be compared with."""
+        self._page = ResultPage()
+        self._record(GAP, Observation(""))
+
+    def tools(self, tools: Sequence[Mapping[str, Any]]) -> None:
+        """The server lists these tools."""
+        self._read_only = {
+            str(tool.get("name")): _is_read_only(tool.get("annotations")) for tool in tools
+        }
+
+    def answer(self, tool: str, arguments: Mapping[str, Any]) -> Any:
+        """The result of `assay_steps` or `assay_hint`."""
+        if tool == HINT_TOOL:
+            text, data = self._hints.report(self.status, self._read_only, self.describe)
+            return text_result(text, data=data)
+        last = arguments.get("last", 10)
+        if not isinstance(last, int) or not 1 <= last <= MOST_STEPS:
+            refusal = f"last is a number from 1 to {MOST_STEPS}, not {last!r:.40}"
+            return text_result(f"{STEPS_TOOL}: {refusal}", error=True)
+        text, data = steps_report(list(self.latest)[-last:], self.status)
+        return text_result(text, data=data)
+
+    def finish(self) -> None:
+        """The session is over, and the steps file complete."""
+        self._hints.finish()
+        self._log.close()
+        if self._browser is not None:
+            self._browser.close()
+        if self._on_finish is not None:
+            self._on_finish(self._hints.patterns)
+
+    def describe(self, tool: str, arguments: Mapping[str, Any] | None = None) -> BrowserCall:
         """The call as it is about to be made, on the page that the session knows."""
         return browser_call(
             tool,
-            arguments,
+            arguments or {},
             nodes=self._nodes,
             dialog=self._page.dialog or "",
-            read_only=self.read_only.get(tool),
+            read_only=self._read_only.get(tool),
         )
 
     def end_call(
@@ -143,74 +228,62 @@ class ScoredSession:
         text = result_text(result)
         page = read_page(text, page_id=call.arguments.get("pageId"), folder=self._folder)
         error, message = _error(call, reply, result, text)
-        outcome = ToolOutcome(
-            tool=call.tool,
-            call=call.signature,
-            target=call.target,
-            effect=call.effect,
-            gate="not_required" if call.effect < Effect.EXTERNAL else self._gate,
-            ok=error is None,
-            error=error,
-            block=self._block(call, page),
-            info=None if error is not None else _info(call, result, text, page),
-        )
+        info = None if error is not None else _info(call, result, text, page)
         if seen is None:
-            evidence, events = self._evidence(call, page, error), self._events(call, page)
-        else:
-            evidence = seen.evidence if isinstance(seen.evidence, PageEvidence) else None
-            events = seen.events
-            outcome = self._with_eyes(call, outcome, seen.outcome)
-        observation = Observation(text, evidence=evidence, outcome=outcome, events=events)
+            evidence = self._evidence(call, page, error)
+            seen = Observation("", evidence=evidence, events=self._events(call, page))
+        outcome = self._outcome(call, error, info, self._block(call, page), seen.outcome)
+        observation = Observation(text, evidence=seen.evidence, outcome=outcome, events=seen.events)
         score = self._record(_action(call), observation, call.arguments, elapsed_s=elapsed_s)
         self._remember(page)
         if score is not None:
-            self._follow(call, outcome, score, message)
+            self._hints.add(call, outcome, score, message=message, url=self._page.url or "")
         return score
 
-    def _with_eyes(
-        self, call: BrowserCall, outcome: ToolOutcome, seen: ToolOutcome | None
+    def _outcome(
+        self,
+        call: BrowserCall,
+        error: ErrorCode | None,
+        info: str | None,
+        block: BlockCode | None,
+        seen: ToolOutcome | None,
     ) -> ToolOutcome:
-        """The outcome with what the page itself showed of the call: its element, a block, news."""
-        if seen is None:
-            return outcome
-        if seen.target is not None and call.kind in ("click", "press"):
-            gate: Gate = "not_required" if seen.effect < Effect.EXTERNAL else self._gate
-            outcome = outcome._replace(effect=seen.effect, gate=gate)
-        if call.kind != "read" and outcome.error is None:
-            outcome = outcome._replace(info=seen.info)
-        return outcome._replace(block=seen.block or outcome.block)
-
-    @property
-    def url(self) -> str | None:
-        """The address of the page, as far as the server has named it."""
-        return self._page.url
-
-    def skip(self) -> None:
-        """A call went by without being looked at: the next one has nothing to be compared with."""
-        self._page = ResultPage()
-        self._record(GAP, Observation(""), None)
+        """The outcome by the reply; its risk, block and news by the page, where that was `seen`."""
+        effect = call.effect
+        if seen is not None:
+            block = seen.block or block
+            if seen.target is not None and call.kind in ("click", "press"):
+                effect = seen.effect
+            if call.kind != "read" and error is None:
+                info = seen.info
+        return ToolOutcome(
+            tool=call.tool,
+            call=call.signature,
+            target=call.target,
+            effect=effect,
+            gate="not_required" if effect < Effect.EXTERNAL else self._gate,
+            ok=error is None,
+            error=error,
+            block=block,
+            info=info,
+        )
 
     def _record(
         self,
         action: str,
         observation: Observation,
-        arguments: Mapping[str, Any] | None,
+        arguments: Mapping[str, Any] | None = None,
         *,
         elapsed_s: float = 0.0,
     ) -> StepScore | None:
-        # All of its parts are values: what fails on the way leaves the session as it was.
-        scoring = copy.copy(self._scoring)
-        step = scoring.record(
+        step = self._log.record(
             action, observation, arguments=arguments or {}, elapsed_s=round(elapsed_s, 6)
         )
-        if self._writer is not None:
-            self._writer.write(step)
-        self._scoring = scoring
         seen = observation.evidence
         self._evidence_before = seen if isinstance(seen, PageEvidence) else None
-        if scoring.score is not None:
-            self.latest.append(ScoredStep(step.index, step.action, scoring.score))
-        return scoring.score
+        if self.score is not None:
+            self.latest.append(ScoredStep(step.index, step.action, self.score))
+        return self.score
 
     def _evidence(
         self, call: BrowserCall, page: ResultPage, error: ErrorCode | None
@@ -259,100 +332,16 @@ class ScoredSession:
             page = page._replace(tabs=self._page.tabs)
         self._page = page
 
-    def _follow(
-        self, call: BrowserCall, outcome: ToolOutcome, score: StepScore, message: str
-    ) -> None:
-        """Keep what advice reads: the failure, what was looked at since, what recoveries did."""
-        failure = None
-        if score.classification in ("failure", "blocked"):
-            error = outcome.error or "other"
-            fingerprint = failure_fingerprint(error, message)
-            failure = FailureKey(fingerprint, _domain(self._page.url), call.tool)
-        self._window.append(ScoredCall(call.tool, score, failure))
-        self._learn()
-        if call.kind == "read":
-            self._tried.update(call.looks())
-            return
-        self._tried.clear()
-        self._failure = failure
-        self._trouble = outcome.block or outcome.error or _reported(score)
 
-    def _learn(self) -> None:
-        """A failure is done with when enough calls have followed it."""
-        if len(self._window) == WATCHED_STEPS + 1 and self._window[0].failure is not None:
-            first, *others = self._window
-            calls = [first, *(call._replace(failure=None) for call in others)]
-            for attempt in tried_actions(calls):
-                self.patterns = learn(self.patterns, attempt)
+def _tool_of(message: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The name and the arguments of a `tools/call`."""
+    params = message["params"]
+    arguments = params.get("arguments")
+    return str(params.get("name")), arguments if isinstance(arguments, dict) else {}
 
-    def finish(self) -> None:
-        """Failures that few calls followed are learnt from as well, and the file is complete."""
-        while self._window:
-            first, *others = self._window
-            calls = [first, *(call._replace(failure=None) for call in others)]
-            # A full window was learnt from when it filled.
-            if len(self._window) <= WATCHED_STEPS:
-                for attempt in tried_actions(calls):
-                    self.patterns = learn(self.patterns, attempt)
-            self._window.popleft()
-        if self._writer is not None:
-            self._writer.close()
 
-    def steps_report(self, last: int) -> tuple[str, dict[str, Any]]:
-        """The latest steps and where the session stands, as text and as data."""
-        steps = list(self.latest)[-last:]
-        state = status(self._scoring.history)
-        lines = [step.line() for step in steps] or ["no browser tool was called yet"]
-        since = f" since step {state.since}" if state.since else ""
-        lines.append(f"status: {state.state}{since}: {state.because}")
-        data = {"steps": [step.to_record() for step in steps], "status": state._asdict()}
-        return "\n".join(lines), data
-
-    def hint_report(self) -> tuple[str, dict[str, Any]]:
-        """What to look at next and which recoveries worked before, as text and as data."""
-        state = status(self._scoring.history)
-        look = next_look(self._trouble, tried=self._tried)
-        tool = None if look is None else self._tool_for(look.action)
-        ranked = self._ranked(tool)
-        lines = [f"status: {state.state}: {state.because}"]
-        if self._trouble is not None:
-            lines.append(f"trouble: {self._trouble}")
-        if look is None:
-            lines.append("look: nothing is left to read; change the plan, or ask a person")
-        else:
-            lines.append(f"look: {tool or look.action}: {look.because}")
-        lines += [_ranked_line(one) for one in ranked if one.counts.attempts]
-        data = {
-            "status": state._asdict(),
-            "trouble": self._trouble,
-            "look": None
-            if look is None
-            else {"action": look.action, "tool": tool, "because": look.because},
-            "recoveries": [
-                {
-                    "tool": one.candidate.tool,
-                    "attempts": one.counts.attempts,
-                    "successes": one.counts.successes,
-                    "needs_confirmation": one.needs_gate,
-                }
-                for one in ranked
-            ],
-        }
-        return "\n".join(lines), data
-
-    def _tool_for(self, action: ReadAction) -> str | None:
-        """The server's tool for a read-only action; `None` if it has none."""
-        return next((tool for tool in LOOKS[action] if tool in self.read_only), None)
-
-    def _ranked(self, look: str | None) -> tuple[RankedCandidate, ...]:
-        if self._failure is None:
-            return ()
-        proven = {tool for key, tool in self.patterns.counts if key == self._failure}
-        candidates = [
-            RecoveryCandidate(tool, self.describe(tool, {}).effect)
-            for tool in sorted({*proven, *(() if look is None else (look,))})
-        ]
-        return rank_recoveries(candidates, self.patterns, self._failure)
+def _is_read_only(annotations: Any) -> bool:
+    return isinstance(annotations, Mapping) and annotations.get("readOnlyHint") is True
 
 
 def _error(
@@ -376,32 +365,7 @@ def _info(call: BrowserCall, result: Mapping[str, Any], text: str, page: ResultP
     return result_info(result, text) if call.kind == "read" else None
 
 
-def _reported(score: StepScore) -> ErrorCode | None:
-    """The trouble of a call that the tool itself did not complain of."""
-    codes = {reason.code.removeprefix("error_") for reason in score.reasons}
-    reported: tuple[ErrorCode, ...] = (
-        "page_error", "form_rejected", "request_failed", "value_refused",
-    )  # fmt: skip
-    for code in reported:
-        if code in codes:
-            return code
-    return "silent_click" if score.classification in ("no_progress", "repeat") else None
-
-
 def _action(call: BrowserCall) -> str:
     """The call as the steps file shows it, without secrets and typed text."""
     arguments = json.dumps(redact(call.arguments), ensure_ascii=False)
     return f"{call.tool}({arguments if call.arguments else ''})"
-
-
-def _domain(url: str | None) -> str:
-    try:
-        return (urlsplit(url or "").hostname or "")[:253]
-    except ValueError:
-        return ""
-
-
-def _ranked_line(one: RankedCandidate) -> str:
-    asks = "; ask for a confirmation first" if one.needs_gate else ""
-    counts = one.counts
-    return f"worked before: {one.candidate.tool}, {counts.successes} of {counts.attempts}{asks}"

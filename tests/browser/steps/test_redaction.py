@@ -1,4 +1,4 @@
-"""Telemetry: one bounded line per step, without secrets."""
+"""A step is one bounded line, without secrets."""
 
 from __future__ import annotations
 
@@ -9,37 +9,34 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.browser.steps import (
-    ContractStatus,
-    RecentSteps,
-    RecoveryRewardScorer,
-    StepInput,
-    ToolOutcome,
-)
-from assay.browser.steps.telemetry import RECORD_LIMIT_BYTES, redact, to_json_line, to_record
+from assay.browser.step_records import StepLog
+from assay.browser.steps import ToolOutcome
+from assay.browser.steps.redaction import redact
+from assay.formats.lines import dump_line
+from assay.schema.episode import Step
 from assay.schema.evidence import PageEvidence
+from assay.schema.observation import Observation
 from assay.schema.step_score import step_score_from_record
 
-scorer = RecoveryRewardScorer()
+LIMIT_BYTES = 4_096
 ODD = "\ud83d\ud83d ünï" * 50
-FULL = PageEvidence(ODD, ODD, ODD, ODD, ODD, 10**40, 2**80, schema=ODD[:40])
+FULL = PageEvidence(ODD, ODD, ODD, ODD, ODD, 10**18, 2**60, schema=ODD[:40])
 OTHER = PageEvidence("b", "b", "b", "b", "b", 3, 0, schema=ODD[:40])
-WORST = StepInput(
-    ToolOutcome(ODD, ODD, ok=True, items=10**30),
-    FULL,
-    OTHER,
-    "stuck",
-    ContractStatus("inconclusive", 1, 4, 3),
-    RecentSteps(10**30, 10**30, 10**30, None, "stale_ref", fresh_refs=True),
-)
+WORST = ToolOutcome(ODD, ODD, ODD, ok=True, items=10**18, info=ODD)
+
+
+def worst_step(arguments: dict[str, Any]) -> Step:
+    """The second step of a page with texts and numbers of no use to anybody."""
+    log = StepLog()
+    log.record("", Observation("", FULL))
+    step = log.record(ODD, Observation(ODD, OTHER, outcome=WORST), arguments=arguments)
+    assert step_score_from_record(step.scores[0]) == log.score
+    return step
 
 
 def test_the_largest_record_is_small_and_its_score_can_be_read_back() -> None:
-    score = scorer.score(WORST)
-    record = to_record(score, WORST, index=10**6, arguments={f"k{n}": "v" * 500 for n in range(99)})
-    line = to_json_line(record)
-    assert len(line) <= RECORD_LIMIT_BYTES
-    assert step_score_from_record(json.loads(line)["step_score"]) == score
+    step = worst_step({f"k{n}": "v" * 500 for n in range(99)})
+    assert len(dump_line({"schema_id": "x", **step.model_dump()})) <= LIMIT_BYTES
 
 
 SECRETS: list[tuple[str, dict[str, Any]]] = [
@@ -80,6 +77,6 @@ values = st.recursive(
 @settings(max_examples=25)
 @given(st.dictionaries(st.text(max_size=300), values, max_size=30))
 def test_any_arguments_make_a_small_line_of_valid_json(arguments: dict[str, Any]) -> None:
-    line = to_json_line(to_record(scorer.score(WORST), WORST, index=0, arguments=arguments))
-    assert len(line) <= RECORD_LIMIT_BYTES
+    line = dump_line({"schema_id": "x", **worst_step(arguments).model_dump()})
+    assert len(line) <= LIMIT_BYTES
     json.loads(line, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))

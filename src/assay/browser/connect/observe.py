@@ -16,11 +16,9 @@ from typing import Any, Final, Self, TypeAlias
 from assay.browser.observe.digest import call_signature, info_digest, page_evidence
 from assay.browser.outcome.classify import classify_error
 from assay.browser.outcome.risk import effect_of
-from assay.browser.step_records import StepScoring
-from assay.browser.steps import Contract, status
-from assay.browser.steps.status import AgentStatus
+from assay.browser.step_records import LoggedSteps, StepLog
+from assay.browser.steps import Contract
 from assay.errors import BadParameter
-from assay.ledger.steps import StepsWriter
 from assay.schema.evidence import PageEvidence, StepEvents
 from assay.schema.observation import Observation
 from assay.schema.outcome import Effect, Gate, ToolOutcome
@@ -32,27 +30,16 @@ PARTS: Final = frozenset(page_evidence.__annotations__) - {"return", "key"}
 """What a mapping may have; `url`, `text` and `refs` are the most telling."""
 
 
-class ObservedSteps:
+class ObservedSteps(LoggedSteps):
     """The scored steps of one agent, from a look before and a look after each of them."""
 
     def __init__(
         self, *, contract: Contract | None = None, steps: str | Path | None = None
     ) -> None:
         """`steps` is a file that `assay steps` scores again."""
-        self._scoring = StepScoring(contract)
-        self._writer = None if steps is None else StepsWriter(steps)
+        self._log = StepLog(contract, steps=steps)
         self._latest: PageEvidence | None = None
         self._is_first = True
-
-    @property
-    def score(self) -> StepScore | None:
-        """The score of the latest step; `None` before the first one."""
-        return self._scoring.score
-
-    @property
-    def status(self) -> AgentStatus:
-        """Where the agent stands: running, stuck, blocked, recovered or done."""
-        return status(self._scoring.history)
 
     def observe(
         self,
@@ -75,7 +62,7 @@ class ObservedSteps:
         """
         first, last = _observation(before), _observation(after)
         if self._is_first or first.evidence != self._latest:
-            self._write("", first, {})
+            self._record("", first, {})
             self._is_first = False
         outcome = last.outcome or _outcome(tool, arguments, error, effect, gate, last.evidence)
         seen = Observation(
@@ -85,20 +72,17 @@ class ObservedSteps:
             facts=last.facts,
             events=events or last.events,
         )
-        self._write(f"{tool}({', '.join(arguments)})", seen, arguments)
-        assert self._scoring.score is not None
-        return self._scoring.score
+        self._record(f"{tool}({', '.join(arguments)})", seen, arguments)
+        assert self.score is not None
+        return self.score
 
-    def _write(self, action: str, seen: Observation, arguments: Mapping[str, Any]) -> None:
+    def _record(self, action: str, seen: Observation, arguments: Mapping[str, Any]) -> None:
         self._latest = seen.evidence if isinstance(seen.evidence, PageEvidence) else None
-        step = self._scoring.record(action, seen, arguments=arguments)
-        if self._writer is not None:
-            self._writer.write(step)
+        self._log.record(action, seen, arguments=arguments)
 
     def close(self) -> None:
         """The steps file is complete."""
-        if self._writer is not None:
-            self._writer.close()
+        self._log.close()
 
     def __enter__(self) -> Self:
         return self
