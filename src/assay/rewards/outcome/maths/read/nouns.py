@@ -45,19 +45,20 @@ class NounTable:
 
 
 @cache
-def _table() -> NounTable:
+def read_nouns() -> NounTable:
+    """The table of nouns."""
     return read_table(NounTable, "assay.rewards.outcome.maths.read", "nouns.toml")
 
 
 @cache
 def _nouns() -> frozenset[str]:
-    table = _table()
+    table = read_nouns()
     return table.of_mathematics | table.beings | table.things | table.measures
 
 
 @cache
 def _irregular() -> dict[str, str]:
-    pairs = (pair.partition(" ") for pair in _table().irregular)
+    pairs = (pair.partition(" ") for pair in read_nouns().irregular)
     return {plural: singular for plural, _, singular in pairs}
 
 
@@ -76,7 +77,7 @@ def counted_noun(phrase: str, *, one: bool = False) -> str:
     if each and not rest and _is_counted(counted) and _is_counted(each, one=True):
         return f"{LISTED}{singular(counted)} per {singular(each)}"
     if _is_counted(head, one=one) and (
-        not rest or rest in _table().substances or _is_counted(rest)
+        not rest or rest in read_nouns().substances or _is_counted(rest)
     ):
         return LISTED + " ".join(singular(word) for word in words)
     if rest or not _is_plural(words[-1]) or not all(map(_may_stand_before, words[:-1])):
@@ -86,7 +87,7 @@ def counted_noun(phrase: str, *, one: bool = False) -> str:
 
 def without_trailing(phrase: str) -> str:
     """The phrase without `left`, `in total` and the like at its end; `units^2` as it is said."""
-    for words in _table().trailing:
+    for words in read_nouns().trailing:
         if phrase == words and words != "old":
             return ""
         phrase = phrase.removesuffix(f" {words}")
@@ -132,8 +133,8 @@ def same_noun(left: tuple[tuple[str, int], ...], right: tuple[tuple[str, int], .
 
 def _is_counted(phrase: str, *, one: bool = False) -> bool:
     *before, noun = phrase.split()
-    known = noun not in _table().parts and singular(noun) in _nouns()
-    counted = one or noun in _table().unchanged or singular(noun) != noun
+    known = noun not in read_nouns().parts and singular(noun) in _nouns()
+    counted = one or noun in read_nouns().unchanged or singular(noun) != noun
     return known and counted and all(map(_may_stand_before, before))
 
 
@@ -142,9 +143,9 @@ def _is_word(word: str) -> bool:
 
 
 def _is_plural(word: str) -> bool:
-    parts = word in _table().parts or word.endswith(("ths", "ss", "us", "is", "'s"))
+    parts = word in read_nouns().parts or word.endswith(("ths", "ss", "us", "is", "'s"))
     return word.endswith("s") and len(word) > 3 and not parts
 
 
 def _may_stand_before(word: str) -> bool:
-    return word in _table().modifiers or singular(word) in _nouns()
+    return word in read_nouns().modifiers or singular(word) in _nouns()
