@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.rewards.outcome.maths.find.languages import LANGUAGES
+from assay.rewards.outcome.maths.find.languages import languages
 from assay.rewards.outcome.maths.reward import math_equal_reward
 
 DATA = Path(__file__).parents[2] / "data" / "math"
@@ -52,4 +52,4 @@ def test_a_response_that_gives_the_answer_is_paid(name: str) -> None:
 
 def test_every_language_has_responses_of_both_kinds() -> None:
     kinds = {(row["language"], row["paid"]) for row in _rows("hostile_outputs")}
-    assert kinds >= {(language.code, paid) for language in LANGUAGES for paid in (True, False)}
+    assert kinds >= {(language.code, paid) for language in languages() for paid in (True, False)}

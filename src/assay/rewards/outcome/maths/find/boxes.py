@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias
 
-from assay.rewards.outcome.maths.find.phrasebook import BOOKS, fold
+from assay.rewards.outcome.maths.find.phrasebook import all_books, fold
 
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _OPEN = re.compile(r"\s*\{")
@@ -158,7 +158,7 @@ def _closing_brace(text: str, start: int, limit: int) -> int | None:
 def _is_or(plain: str) -> bool:
     """Whether a short text has a word for "or", in any language."""
     folded = fold(plain)
-    return any(book.pattern("alternatives").search(folded) for book in BOOKS)
+    return any(book.pattern("alternatives").search(folded) for book in all_books())
 
 
 def _gap(between: str) -> Gap:

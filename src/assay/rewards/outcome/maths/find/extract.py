@@ -25,7 +25,7 @@ from assay.rewards.outcome.maths.find.channels import final_text
 from assay.rewards.outcome.maths.find.hedges import Candidate
 from assay.rewards.outcome.maths.find.markup import seen_text
 from assay.rewards.outcome.maths.find.parts import labelled_parts
-from assay.rewards.outcome.maths.find.phrasebook import BOOKS, books_for, fold
+from assay.rewards.outcome.maths.find.phrasebook import all_books, books_for, fold
 from assay.rewards.outcome.slices import matches
 
 Rule: TypeAlias = Literal[
@@ -190,7 +190,7 @@ def _answer_tag(text: str, policy: ExtractionPolicy) -> Extraction | None:
 def _joins_alternatives(between: str) -> bool:
     """Whether the text between two answer tags ends with a word for "or"."""
     folded = fold(between[-60:]).strip()
-    return any(book.at_end(folded, "alternatives") is not None for book in BOOKS)
+    return any(book.at_end(folded, "alternatives") is not None for book in all_books())
 
 
 def _hash(text: str, _policy: ExtractionPolicy) -> Extraction | None:

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from assay.rewards.outcome.maths.find.languages import LANGUAGES, Language
+from assay.rewards.outcome.maths.find.languages import Language, languages
+from assay.text.word_tables import NEVER, trie_pattern
 
 _FOLD = str.maketrans(
     {"’": "'", "‘": "'", "ʼ": "'", "ё": "е", "أ": "ا", "إ": "ا", "آ": "ا", "ى": "ي", "ة": "ه"}
@@ -18,7 +19,6 @@ _FOLD = str.maketrans(
 )
 _SPACE = re.compile(r"\s+")
 _WORD = re.compile(r"[a-zà-ÿœß']+")
-_ENGLISH = LANGUAGES[0]
 _MOST_FILLERS = 24
 _THAT = ("that", "que", "dass", "daß", "что", "чтобы", "ان", "qu'il", "qu'elle")
 """Words before which a comma does not end what is said of the answer."""
@@ -34,9 +34,9 @@ class Phrasebook:
 
     def __init__(self, language: Language) -> None:
         self.language = language
-        words = language.markers.split("|")
+        words = language.markers
         self._words = frozenset(words) if len(words) > 1 else frozenset[str]()
-        self._script = None if self._words else re.compile(f"[{language.markers}]")
+        self._script = None if self._words else re.compile(f"[{words[0]}]")
 
     def is_in(self, folded: str, words: frozenset[str]) -> bool:
         """Whether a folded text, whose Latin words are given, has words of this language."""
@@ -49,12 +49,12 @@ class Phrasebook:
         """The pattern of the phrases of a field; of none, one that never matches."""
         phrases = [fold(phrase) for phrase in self.language.phrases(field)]
         if not phrases:
-            return re.compile(r"(?!)")
+            return NEVER
         spaced = self.language.spaced
         lead = r"(?<![^\W_])" if spaced else ""
         prefix = "[وفبل]{0,2}" if self.language.code == "ar" else ""
         tail = r"(?![^\W_])" if spaced and not self.language.suffixed else ""
-        return re.compile(f"{lead}{prefix}{_trie(phrases)}{tail}")
+        return re.compile(f"{lead}{prefix}{trie_pattern(phrases)}{tail}")
 
     @cache  # noqa: B019 - one book for each language, for as long as the process lives
     def endings(self, field: str) -> tuple[str, ...]:
@@ -97,15 +97,17 @@ class Phrasebook:
         return not before.isalnum() or (self.language.code == "ar" and before in "وفبل")
 
 
-BOOKS: tuple[Phrasebook, ...] = tuple(map(Phrasebook, LANGUAGES))
-_ONLY_ENGLISH = (BOOKS[0],)
+@cache
+def all_books() -> tuple[Phrasebook, ...]:
+    """The book of each language; English first."""
+    return tuple(map(Phrasebook, languages()))
 
 
 def books_for(folded: str) -> tuple[Phrasebook, ...]:
     """The books of the languages that occur in a folded text; English is always among them."""
     words = frozenset(_WORD.findall(folded))
-    others = tuple(book for book in BOOKS[1:] if book.is_in(folded, words))
-    return _ONLY_ENGLISH + others if others else _ONLY_ENGLISH
+    english, *others = all_books()
+    return (english, *(book for book in others if book.is_in(folded, words)))
 
 
 def without(folded: str, books: Iterable[Phrasebook], field: str) -> str:
@@ -134,23 +136,3 @@ def _trimmed(folded: str) -> str:
         if shorter == folded:
             return folded
         folded = shorter
-
-
-def _trie(phrases: Iterable[str]) -> str:
-    """A pattern that matches the phrases and tries each first letter once."""
-    root: dict[str, dict] = {}  # type: ignore[type-arg]  # a tree of itself
-    for phrase in phrases:
-        node = root
-        for char in phrase:
-            node = node.setdefault(char, {})
-        node[""] = {}
-    return _branch(root)
-
-
-def _branch(node: dict) -> str:  # type: ignore[type-arg]  # a tree of itself
-    ends = "" in node
-    options = [re.escape(char) + _branch(child) for char, child in node.items() if char]
-    if not options:
-        return ""
-    joined = options[0] if len(options) == 1 and not ends else f"(?:{'|'.join(options)})"
-    return f"{joined}?" if ends and joined.startswith("(?:") else joined

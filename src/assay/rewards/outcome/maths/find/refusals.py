@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from assay.rewards.outcome.maths.find.phrasebook import BOOKS, Phrasebook, fold
+from assay.rewards.outcome.maths.find.phrasebook import Phrasebook, all_books, fold
 
 MARKS = "❌✗✘✖✕⨯🚫👎❎⛔"
 """Signs that refuse what stands beside them."""
@@ -50,7 +50,7 @@ def is_marked_wrong(before: str, after: str, span: str) -> bool:
 @cache
 def _remarks() -> re.Pattern[str]:
     """A word of refusal with at most "which is" before it, and the end of the remark after it."""
-    return re.compile("|".join(map(_remark, BOOKS)))
+    return re.compile("|".join(map(_remark, all_books())))
 
 
 def _remark(book: Phrasebook) -> str:
