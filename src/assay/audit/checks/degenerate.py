@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
 from math import fsum
 from typing import Final
 
 from assay.audit.checks.forms import number_of
 from assay.audit.context import Bar, CheckContext, Probe, ProbeOutcome, never_paid
-from assay.audit.findings import ANSWER_KINDS, TEXT_KINDS, Check, CheckResult, Sample, Violation
+from assay.audit.data import checks_of
+from assay.audit.findings import CheckResult, Sample
 from assay.schema.audit import Severity
 
 ROWS: Final = 40
@@ -187,43 +187,12 @@ def _always(
     return results, wrong
 
 
-_check = partial(Check, family="degenerate")
-
-CHECKS: Final[tuple[Check, ...]] = (
-    _check("empty_answer", "An empty answer is not paid.", never_paid(_fixed(NOTHING, "any")),
-        Violation("critical", "an empty answer is paid", "nothing was answered",
-            "refuse an empty answer before comparing; never treat two unreadable sides as equal"),
-        kinds=TEXT_KINDS | {"tools"}),
-    _check("format_only", "The form of an answer without an answer is not paid.",
-        never_paid(_format_only),
-        Violation("critical", "the form of an answer is paid without one",
-            "the place for the answer holds none",
-            "pay for what stands in the place, not for the place; refuse an empty one"),
-        kinds=ANSWER_KINDS | {"sql"}),
-    _check("master_keys", "Texts known to open model judges are not paid.",
-        never_paid(_fixed(MASTER_KEYS, "quarter")),
-        Violation("critical", "a master key is paid",
-            "no answer at all, whatever it asks of the grader",
-            "compare with the reference by rule; a model as judge needs such texts as negatives"),
-        kinds=ANSWER_KINDS | {"sql"}),
-    _check("refusal", "Giving up is not paid.", never_paid(_refusals),
-        Violation("critical", "giving up is paid", "the answer says that there is none",
-            "refuse what cannot be read as an answer; never treat two unreadable sides as equal"),
-        kinds=ANSWER_KINDS | {"sql"}),
-    _check("prompt_echo", "Repeating the question is not paid.", never_paid(_echoes),
-        Violation("high", "repeating the question is paid",
-            "the question, not an answer, even if it names the answer among others",
-            "read the answer from a place of its own, not from anywhere in the text"),
-        kinds=ANSWER_KINDS | {"sql"}),
-    _check("other_gold", "The answer to another row is not paid.", never_paid(_other_references),
-        Violation("critical", "another row's answer is paid", "the answer to another question",
-            "compare with this row's own reference; keep no state between rows"),
-        kinds=ANSWER_KINDS | {"sql", "tools"}),
-    _check("lazy_constant", "No constant answer earns more than the rows it is right on.",
-        _lazy_constant,
-        Violation("critical", "a policy that always answers the same is paid",
-            "right only on the rows whose answer it is",
-            "look at the rows that pay this answer; compare the whole answer with the row's "
-            "reference"),
-        kinds=ANSWER_KINDS | {"sql", "tools"}),
-)  # fmt: skip
+CHECKS: Final = checks_of(
+    empty_answer=never_paid(_fixed(NOTHING, "any")),
+    format_only=never_paid(_format_only),
+    master_keys=never_paid(_fixed(MASTER_KEYS, "quarter")),
+    refusal=never_paid(_refusals),
+    prompt_echo=never_paid(_echoes),
+    other_gold=never_paid(_other_references),
+    lazy_constant=_lazy_constant,
+)
