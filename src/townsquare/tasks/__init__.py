@@ -16,28 +16,7 @@ from townsquare.tasks.template import Difficulty, Question, Template
 TEMPLATES: tuple[Template, ...] = (*weather.TEMPLATES, *trade.TEMPLATES, *civic.TEMPLATES)
 INSTANCES = 4
 """How many tasks each template gives."""
-DEMO = (
-    "rain_share.1",
-    "rain_share.2",
-    "wet_days.1",
-    "month_high.1",
-    "highest_sold.1",
-    "sold_addresses.1",
-    "price_gap.1",
-    "sales_above.1",
-    "best_rated.1",
-    "opening_time.1",
-    "cheapest_shop.1",
-    "prices_by_shop.1",
-    "ticket_total.1",
-    "deputy_chair.1",
-    "motion_votes.1",
-    "high_tide.1",
-    "departures.1",
-    "club_fee.1",
-    "club_secretary.1",
-    "club_secretary.2",
-)
+DEMO = tuple(f"{template.name}.{n}" for template in TEMPLATES for n in template.demo)
 """Twenty tasks that between them meet every difficulty planted in the town."""
 
 

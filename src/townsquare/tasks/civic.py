@@ -18,7 +18,7 @@ from townsquare.records.schema import (
     dollars,
     long_date,
 )
-from townsquare.tasks.template import MAX_DRAWS, SEARCH, Question, Template, json_lines
+from townsquare.tasks.template import MAX_DRAWS, Question, json_lines, templates_of
 
 RANKS = range(19, 31)
 """Places in the search engine's list of clubs that only a reader of the whole list reaches."""
@@ -166,28 +166,16 @@ def _unpopular(records: Records, rng: random.Random) -> list[Club]:
     return [ranked[rank - 1] for rank in rng.sample(RANKS, len(RANKS))]
 
 
-TEMPLATES = (
-    Template("museum_staff", "culture", "list", "easy", ("html_table",), _museum_staff),
-    Template("ticket_total", "culture", "number", "medium", ("captcha",), _ticket_total, SEARCH),
-    Template("library_hours", "culture", "json", "easy", ("html_table",), _library_hours),
-    Template(
-        "committee_members", "council", "list", "medium", ("lookalike",), _committee_members, SEARCH
-    ),
-    Template("deputy_chair", "council", "string", "medium", ("lookalike",), _deputy_chair, SEARCH),
-    Template("motion_votes", "council", "number", "hard", ("login_wall",), _motion_votes, SEARCH),
-    Template("high_tide", "harbour", "string", "hard", ("hanging_page",), _high_tide, SEARCH),
-    Template("departures", "transit", "json", "medium", ("html_table",), _departures),
-    Template("journey_minutes", "transit", "number", "medium", ("html_table",), _journey_minutes),
-    Template(
-        "club_fee", "clubs", "number", "medium", ("truncated_observation",), _club_fee, SEARCH
-    ),
-    Template(
-        "club_secretary",
-        "clubs",
-        "string",
-        "medium",
-        ("truncated_observation",),
-        _club_secretary,
-        SEARCH,
-    ),
+TEMPLATES = templates_of(
+    museum_staff=_museum_staff,
+    ticket_total=_ticket_total,
+    library_hours=_library_hours,
+    committee_members=_committee_members,
+    deputy_chair=_deputy_chair,
+    motion_votes=_motion_votes,
+    high_tide=_high_tide,
+    departures=_departures,
+    journey_minutes=_journey_minutes,
+    club_fee=_club_fee,
+    club_secretary=_club_secretary,
 )

@@ -20,7 +20,7 @@ from townsquare.records.schema import (
 )
 from townsquare.records.trade import CATEGORIES
 from townsquare.records.words import ITEMS
-from townsquare.tasks.template import MAX_DRAWS, SEARCH, Question, Template, json_lines
+from townsquare.tasks.template import MAX_DRAWS, Question, json_lines, templates_of
 
 
 def _sales(
@@ -219,67 +219,15 @@ def _title(category: str) -> str:
     return category.replace("-", " ").capitalize()
 
 
-TEMPLATES = (
-    Template(
-        "highest_sold",
-        "property",
-        "number",
-        "hard",
-        ("listed_vs_sold", "date_filter", "lookalike"),
-        _highest_sold,
-        start=SEARCH,
-    ),
-    Template(
-        "sold_addresses",
-        "property",
-        "list",
-        "medium",
-        ("listed_vs_sold", "date_filter"),
-        _sold_addresses,
-    ),
-    Template(
-        "price_gap", "property", "number", "medium", ("listed_vs_sold", "pagination"), _price_gap
-    ),
-    Template(
-        "sales_above",
-        "property",
-        "number",
-        "hard",
-        ("pagination", "date_filter", "listed_vs_sold"),
-        _sales_above,
-    ),
-    Template(
-        "best_rated", "business", "string", "medium", ("script_delay", "pagination"), _best_rated
-    ),
-    Template(
-        "open_sundays", "business", "list", "hard", ("script_delay", "pagination"), _open_sundays
-    ),
-    Template(
-        "opening_time",
-        "business",
-        "string",
-        "medium",
-        ("script_delay", "lookalike", "outdated_copy"),
-        _opening_time,
-        start=SEARCH,
-    ),
-    Template(
-        "cheapest_shop",
-        "commerce",
-        "string",
-        "medium",
-        ("blocked_domain",),
-        _cheapest_shop,
-        start=SEARCH,
-    ),
-    Template("basket_total", "commerce", "number", "easy", ("html_table",), _basket_total),
-    Template(
-        "prices_by_shop",
-        "commerce",
-        "json",
-        "medium",
-        ("blocked_domain",),
-        _prices_by_shop,
-        start=SEARCH,
-    ),
+TEMPLATES = templates_of(
+    highest_sold=_highest_sold,
+    sold_addresses=_sold_addresses,
+    price_gap=_price_gap,
+    sales_above=_sales_above,
+    best_rated=_best_rated,
+    open_sundays=_open_sundays,
+    opening_time=_opening_time,
+    cheapest_shop=_cheapest_shop,
+    basket_total=_basket_total,
+    prices_by_shop=_prices_by_shop,
 )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from townsquare.records.schema import FIRST_DAY, TOWN, Records, Station, long_date, tenths
-from townsquare.tasks.template import MAX_DRAWS, SEARCH, Question, Template, json_lines
+from townsquare.tasks.template import MAX_DRAWS, Question, json_lines, templates_of
 
 YEARS = (2020, 2021, 2022, 2023)
 WET = 100
@@ -102,25 +102,10 @@ def _wet_in(station: Station, year: int) -> int:
     return _days_over(station, date(year, 1, 1), date(year, 12, 31), WET)
 
 
-TEMPLATES = (
-    Template("rain_share", "weather", "number", "hard", ("json_api", "long_payload"), _rain_share),
-    Template("wet_days", "weather", "number", "hard", ("json_api", "long_payload"), _wet_days),
-    Template(
-        "wet_days_by_year",
-        "weather",
-        "json",
-        "hard",
-        ("json_api", "long_payload"),
-        _wet_days_by_year,
-    ),
-    Template(
-        "month_high",
-        "weather",
-        "number",
-        "medium",
-        ("html_table", "outdated_copy"),
-        _month_high,
-        start=SEARCH,
-    ),
-    Template("warmest_station", "weather", "string", "easy", ("html_table",), _warmest_station),
+TEMPLATES = templates_of(
+    rain_share=_rain_share,
+    wet_days=_wet_days,
+    wet_days_by_year=_wet_days_by_year,
+    month_high=_month_high,
+    warmest_station=_warmest_station,
 )
