@@ -56,7 +56,9 @@ def list_documents(records: Records) -> Iterator[Document]:
 
 def _words_of(records: Records) -> Mapping[str, list[Words]]:
     """What the templates of each kind are filled with, once for each document."""
-    meetings = [{"meeting": one, "day": long_date(one.day)} for one in records.council.meetings]
+    meetings: list[Words] = [
+        {"meeting": one, "day": long_date(one.day)} for one in records.council.meetings
+    ]
     return {
         "station": [{"station": one} for one in records.stations],
         "street": [{"street": one, "slug": slug(one)} for one in records.streets],
