@@ -1,9 +1,9 @@
 """Root causes: one flaw shows itself in many checks, and is reported once.
 
 A cause is a row of `data/causes.toml`. It is established by the checks that only it explains
-(`shows`), and then takes every finding that follows from it (`explains`). Rows are tried in order, so the flaw
-that explains most comes first. A finding that no row explains is its own cause, under the name of
-its check.
+(`shows`), and then takes every finding that follows from it (`explains`). Rows are tried in order,
+so the flaw that explains most comes first. A finding that no row explains is its own cause, under
+the name of its check.
 """
 
 from __future__ import annotations

@@ -9,25 +9,11 @@ from typing import Final
 from assay.audit.checks.forms import is_single, near_misses, number_of, read_record
 from assay.audit.checks.shape import with_reference
 from assay.audit.context import CheckContext, Probe, always_paid, never_paid
-from assay.audit.data import checks_of
+from assay.audit.data import checks_of, named_texts, read_table
 from assay.audit.findings import CheckResult, Sample
 
-LOOKALIKES: Final = (
-    ("Cyrillic letter", "х"),
-    ("Greek letter", "ο"),
-    ("modifier letter", "ˣ"),
-    ("mathematical letter", "𝑥"),
-)
-HIDING: Final = (
-    ("NUL", "\x00"),
-    ("zero-width space", "\u200b"),
-    ("zero-width joiner", "\u200d"),
-    ("byte-order mark", "\ufeff"),
-    ("right-to-left override", "\u202e"),
-    ("soft hyphen", "\u00ad"),
-    ("substitute character", "\x1a"),
-    ("backspace", "\x08"),
-)
+LOOKALIKES: Final = named_texts("lookalikes")
+HIDING: Final = named_texts("hiding")
 ODD: Final = (
     ("NUL", "\x00"),
     ("lone surrogate", "\ud800"),
@@ -42,29 +28,10 @@ ODD: Final = (
     ("superscripts and circled digits", "²①⅓٣"),
     ("Turkish letters", "İıẞ"),
 )
-LANGUAGES: Final = (
-    ("Chinese", "答案是 {}"),
-    ("Spanish", "La respuesta es {}."),
-    ("German", "Die Antwort ist {}."),
-    ("French", "La réponse est {}."),
-    ("Russian", "Ответ: {}"),
-)
-SCRIPTS: Final = (
-    ("Chinese", "東京", "北京"),
-    ("Cyrillic", "Москва", "Казань"),
-    ("Greek", "Αθήνα", "Πάτρα"),
-    ("Arabic", "القاهرة", "بيروت"),
-)
+LANGUAGES: Final = named_texts("languages")
+SCRIPTS: Final = tuple((name, *pair) for name, pair in read_table("texts")["scripts"].items())
 """A reference, and another name of the same script."""
-DENIALS: Final = (
-    ("Chinese", "答案不是 {}"),
-    ("Spanish", "La respuesta no es {}."),
-    ("German", "Die Antwort ist nicht {}."),
-    ("French", "La réponse n'est pas {}."),
-)
-
-
-"""What a careful person says, and the fix."""
+DENIALS: Final = named_texts("denials")
 
 
 def _is_single(row: Sample) -> bool:

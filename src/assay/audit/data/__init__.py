@@ -96,6 +96,11 @@ def _kinds(text: str) -> frozenset[Kind]:
     return frozenset(kind for kind in EVERY_KIND if kind in named - left_out)
 
 
+def named_texts(name: str) -> tuple[tuple[str, str], ...]:
+    """The texts of a table of `texts.toml`, each after its name."""
+    return tuple(read_table("texts")[name].items())
+
+
 @cache
 def read_table(name: str) -> Mapping[str, Any]:
     """What the TOML file of that name holds."""
