@@ -20,11 +20,13 @@ MAX_DRAWS = 400
 """Candidates that a template looks at before it gives up."""
 
 
-@dataclass(frozen=True, slots=True)
 class Question:
-    goal: str
-    reference: str
-    """What AssistantBench's scorer expects: a bare value, or one item or JSON object per line."""
+    """What fills the goal of a template, and the reference that follows from it."""
+
+    def __init__(self, reference: str, **words: object) -> None:
+        self.reference = reference
+        """As AssistantBench's scorer expects it: a bare value, or an item or JSON object a line."""
+        self.words = words
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ class Template:
 
     name: str
     draw: Draw
+    goal: str
+    """The question, with places for the words of one."""
     domain: str
     answer_kind: str
     difficulty: Difficulty
