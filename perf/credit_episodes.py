@@ -41,9 +41,9 @@ from assay.schema.episode import Episode, Step
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
 from assay.schema.task import Task
-from assay.worlds import AlfWorldGame
-from assay.worlds.alfworld.data import GameLibrary
-from assay.worlds.tasks import scienceworld, webshop
+from assay.worlds import AlfWorldGame, WebShop
+from assay.worlds.alfworld.tasks import GameLibrary
+from assay.worlds.scienceworld.tasks import tasks as science_tasks
 
 FEWEST_TURNS_A_SECOND = 100_000
 GOLD = (
@@ -153,7 +153,7 @@ def recordings(episodes: int) -> Iterator[Recording]:
     """Runs of at least so many episodes together."""
     rounds = max(1, episodes // 2740)
     laboratory = _science_tasks(rounds)
-    shop, visits = webshop(), max(1, episodes // 500)
+    shop, visits = list(WebShop().tasks()), max(1, episodes // 500)
     left = episodes - len(laboratory) - visits * len(shop)
     each = -(-left // (len(games()) * 9))
     for stray, share in ((0.0, 1), (0.3, 4), (1.0, 4)):
@@ -316,7 +316,7 @@ def _science_tasks(rounds: int) -> list[Task]:
     """Tasks with a gold path; none where there is no Java."""
     if shutil.which("java") is None and not _has_jdk():
         return []
-    known = {task.id: task for split in SPLITS for task in scienceworld(split=split)}
+    known = {task.id: task for split in SPLITS for task in science_tasks(split)}
     return [known[each] for each in _gold_paths() if each in known][: 15 * rounds]
 
 

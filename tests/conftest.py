@@ -40,7 +40,6 @@ SLOW = {
     "townsquare/test_chromium.py": "Chromium",
     "townsquare/test_tasks.py": "the whole town, read and solved twice",
     "viewer/test_browser.py": "Chromium",
-    "viewer/test_export.py": "a site of files",
     "viewer/test_http.py": "servers",
     "viewer/test_tryout.py": "processes that are killed",
 }

@@ -14,8 +14,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from assay.errors import BadRecord
-from assay.worlds.alfworld.data import SHORTHAND, ArchiveEntry
 from assay.worlds.alfworld.reader import AlfWorldProblem, Expression, GameFile, read_game
+from assay.worlds.alfworld.tasks import SHORTHAND, ArchiveEntry
 
 MAX_DICTIONARY_BYTES = 32_768
 """What deflate can look back at."""

@@ -35,8 +35,8 @@ from assay.registry import ENVIRONMENTS
 from assay.schema.episode import Episode
 from assay.schema.score import Scored, score_to_record
 from assay.schema.task import Task
-from assay.worlds.alfworld.data import GameLibrary
-from assay.worlds.tasks import environment_tasks
+from assay.worlds import WebShop
+from assay.worlds.alfworld.tasks import GameLibrary
 from perf.endpoints.server import FAULTS, FaultyEndpoint, serving
 from perf.kills import finish, kill_after
 
@@ -271,7 +271,7 @@ def webshop(attempts: int) -> Arm:
             f"click[{asyncio.run(_first_product(task)).lower()}]",
             "click[buy now]",
         ]
-        for task in environment_tasks("webshop", {})[:10]
+        for task in WebShop().tasks()[:10]
     }
     return Arm("webshop", "webshop", "webshop_reward", scripts, {}, max(1, attempts // 10))
 

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from assay.worlds import AlfWorld, AlfWorldGame, HouseLayout
-from assay.worlds.alfworld.data import shipped
+from assay.worlds.alfworld.tasks import shipped
 from perf.world_rows.row import Row
 
 OFFICIAL = Path(__file__).parents[2] / "tests" / "data" / "alfworld" / "official_games.tar.xz"

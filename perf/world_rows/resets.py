@@ -129,7 +129,7 @@ async def _alfworld() -> dict[str, float]:
 async def _scienceworld() -> dict[str, float]:
     from assay.schema.task import Task
     from assay.worlds import ScienceWorld
-    from assay.worlds.scienceworld.catalogue import TOPICS
+    from assay.worlds.scienceworld.tasks import TOPICS
 
     world = ScienceWorld(step_limit=10_000)
     await world.start()

@@ -24,8 +24,8 @@ from typing import Any
 import psutil
 
 from assay.schema.task import Task
-from assay.worlds.scienceworld.catalogue import TOPICS
 from assay.worlds.scienceworld.environment import ScienceWorld
+from assay.worlds.scienceworld.tasks import TOPICS
 from perf.world_rows.row import Row
 
 GOLD = Path(__file__).parents[2] / "tests" / "data" / "scienceworld" / "gold_paths.json.gz"

@@ -16,13 +16,13 @@ from typing import Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from assay.errors import ResourceError
-from townsquare.pages.markup import document, paragraph
+from townsquare.pages.markup import paragraph
 from townsquare.pages.request import (
     DOMAIN,
     Request,
     Response,
+    page,
     redirect,
-    show,
     site_url,
 )
 from townsquare.pages.web import Web
@@ -241,7 +241,7 @@ def _read_head(head: bytes) -> tuple[str, str, dict[str, str]]:
 
 
 def _bad_request(reason: str) -> Response:
-    return show(document(f"{TOWN} web", "Bad request", paragraph(reason)), status=400)
+    return page(f"{TOWN} web", "Bad request", paragraph(reason), status=400)
 
 
 async def _send(

@@ -6,22 +6,25 @@ import asyncio
 import os
 import signal
 import threading
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pytest
 
 import assay
+from assay.adapters import episodes as module
 from assay.adapters.episodes import Episodes, LiveEpisode, LiveTurn, turn_rewards
-from assay.errors import BadParameter, DeadResource, NotReset
+from assay.errors import BadParameter, DeadResource, NotReset, UnknownName
+from assay.registry import Registry
 from assay.resources.context import Context
 from assay.rewards import credit
 from assay.schema.episode import Episode
 from assay.schema.observation import Observation
 from assay.schema.score import Score
 from assay.schema.task import Task
-from assay.worlds.alfworld.data import GameLibrary
 from assay.worlds.alfworld.environment import AlfWorld
+from assay.worlds.alfworld.tasks import GameLibrary
 from assay.worlds.chat.environment import Chat
 
 HOUSEHOLD = AlfWorld().tasks()[0]
@@ -263,3 +266,18 @@ def test_a_simulator_that_is_killed_is_no_score_and_the_next_episode_has_another
         assert live.outcome == 1.0
         assert sum(turn_rewards(episode)) == pytest.approx(1.0)
         assert scored_again("scienceworld_reward", episode) == episode.scores[0]
+
+
+def test_an_environment_without_a_list_and_an_unknown_one_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Silent:
+        pass
+
+    registry: Registry[Callable[..., Any]] = Registry("environment", {})
+    registry.add("silent", Silent)
+    monkeypatch.setattr(module, "ENVIRONMENTS", registry)
+    with pytest.raises(BadParameter, match="'silent' has no list of tasks"):
+        module.environment_tasks("silent", {})
+    with pytest.raises(UnknownName, match="no environment named 'nowhere'"):
+        module.environment_tasks("nowhere", {})

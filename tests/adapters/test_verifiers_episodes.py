@@ -20,8 +20,8 @@ from assay.adapters.episodes import Episodes
 from assay.errors import BadParameter, DeadResource, NoScore
 from assay.schema.observation import Observation
 from assay.schema.task import Task
-from assay.worlds.alfworld.data import GameLibrary
 from assay.worlds.alfworld.environment import AlfWorld
+from assay.worlds.alfworld.tasks import GameLibrary
 from tests.adapters.stand_ins import adapter, stand_in
 
 GAME = "look_at_obj_in_light-AlarmClock-None-DeskLamp-308/trial_T20190908_222951_616606"

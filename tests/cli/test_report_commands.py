@@ -52,9 +52,9 @@ def test_every_command_prints_json(runs: str, capsys: pytest.CaptureFixture[str]
         ["compare", "base-1", "worse-2", "--runs", runs],
         ["diagnose", "worse-2", "--runs", runs],
         ["history", "--runs", runs],
-        ["plot", "--runs", runs],
-        ["plot", "--kind", "tasks", "--runs", runs],
-        ["probe", "qa_f1_reward", "--answer", "14.2"],
+        ["history", "--plot", "--runs", runs],
+        ["history", "--plot", "tasks", "--runs", runs],
+        ["audit", "qa_f1_reward", "--forms-of", "14.2"],
         ["noise", "--of", "base-1", "--of", "base-1", "--runs-dir", runs],
     ):
         assert main([*command, "--json"]) == 0, command
@@ -87,30 +87,17 @@ def test_an_empty_folder_has_no_history(tmp_path: Path, capsys: pytest.CaptureFi
     assert "no runs in" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("kind", ["rewards", "tasks"])
-def test_a_plot_is_written_to_a_file(
-    runs: str, tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "plot.svg"
-    assert main(["plot", "--runs", runs, "--kind", kind, "--out", str(out)]) == 0
-    assert out.read_bytes().startswith(b"<svg")
-    assert main(["plot", "--runs", runs, "--kind", kind]) == 0
-    assert "█" in capsys.readouterr().out
+def test_a_plot_of_another_kind_is_refused(runs: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["history", "--plot", "episodes", "--runs", runs]) == 2
+    assert "is not one of" in capsys.readouterr().err
 
 
-def test_a_plot_of_another_kind_is_refused(
-    runs: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["plot", "--runs", runs, "--out", str(tmp_path / "a.png")]) == 2
-    assert "does not end in .svg" in capsys.readouterr().err
-
-
-def test_a_probe_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["probe", "assistantbench_reward", "--answer", "a b\\nc d"]) == 0
+def test_what_form_costs_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", "assistantbench_reward", "--forms-of", "a b\\nc d"]) == 0
     out = capsys.readouterr().out
     assert "JSON list, reversed" in out
     assert "right forms lose points" in out
-    assert main(["probe", "assistantbench_reward", "--answer", "1", "--param", "x"]) == 2
+    assert main(["audit", "webshop_reward", "--forms-of", "1"]) == 2
 
 
 def test_noise_needs_a_benchmark_or_recorded_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from assay.errors import BadRecord
 from assay.ledger.index import LedgerIndex
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
-from assay.viewer.export import export
+from assay.viewer.share import export_html
 from tests.ledger.example import MANIFEST, episode
 
 OUTSIDE = ["../../outside", "/tmp/outside", "a/b", "..", "C:\\outside", ""]
@@ -52,15 +52,14 @@ def test_an_attempt_with_the_id_of_a_place_elsewhere_is_not_exported(
 
 
 @pytest.mark.parametrize("attempt", OUTSIDE)
-def test_the_pages_of_a_foreign_run_are_written_below_their_folder(
+def test_the_page_of_a_foreign_run_is_the_one_file_that_is_written(
     runs: Path, tmp_path: Path, attempt: str
 ) -> None:
     change(runs / MANIFEST.run_id / "episodes.jsonl", "other", attempt)
-    target = tmp_path / "deep" / "site"
+    target = tmp_path / "page.html"
     before = files(tmp_path)
-    export(runs, target)
-    new = {path for path in files(tmp_path) - before if not path.is_relative_to(target)}
-    assert new <= {runs / "index.sqlite"}
+    export_html(runs / MANIFEST.run_id, target)
+    assert files(tmp_path) - before <= {target, runs / "index.sqlite"}
     assert LedgerIndex(runs).runs()[0].damaged == 1
 
 

@@ -14,7 +14,7 @@ from assay.schema.episode import Episode, Failure, Trajectory
 from assay.schema.score import Scored
 from assay.schema.task import Task
 from assay.viewer import rendering
-from assay.viewer.links import FileLinks, ServerLinks
+from assay.viewer.links import ServerLinks
 from assay.viewer.pages import run as run_module
 from assay.viewer.pages.compare import CompareQuery, compare_page, in_order
 from assay.viewer.pages.run import RunPage, RunQuery, run_page, settings_of_causes
@@ -241,19 +241,6 @@ def test_every_word_has_a_sentence_without_backticks() -> None:
 )
 def test_what_stands_between_backticks_is_code(text: str, html: str) -> None:
     assert coded(text) == html
-
-
-def test_a_file_has_the_list_without_what_needs_the_server(folder: Path) -> None:
-    page, templates = page_of_run(folder), Templates()
-    addresses = {"twin": "x.json", "poll": "", "here": "/here"}
-    served = templates.render("run.html", page, ServerLinks(), **addresses)
-    written = templates.render("run.html", page, FileLinks("runs/two.html"), **addresses)
-    assert "<form" in served
-    assert "<form" not in written
-    assert "hx-" not in written
-    for html in (served, written):
-        assert QUESTION in html
-        assert "no answer" in html
 
 
 def test_the_run_page_says_what_changed_since_the_run_before_and_which_tasks_moved(

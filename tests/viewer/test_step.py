@@ -152,7 +152,7 @@ def test_advice_is_that_of_the_kind_of_world(reader: RunsReader) -> None:
 
 
 def test_a_file_tells_what_came_back_once(reader: RunsReader) -> None:
-    steps = window_page(reader, "talked", "pages.r0.a1", 0).steps
+    steps = window_page(reader, "talked", "pages.r0.a1").steps
     assert [bool(step.talk and step.talk.shown) for step in steps] == [False, True, True]
     assert [bool(step.talk and step.talk.result) for step in steps] == [False, False, False]
 
@@ -199,4 +199,4 @@ def test_an_attempt_leads_to_the_run_before_and_to_the_next_that_lost(tmp_path: 
     page = episode_page(reader, "run-2", first, EpisodeQuery())
     html = Templates().render("episode.html", page, ServerLinks(), twin="", poll="")
     assert "/compare/pair?base=run-1&amp;cand=run-2&amp;task=a" in html
-    assert window_page(reader, "run-2", first, 0).around is None
+    assert window_page(reader, "run-2", first).around is None

@@ -29,6 +29,7 @@ from assay.agents.functions import recorded
 from assay.agents.protocol import as_action
 from assay.agents.transcript import Transcript
 from assay.errors import BadParameter, NotReset, UsageError, did_you_mean
+from assay.registry import ENVIRONMENTS
 from assay.resources.context import Context
 from assay.resources.pool import PoolLimits, Pools
 from assay.resources.spec import ResourceSpec
@@ -43,7 +44,6 @@ from assay.schema.episode import Episode, Step, StopReason
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 from assay.scoring.scorer import Scorer
-from assay.worlds.tasks import environment_tasks
 
 T = TypeVar("T")
 
@@ -132,7 +132,7 @@ class Episodes:
         if self._task_list is not None:
             tasks = list(self._task_list)
         elif self.spec.make is None:
-            tasks = environment_tasks(self.spec.name, dict(self.spec.config))
+            tasks = environment_tasks(self.spec.name, self.spec.config)
         else:
             tasks = []
         if not tasks:
@@ -420,6 +420,16 @@ class _Nowhere:
         """The hash of the content, by which two observations can be compared."""
         content = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
         return hashlib.sha256(content).hexdigest()
+
+
+def environment_tasks(name: str, options: Mapping[str, Any]) -> list[Task]:
+    """The tasks that a registered environment lists by its method `tasks`; it is not started."""
+    list_tasks = getattr(ENVIRONMENTS.get(name)(**options), "tasks", None)
+    if not callable(list_tasks):
+        raise BadParameter(
+            f"the environment {name!r} has no list of tasks; give them as a JSONL file"
+        )
+    return list(list_tasks())
 
 
 def _no_agent(base_url: str) -> NoReturn:

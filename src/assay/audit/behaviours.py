@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import exp
 from typing import Final, NamedTuple
 
+from assay.audit.data import read_table
 from assay.audit.frames import AnswerFrame
 
 LEVELS: Final = (0.0, 0.3, 0.7, 0.9, 1.0, 1.0)
@@ -64,20 +65,7 @@ BEHAVIOURS: Final = (
     Behaviour("unframed", 0.05, 8, framed=False),
 )
 """Silent says nothing, hollow gives the form without an answer, unframed the answer without it."""
-WORKING: Final = (
-    "First I write down what is known and what is asked for.",
-    "The question names its quantities, so each of them gets a letter.",
-    "Then I look for the relation that ties them together.",
-    "Putting the known values in leaves a single unknown.",
-    "Both sides are divided until that unknown stands alone.",
-    "The result is put back into the question as a test.",
-    "It agrees with every condition, so nothing was overlooked.",
-    "Another way to see this is to draw the situation.",
-    "The drawing shows the same relation from another side.",
-    "A rough estimate lies close to the value as well.",
-    "Units and signs come out as they should.",
-    "Hence there is one value that fits.",
-)
+WORKING: Final[tuple[str, ...]] = tuple(read_table("texts")["working"])
 
 
 def response(behaviour: Behaviour, frame: AnswerFrame, answer: str) -> str:

@@ -11,7 +11,7 @@ from typing import get_args
 
 import click
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from assay.audit.comparison import AuditComparison, compare
@@ -21,8 +21,16 @@ from assay.audit.groups import GROUP_SIZE
 from assay.audit.isolation import ProcessLimits
 from assay.audit.result import FOLDER, Audit
 from assay.audit.target import TargetSpec, parse_target
-from assay.cli.terminal import output, plain, print_json, progress_output
+from assay.cli.terminal import (
+    output,
+    plain,
+    print_json,
+    progress_output,
+    reward_text,
+    table_of,
+)
 from assay.errors import BadParameter
+from assay.report.sensitivity import Sensitivity, probe
 from assay.schema.audit import (
     FAMILIES,
     KINDS,
@@ -56,6 +64,10 @@ STYLES: dict[Severity, str] = {
 @click.option(
     "--outcome", metavar="PART", help="The part that says whether an answer is right, with --group."
 )
+@click.option(
+    "--forms-of", metavar="ANSWER",
+    help=r"Show instead what each form of this right answer scores; `\n` is a line break.",
+)  # fmt: skip
 @click.option("--data", type=PATH, metavar="FILE", help="Rows with prompts and references.")
 @click.option("--kind", type=click.Choice(KINDS), help="What it scores; found out if not given.")
 @click.option("--shape", type=click.Choice(SHAPES), help="How it is called; read off if not given.")
@@ -101,6 +113,7 @@ def command(
     by_group: bool,
     group_size: int,
     outcome: str | None,
+    forms_of: str | None,
     data: Path | None,
     kind: Kind | None,
     shape: str | None,
@@ -133,6 +146,7 @@ def command(
     assay audit --compare math_equal_reward my_rewards.py:accuracy
     assay audit http://127.0.0.1:8700/v1/score#qa_f1_reward --kind qa
     assay audit --group my_rewards.py:short_maths --fail-on high
+    assay audit assistantbench_reward --forms-of "CrossFit East River\\nAvea Pilates"
 
     With --group it asks what a trainer that compares the rollouts of one prompt would make of a
     composed reward: whether wrong answers get an advantage from each other, what dominates the
@@ -140,10 +154,13 @@ def command(
     """
     if len(targets) != (2 if side_by_side else 1):
         raise BadParameter("--compare takes two targets; without it, name one")
-    if by_group and (side_by_side or html is not None or families or accept):
+    if by_group and any((side_by_side, html, families, accept)):
         raise BadParameter("--group takes no --compare, --html, --family or --accept")
     if side_by_side and html is not None:
         raise BadParameter("--html shows one audit; leave it out with --compare")
+    if forms_of is not None:
+        _print_forms(probe(targets[0], forms_of.replace("\\n", "\n")), as_json=as_json)
+        return
     specs = [
         parse_target(text, shape=shape, python=python, reference_column=reference_column)
         for text in targets
@@ -167,20 +184,18 @@ def command(
         limits=limits,
         environment=environment,
     )
-    audits = [_audit_with_status(run, specs[0], kind)]
-    # Both are asked the same: the kind of the first decides for the second.
-    audits += [_audit_with_status(run, spec, kind or audits[0].kind) for spec in specs[1:]]
-    if not no_save:
-        for one in audits:
-            one.save(save)
+    audits: list[Audit] = []
+    for spec in specs:
+        # Both are asked the same: the kind of the first decides for the second.
+        audits.append(_audit_with_status(run, spec, kind or (audits[0].kind if audits else None)))
+        if not no_save:
+            audits[-1].save(save)
     if html is not None:
         html.write_text(audits[0].to_html(), encoding="utf-8")
     if side_by_side:
         _print_comparison(compare(*audits), as_json=as_json)
-    elif as_json:
-        print_json(audits[0].to_record(timings=timings))
     else:
-        _print_audit(output(), audits[0])
+        _print_audit(audits[0], as_json=as_json, timings=timings)
     # No check that ran is no pass, whatever the gate.
     unchecked = any(not one.families for one in audits)
     closed = fail_on is not None and any(one.fails(fail_on) for one in audits)
@@ -229,7 +244,11 @@ def _reason(text: str) -> tuple[str, str]:
     return check.strip(), reason.strip()
 
 
-def _print_audit(console: Console, result: Audit) -> None:
+def _print_audit(result: Audit, *, as_json: bool, timings: bool) -> None:
+    if as_json:
+        print_json(result.to_record(timings=timings))
+        return
+    console = output()
     facts = f"{result.kind}, {result.target.shape} shape, {result.samples} rows ({result.data})"
     effort = f"{result.probes} probes, {result.seconds:.1f} s"
     console.print(Text(f"{plain(result.target.text)}: {facts}, {effort}"))
@@ -297,6 +316,25 @@ def _print_comparison(comparison: AuditComparison, *, as_json: bool) -> None:
     console.print(table)
     console.print()
     console.print(Text(plain(comparison.sentence, 1_000), style="bold"))
+
+
+def _print_forms(sensitivity: Sensitivity, *, as_json: bool) -> None:
+    """Print what each right form of an answer scores, and each wrong answer like it."""
+    if as_json:
+        print_json(sensitivity.to_record())
+        return
+    console = output()
+    odd = {*sensitivity.losing, *sensitivity.gaining}
+    for kind, right in (("right", True), ("wrong", False)):
+        submitted = Column("submitted", overflow="fold")
+        table = table_of(f"{kind} answers", "form", ">reward", submitted)
+        for row in (row for row in sensitivity.rows if row.right is right):
+            style = "bold" if row in odd else "dim"
+            family, form = Text(row.family, style=style), Text(row.name, style=style)
+            table.add_row(family, form, reward_text(row.reward), Text(plain(row.text, 60), style))
+        console.print(table)
+        console.print()
+    console.print(Text(f"{sensitivity.reward}: {sensitivity.sentence}", style="bold"))
 
 
 def _cell(severity: Severity | None) -> Text:

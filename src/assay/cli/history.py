@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import click
 from rich.console import Group
@@ -14,6 +15,7 @@ from assay.cli.options import json_option, runs_option
 from assay.cli.terminal import (
     difference_text,
     interval_text,
+    number_text,
     output,
     plain,
     print_json,
@@ -22,12 +24,23 @@ from assay.cli.terminal import (
 )
 from assay.errors import UnknownName, did_you_mean
 from assay.ledger.layout import archive, find_run
-from assay.report.timeline import HistoryRow, RunHistory, history
+from assay.report.timeline import (
+    HistoryRow,
+    RewardGrid,
+    RunHistory,
+    comparable_groups,
+    grid,
+    history,
+)
 
 WIDE = 140
 """Columns of a terminal that the whole table fits in."""
 OUTCOMES = {True: "came true", False: "did not come true", None: "cannot be said"}
 """What became of a prediction, in words."""
+GROUPS = ("#2563a8", "#c2571a", "#3f8f4f", "#8a4fa8", "#a8882b", "#5b6b7b")
+"""One colour for each set of runs that can be compared with each other."""
+LOW, HIGH, NONE = (248, 222, 196), (20, 83, 136), "#f1f3f5"
+"""The colours of the rewards 0 and 1, and of none."""
 
 
 @click.command(name="history")
@@ -39,6 +52,9 @@ OUTCOMES = {True: "came true", False: "did not come true", None: "cannot be said
 @click.option("--unarchive", "restore_runs", multiple=True, metavar="RUN",
               help="Put RUN back into them.")  # fmt: skip
 @click.option("--archived", is_flag=True, help="Show archived runs too.")
+@click.option("--plot", type=click.Choice(["rewards", "tasks"]), is_flag=False,
+              flag_value="rewards",
+              help="Draw it: the mean of each run, or every task in every run.")  # fmt: skip
 @runs_option
 @json_option
 def command(
@@ -48,6 +64,7 @@ def command(
     archive_runs: Sequence[str],
     restore_runs: Sequence[str],
     archived: bool,
+    plot: Literal["rewards", "tasks"] | None,
     runs_dir: Path,
     as_json: bool,
 ) -> None:
@@ -59,6 +76,7 @@ def command(
 
     \b
     assay history townsquare --model rules
+    assay history townsquare --plot tasks
     assay history --archive 20261115-0528 --archive @-2
     assay history --unarchive 20261115-0528
     """
@@ -67,12 +85,16 @@ def command(
         return
     runs = history(benchmark, agent=agent, model=model, archived=archived, runs_dir=runs_dir)
     nothing = "" if runs.rows else _nothing(benchmark, agent, model, runs_dir)
+    matrix = grid(runs, runs_dir=runs_dir) if plot == "tasks" else None
     if as_json:
-        print_json(runs.to_record())
+        print_json(runs.to_record() if matrix is None else matrix.to_record())
         return
     console = output()
     if not runs.rows:
         console.print(nothing, soft_wrap=True)
+    elif plot is not None:
+        console.print(_bars(runs) if matrix is None else _map(matrix))
+        return
     else:
         console.print(_table(runs.rows) if console.width >= WIDE else _list(runs.rows))
     for remark, names in _remarks(runs).items():
@@ -156,6 +178,51 @@ def _list(rows: Sequence[HistoryRow]) -> Group:
         commit = f", commit {plain(row.commit, 10)}" if row.commit else ""
         below.append(Text(f"  {extremes}, {ended}{commit}", style="dim"))
     return Group(table, Text(), *below)
+
+
+def _bars(runs: RunHistory) -> Group:
+    """A bar for each run; runs that can be compared share a colour."""
+    table = table_of("run", "focus", ">mean", Column("0", no_wrap=True))
+    for row, group in zip(runs.rows, comparable_groups(runs), strict=True):
+        colour = "grey62" if row.reported else GROUPS[group % len(GROUPS)]
+        bar = Text(bar_text(row.mean or 0.0), style=colour)
+        table.add_row(Text(row.run_id), Text(plain(row.focus, 32)), number_text(row.mean), bar)
+    return Group(table, Text("same colour: comparable with each other", style="dim"))
+
+
+def _map(matrix: RewardGrid) -> Group:
+    """A square for each task in each run, lighter or darker by its reward."""
+    numbers = range(1, len(matrix.runs) + 1)
+    columns = (Column(str(number), justify="center", min_width=2) for number in numbers)
+    table = table_of("task", *columns)
+    for task, rewards in zip(matrix.tasks, matrix.rewards, strict=True):
+        cells = [Text(_square(r), style=shade(r)) for r in rewards]
+        table.add_row(Text(plain(task, 40)), *cells)
+    names = (Text(f"{number:>3}  {run}") for number, run in enumerate(matrix.runs, 1))
+    key = "░ below 0.25, ▒ below 0.5, ▓ below 0.75, █ from there, · no reward"
+    return Group(table, *names, Text(key, style="dim"))
+
+
+def bar_text(value: float, *, width: int = 24) -> str:
+    """The value from 0 to 1 as a bar of block characters."""
+    eighths = round(min(max(value, 0.0), 1.0) * width * 8)
+    return "█" * (eighths // 8) + (" ▏▎▍▌▋▊▉"[eighths % 8] if eighths % 8 else "")
+
+
+def shade(reward: float | None) -> str:
+    """The colour of a reward, as `#rrggbb`: from sand (0) to blue (1), grey for none."""
+    if reward is None:
+        return NONE
+    part = min(max(reward, 0.0), 1.0)
+    mixed = (round(a + (b - a) * part) for a, b in zip(LOW, HIGH, strict=True))
+    return "#" + "".join(f"{channel:02x}" for channel in mixed)
+
+
+def _square(reward: float | None) -> str:
+    """Two characters that tell the reward without colour too."""
+    if reward is None:
+        return "··"
+    return 2 * "░▒▓█"[min(max(int(reward * 4), 0), 3)]
 
 
 def _mean(row: HistoryRow) -> Text:

@@ -25,8 +25,6 @@ COMMANDS = {
     "diagnose": "Show which points a run lost, and why.",
     "compare": "Say whether a run is better than another, if that can be said.",
     "history": "Show every run against the comparable one before it.",
-    "plot": "Draw the history, in a file or in the terminal.",
-    "probe": "Show how sensitive a reward is to the form of an answer.",
     "labels": "Say what is right yourself, and see how far each reward agrees.",
     "noise": "Measure how far two runs of one configuration differ.",
     "audit": "Find out how a reward can be fooled, before a policy does.",

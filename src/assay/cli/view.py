@@ -33,13 +33,6 @@ PORT = 8420
     help="What visitors must bring; needed off loopback.  [env: ASSAY_TOKEN]",
 )
 @click.option("--open/--no-open", "opens", default=False, help="Open a browser.")
-@click.option(
-    "--export",
-    "target",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Write the same pages as files, and serve nothing; of a RUN, that run alone.",
-)
 @runs_option
 def command(
     place: str | None,
@@ -47,29 +40,20 @@ def command(
     port: int | None,
     token: str | None,
     opens: bool,
-    target: Path | None,
     runs_dir: Path,
 ) -> None:
     """Look at the runs in RUNS_DIR (`runs`): every reward with the fact that earned it.
 
     A RUN (a folder, an id, the beginning of one, `latest`) opens the viewer at that run, among the
-    others of its folder. With --export only that run is written, and nothing of the others. A LOG
-    of another tool is shown as the run that it would be imported as.
+    others of its folder. A LOG of another tool is shown as the run that it would be imported as.
+    `assay export RUN --html FILE` writes one run as a file to share.
 
     \b
     assay view
     assay view latest --open
     assay view results --port 9000
-    assay view --export site
-    assay view 20261115-050204-38fbd1 --export site
     """
     runs_dir, run = _find(place, runs_dir)
-    if target is not None:
-        from assay.viewer.export import export
-
-        pages = export(runs_dir, target, only=run)
-        click.echo(f"{pages} pages: {target / 'index.html'}")
-        return
     requested = check_address(host, PORT if port is None else port, token)
     at = f"/runs/{quote(run)}" if run else ""
     _serve(runs_dir, requested, named=port is not None, opens=opens, at=at)

@@ -8,9 +8,11 @@ row to `FORMATS`.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -83,73 +85,9 @@ class FoundLogs(NamedTuple):
     logs: tuple[Path, ...]
 
 
-FORMATS: tuple[FileFormat, ...] = (
-    FileFormat(
-        "inspect",
-        "a log of Inspect AI (.eval or .json)",
-        module="inspect_logs",
-        reads=True,
-        writes=True,
-        looks_for="an .eval file, or JSON with 'eval' and 'status'",
-        suffix=".eval",
-    ),
-    FileFormat(
-        "lm-eval",
-        "samples of the LM Evaluation Harness (--log_samples)",
-        module="lm_eval",
-        reads=True,
-        looks_for="JSON lines with 'doc_id' and 'filtered_resps'",
-    ),
-    FileFormat(
-        "verifiers",
-        "results.jsonl or traces.jsonl of verifiers",
-        reads=True,
-        looks_for="JSON lines with 'example_id' and 'completion', or with 'task' and 'traces'",
-    ),
-    FileFormat(
-        "nemo-gym",
-        "rollouts of NeMo-Gym",
-        module="nemo_gym",
-        reads=True,
-        looks_for="JSON lines with 'responses_create_params' and 'response'",
-    ),
-    FileFormat(
-        "browsergym",
-        "studies of AgentLab, and result folders of BrowserGym",
-        reads=True,
-        looks_for="folders with summary_info.json or exp_args.pkl",
-        options=("agent", "unpickle"),
-    ),
-    FileFormat(
-        "jsonl",
-        "a line for each attempt: answers, ending, scores and parts, costs",
-        reader="rows",
-        reads=True,
-        writes=True,
-        looks_for="JSON lines with a question and a response or a score (--column names them)",
-        version=2,
-        options=("columns",),
-        suffix=".jsonl",
-    ),
-    FileFormat("parquet", "the same, as Parquet", writes=True, suffix=".parquet"),
-    FileFormat("csv", "the same, for spreadsheets", module="csv_table", writes=True, suffix=".csv"),
-    FileFormat(
-        "otel",
-        "a line for each score: an evaluation event of OpenTelemetry",
-        writes=True,
-        suffix=".otel.jsonl",
-        counted="scores",
-    ),
-    FileFormat(
-        "atif",
-        "a file for each attempt: the Agent Trajectory Interchange Format",
-        reader="atif_trajectories",
-        reads=True,
-        writes=True,
-        looks_for="JSON with 'schema_version' ATIF-v1",
-        suffix=".atif",
-        folder=True,
-    ),
+FORMATS: tuple[FileFormat, ...] = tuple(
+    FileFormat(**{**row, "options": tuple(row.get("options", ()))})
+    for row in tomllib.loads(files(__name__).joinpath("formats.toml").read_text("utf-8"))["format"]
 )
 
 

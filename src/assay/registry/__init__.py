@@ -298,9 +298,9 @@ REWARDS: Registry[Callable[..., Any]] = Registry(
         "math_equal_reward_tool": "assay.rewards.outcome.maths.reward:math_equal_reward_tool",
         "assistantbench_reward": "assay.rewards.outcome.answers.reward:assistantbench_reward",
         "fuzzy_answer_reward": "assay.rewards.outcome.answers.reward:fuzzy_answer_reward",
-        "webshop_reward": "assay.worlds.rewards:webshop_reward",
-        "alfworld_episode_reward": ("assay.worlds.rewards:alfworld_episode_reward"),
-        "scienceworld_reward": "assay.worlds.rewards:scienceworld_reward",
+        "webshop_reward": "assay.worlds.webshop.reward:webshop_reward",
+        "alfworld_episode_reward": "assay.worlds.alfworld.reward:alfworld_episode_reward",
+        "scienceworld_reward": "assay.worlds.scienceworld.reward:scienceworld_reward",
         "environment_reward": "assay.rewards.outcome.environment:environment_reward",
         "sql_reward": "assay.rewards.outcome.sql.reward:sql_reward",
         "tool_call_reward": "assay.rewards.outcome.calls.reward:tool_call_reward",
@@ -354,10 +354,10 @@ TASKS: Registry[Callable[..., Any]] = Registry(
     {
         "jsonl": "assay.tasks.jsonl:tasks",
         "assistantbench": "assay.tasks.assistantbench:tasks",
-        "alfworld": "assay.worlds.tasks:alfworld",
-        "scienceworld": "assay.worlds.tasks:scienceworld",
-        "webshop": "assay.worlds.tasks:webshop",
-        "miniwob": "assay.worlds.tasks:miniwob",
+        "alfworld": "assay.worlds.alfworld.tasks:tasks",
+        "scienceworld": "assay.worlds.scienceworld.tasks:tasks",
+        "webshop": "assay.worlds.webshop.tasks:tasks",
+        "miniwob": "assay.browser.drive.miniwob.tasks:tasks",
     },
 )
 

@@ -23,6 +23,9 @@ FEWEST = 5
 REPORTED = "reported"
 """The key of a manifest's configuration that holds the means of a table typed in from elsewhere."""
 
+GRID_TASKS = 400
+GRID_RUNS = 60
+
 Direction: TypeAlias = Literal["up", "flat", "down"]
 
 
@@ -312,3 +315,37 @@ def _prefix(tasks: Collection[str]) -> str:
     """The part before the last dot, where all tasks share it, as in `validation.7`."""
     heads = {task.rpartition(".")[0] for task in tasks}
     return f"{heads.pop()}." if len(heads) == 1 and len(tasks) > 1 and heads != {""} else ""
+
+
+@dataclass(frozen=True, slots=True)
+class RewardGrid:
+    """Every task in every run; `None` where there is no reward."""
+
+    runs: tuple[str, ...]
+    tasks: tuple[str, ...]
+    rewards: tuple[tuple[float | None, ...], ...]
+    """One row for each task."""
+
+    def to_record(self) -> dict[str, Any]:
+        """The grid as plain JSON values."""
+        return asdict(self)
+
+
+def grid(runs: RunHistory, *, runs_dir: str | Path = "runs") -> RewardGrid:
+    """The task × run matrix of the newest runs, tasks in the order in which they first came."""
+    names = [row.run_id for row in runs.rows if not row.reported][-GRID_RUNS:]
+    means = [read_attempts(name, runs_dir).task_means for name in names]
+    tasks = list(dict.fromkeys(task for run in means for task in run))[:GRID_TASKS]
+    rewards = tuple(tuple(run.get(task) for run in means) for task in tasks)
+    return RewardGrid(tuple(names), tuple(tasks), rewards)
+
+
+def comparable_groups(runs: RunHistory) -> list[int]:
+    """For each run the number of the set of runs that it can be compared with."""
+    groups: dict[str, int] = {}
+    numbers = []
+    for row in runs.rows:
+        number = groups[row.change.against] if row.change else len(set(groups.values()))
+        groups[row.run_id] = number
+        numbers.append(number)
+    return numbers

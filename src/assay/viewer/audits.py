@@ -39,16 +39,14 @@ class StoredAudit:
 
 
 class Audits:
-    """The audits in the folder of runs, or none. Every method may be called from any thread."""
+    """The audits in the folder of runs. Every method may be called from any thread."""
 
-    def __init__(self, runs_dir: Path | None) -> None:
-        self._folder = None if runs_dir is None else runs_dir / FOLDER
+    def __init__(self, runs_dir: Path) -> None:
+        self._folder = runs_dir / FOLDER
         self._cache: LruCache[StoredAudit] = LruCache(MOST_CACHED)
 
     def latest(self, name: str, version: int) -> StoredAudit | None:
         """The audit of this version of the reward; else the one of the highest other version."""
-        if self._folder is None:
-            return None
         stem = audit_file_stem(name)
         paths = {
             int(digits): path

@@ -1,14 +1,13 @@
-"""Where each page is: on the server, where the address is the state, in a folder, or in one file.
+"""Where each page is: on the server, where the address is the state, or in one file.
 
 A page that does not exist in one of them has no link, and its name is plain text there.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import quote, urlencode
 
@@ -36,8 +35,6 @@ def part(name: str) -> str:
 @dataclass(frozen=True, slots=True)
 class ServerLinks:
     """Absolute paths of a running viewer."""
-
-    exported: bool = False
 
     def static(self, name: str) -> str:
         return f"/static/{name}"
@@ -88,66 +85,11 @@ def _episode(run_id: str, attempt: str, below: str = "", *, step: int | None = N
 
 
 @dataclass(frozen=True, slots=True)
-class FileLinks:
-    """Relative paths between exported files; what was not exported is not linked."""
-
-    here: str
-    """The file that the links are in, as a path below the exported folder."""
-    comparisons: frozenset[tuple[str, str]] = frozenset()
-    exported: bool = field(default=True, init=False)
-
-    def _to(self, path: str, fragment: str = "") -> str:
-        return "../" * self.here.count("/") + quote(os.fsencode(path)) + fragment
-
-    def static(self, name: str) -> str:
-        return self._to(f"static/{name}")
-
-    def runs(self, **query: Any) -> str | None:
-        return (
-            None
-            if _needs_server(query, "page")
-            else self._to(paged("index.html", query.get("page")))
-        )
-
-    def run(self, run_id: str, **query: Any) -> str | None:
-        return (
-            None if _needs_server(query, "page") else self._to(run_file(run_id, query.get("page")))
-        )
-
-    def episode(self, run_id: str, attempt: str, step: int | None = None) -> str:
-        anchor = "" if step is None else f"#step-{step}"
-        return self._to(episode_file(run_id, attempt, (step or 0) // WINDOW * WINDOW), anchor)
-
-    def _not_exported(self, *_: object, **__: object) -> None:
-        """No link: diagnoses, records and labels have no file of their own."""
-
-    diagnosis = finding = record = labels = agreement = _not_exported
-
-    def artifact(self, run_id: str, sha256: str, kind: str = "txt") -> str:  # noqa: ARG002
-        return self._to(artifact_file(sha256, kind))
-
-    def compare(self, base: str = "", cand: str = "", **query: Any) -> str | None:
-        if (base, cand) not in self.comparisons or _needs_server(query, "page"):
-            return None
-        return self._to(compare_file(base, cand, query.get("page")))
-
-    def pair(self, base: str, cand: str, task: str, **query: Any) -> str | None:
-        return None if _needs_server(query) else self._to(pair_file(base, cand, task))
-
-    def rewards(self) -> str:
-        return self._to("rewards.html")
-
-    def reward(self, name: str) -> str:
-        return self._to(f"rewards/{name}.html")
-
-
-@dataclass(frozen=True, slots=True)
 class OneFileLinks:
     """Places within a single file that holds one run; pictures are in the links themselves."""
 
     picture: Callable[[str, str], str | None]
     """The data URI of an artifact, by its hash and kind; `None` for one that is not in the file."""
-    exported: bool = field(default=True, init=False)
 
     def episode(self, run_id: str, attempt: str, step: int | None = None) -> str:  # noqa: ARG002
         return f"#{part(attempt)}" + ("" if step is None else f".step-{step}")
@@ -162,38 +104,5 @@ class OneFileLinks:
     compare = pair = rewards = reward = _elsewhere
 
 
-Links: TypeAlias = ServerLinks | FileLinks | OneFileLinks
+Links: TypeAlias = ServerLinks | OneFileLinks
 """The links of a template; a method returns `None` where there is nothing to link to."""
-
-
-def _needs_server(query: Mapping[str, Any], *answerable: str) -> bool:
-    """Whether the query has more than what files can answer."""
-    return any(
-        value not in (None, "", False, 0) for key, value in query.items() if key not in answerable
-    )
-
-
-def paged(name: str, page: int | None) -> str:
-    """The file of a page of a list; the first one has the plain name."""
-    return name if page in (None, 1) else f"{name.removesuffix('.html')}.page{page}.html"
-
-
-def run_file(run_id: str, page: int | None = None) -> str:
-    return paged(f"runs/{run_id}.html", page)
-
-
-def episode_file(run_id: str, attempt: str, first: int = 0) -> str:
-    return f"runs/{run_id}/{attempt}{f'.from{first}' if first else ''}.html"
-
-
-def artifact_file(sha256: str, kind: str) -> str:
-    return f"artifacts/{sha256}.{kind}"
-
-
-def compare_file(base: str, cand: str, page: int | None = None) -> str:
-    return paged(f"compare/{base}..{cand}.html", page)
-
-
-def pair_file(base: str, cand: str, task: str) -> str:
-    name = hashlib.sha256(task.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return f"compare/{base}..{cand}/{name}.html"

@@ -77,7 +77,7 @@ def export_html(run: Path, target: Path) -> int:
         stream.write(templates.render("share.html", pages[0], links, **more))
         for attempt in (*(item.attempt for item in episodes), *reader.unfinished(run_id)):
             messages = _messages(recorded, attempt)
-            window = window_page(reader, run_id, attempt, 0)
+            window = window_page(reader, run_id, attempt)
             stream.write(
                 templates.render(
                     "share_episode.html",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from townsquare.pages.markup import document, element, link, listing, paragraph, table
-from townsquare.pages.request import Request, Response, not_found, show
+from townsquare.pages.markup import element, link, listing, paragraph, table
+from townsquare.pages.request import Request, Response, not_found, page
 from townsquare.records.schema import Committee, Council, long_date
 
 
@@ -12,15 +12,15 @@ def respond(council: Council, town: str, request: Request) -> Response:
     match request.path:
         case "/":
             links = (link("/committees", "Committees"), link("/minutes", "Minutes of meetings"))
-            return show(document(name, f"{town} Council", listing(links)))
+            return page(name, f"{town} Council", listing(links))
         case "/committees":
             links_to = (
                 link(f"/committee/{committee.slug}", f"{committee.name} Committee")
                 for committee in council.committees
             )
-            return show(document(name, "Committees", listing(links_to)))
+            return page(name, "Committees", listing(links_to))
         case "/minutes":
-            return show(document(name, "Minutes of meetings", *_meetings(council)))
+            return page(name, "Minutes of meetings", *_meetings(council))
     return _page(council, name, request.path)
 
 
@@ -47,7 +47,7 @@ def _page(council: Council, name: str, path: str) -> Response:
         if path == f"/committee/{committee.slug}":
             title = f"{committee.name} Committee"
             rows = [(member, _role(committee, member)) for member in committee.members]
-            return show(document(name, title, table(title, ("Member", "Role"), rows)))
+            return page(name, title, table(title, ("Member", "Role"), rows))
     for meeting in council.meetings:
         if path == f"/minutes/{meeting.day}":
             votes = [
@@ -56,7 +56,7 @@ def _page(council: Council, name: str, path: str) -> Response:
             ]
             title = f"Minutes of {long_date(meeting.day)}"
             headers = ("Motion", "For", "Against", "Abstained")
-            return show(document(name, title, table(title, headers, votes)))
+            return page(name, title, table(title, headers, votes))
     return not_found(name)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from townsquare.pages.markup import document, element, link, listing, paragraph, table
-from townsquare.pages.request import Request, Response, not_found, show
+from townsquare.pages.markup import element, link, listing, paragraph, table
+from townsquare.pages.request import Request, Response, not_found, page
 from townsquare.records.schema import TOWN, WEEKDAYS, Member, Records, clock, dollars
 
 MUSEUM_NAME = f"{TOWN} Museum"
@@ -19,16 +19,16 @@ def respond_museum(records: Records, request: Request) -> Response:
                 link("/visit", "Visit and ticket prices"),
                 link("/staff", "Staff"),
             ]
-            return show(document(MUSEUM_NAME, "Town museum", listing(links)))
+            return page(MUSEUM_NAME, "Town museum", listing(links))
         case "/visit":
             rows = [
                 (kind, f"${dollars(weekday)}", f"${dollars(weekend)}")
                 for kind, weekday, weekend in records.museum.tickets
             ]
             prices = table("Ticket prices", ("Visitor", "Weekday", "Weekend"), rows)
-            return show(document(MUSEUM_NAME, "Visit", prices))
+            return page(MUSEUM_NAME, "Visit", prices)
         case "/staff":
-            return show(document(MUSEUM_NAME, "Staff", *_staff(records.museum.staff)))
+            return page(MUSEUM_NAME, "Staff", *_staff(records.museum.staff))
     return not_found(MUSEUM_NAME)
 
 
@@ -48,10 +48,8 @@ def _staff(staff: tuple[Member, ...]) -> list[object]:
 def respond_library(records: Records, request: Request) -> Response:
     if request.path == "/":
         links = (link(f"/branch/{branch.slug}", branch.name) for branch in records.branches)
-        return show(document(LIBRARY_NAME, "Branches", listing(links)))
-    branch = next(
-        (branch for branch in records.branches if request.path == f"/branch/{branch.slug}"), None
-    )
+        return page(LIBRARY_NAME, "Branches", listing(links))
+    branch = request.find("/branch/", records.branches)
     if branch is None:
         return not_found(LIBRARY_NAME)
     rows = [
@@ -59,7 +57,7 @@ def respond_library(records: Records, request: Request) -> Response:
         for day, spell in zip(WEEKDAYS, branch.hours, strict=True)
     ]
     hours = table("Opening hours", ("Day", "Opens", "Closes"), rows)
-    return show(document(LIBRARY_NAME, branch.name, hours))
+    return page(LIBRARY_NAME, branch.name, hours)
 
 
 def respond_clubs(records: Records, request: Request) -> Response:
@@ -69,8 +67,8 @@ def respond_clubs(records: Records, request: Request) -> Response:
             link(request.url("search"), "search engine"),
             ".",
         )
-        return show(document(CLUBS_NAME, "Clubs", notice))
-    club = next((club for club in records.clubs if request.path == f"/club/{club.slug}"), None)
+        return page(CLUBS_NAME, "Clubs", notice)
+    club = request.find("/club/", records.clubs)
     if club is None:
         return not_found(CLUBS_NAME)
     rows = (
@@ -80,4 +78,4 @@ def respond_clubs(records: Records, request: Request) -> Response:
         ("Annual fee", f"${club.fee}"),
         ("Founded", club.founded),
     )
-    return show(document(CLUBS_NAME, club.name, table(club.name, ("Entry", "Value"), rows)))
+    return page(CLUBS_NAME, club.name, table(club.name, ("Entry", "Value"), rows))

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from townsquare.pages.markup import (
     Html,
-    document,
     element,
     field,
     form,
@@ -17,7 +16,7 @@ from townsquare.pages.markup import (
     paragraph,
     table,
 )
-from townsquare.pages.request import Request, Response, not_found, show
+from townsquare.pages.request import Request, Response, not_found, page
 from townsquare.records.schema import TOWN, WEEKDAYS, Business, Hours, Records, clock, tenths
 from townsquare.records.trade import CATEGORIES
 
@@ -34,7 +33,7 @@ _DRAW = (
 
 def respond(records: Records, request: Request) -> Response:
     if request.path == "/":
-        return show(document(NAME, "Business directory", *_front()))
+        return page(NAME, "Business directory", *_front())
     if request.path == "/find":
         words = request.query.get("name", "").lower().split()
         matches = [
@@ -47,7 +46,7 @@ def respond(records: Records, request: Request) -> Response:
     if kind == "category" and key in CATEGORIES and not any(rest):
         matches = [business for business in records.businesses if business.category == key]
         return _list(_title(key), matches, request)
-    business = _business(records, request.path, "/business/")
+    business = request.find("/business/", records.businesses)
     if business is None:
         return not_found(NAME)
     return _show_delayed(business.name, request, _profile(business, business.hours))
@@ -60,12 +59,12 @@ def respond_old(records: Records, request: Request) -> Response:
         links = (
             link(f"/business/{business.slug}", business.name) for business in records.businesses
         )
-        return show(document(OLD_NAME, "All businesses", note, listing(links)))
-    business = _business(records, request.path, "/business/")
+        return page(OLD_NAME, "All businesses", note, listing(links))
+    business = request.find("/business/", records.businesses)
     if business is None:
         return not_found(OLD_NAME)
     profile = _profile(business, business.old_hours)
-    return show(document(OLD_NAME, business.name, profile, note))
+    return page(OLD_NAME, business.name, profile, note)
 
 
 def _front() -> tuple[Html, ...]:
@@ -77,9 +76,7 @@ def _front() -> tuple[Html, ...]:
 
 
 def _list(title: str, matches: Sequence[Business], request: Request) -> Response:
-    last = max(1, -(-len(matches) // PAGE_SIZE))
-    page = request.number("page", 1, low=1, high=last)
-    visible = matches[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
+    visible, number, last = request.cut(matches, PAGE_SIZE)
     rows = [
         (
             link(f"/business/{business.slug}", business.name),
@@ -95,8 +92,10 @@ def _list(title: str, matches: Sequence[Business], request: Request) -> Response
     return _show_delayed(
         title,
         request,
-        table(f"{title}, page {page}", headers, rows) if rows else paragraph("No business found."),
-        page_links(request.path, query, page, last),
+        table(f"{title}, page {number}", headers, rows)
+        if rows
+        else paragraph("No business found."),
+        page_links(request.path, query, number, last),
     )
 
 
@@ -121,21 +120,13 @@ def _show_delayed(title: str, request: Request, *content: Html) -> Response:
     address = f"{request.path}?{sorted(request.query.items())}"
     spread = int.from_bytes(hashlib.sha256(address.encode()).digest()[:4])
     delay = MIN_DELAY_MS + spread % (MAX_DELAY_MS - MIN_DELAY_MS + 1)
-    return show(
-        document(
-            NAME,
-            title,
-            element("div", element("p", "Loading"), id="place", aria_busy="true"),
-            element("template", *content, id="later"),
-            element("script", Html(_DRAW.format(delay=delay))),
-            element("noscript", "This directory needs JavaScript."),
-        )
-    )
-
-
-def _business(records: Records, path: str, prefix: str) -> Business | None:
-    return next(
-        (business for business in records.businesses if path == f"{prefix}{business.slug}"), None
+    return page(
+        NAME,
+        title,
+        element("div", element("p", "Loading"), id="place", aria_busy="true"),
+        element("template", *content, id="later"),
+        element("script", Html(_DRAW.format(delay=delay))),
+        element("noscript", "This directory needs JavaScript."),
     )
 
 

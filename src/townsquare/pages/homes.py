@@ -8,7 +8,6 @@ from datetime import date
 from townsquare.pages.markup import (
     Html,
     choice,
-    document,
     element,
     field,
     form,
@@ -18,7 +17,7 @@ from townsquare.pages.markup import (
     paragraph,
     table,
 )
-from townsquare.pages.request import Request, Response, not_found, read_date, show
+from townsquare.pages.request import Request, Response, not_found, page, read_date
 from townsquare.records.schema import TOWN, Home, Records, slug
 
 NAME = f"{TOWN} Property Sales Register"
@@ -29,15 +28,11 @@ VIEWS = {"listed": "Listed (asking prices)", "sold": "Sold (prices paid)"}
 
 def respond(records: Records, request: Request) -> Response:
     if request.path == "/":
-        return show(
-            document(
-                NAME,
-                "Property sales register",
-                paragraph(
-                    "Every property offered since 2021: when and for how much, and the sale."
-                ),
-                _filters(records, {}),
-            )
+        return page(
+            NAME,
+            "Property sales register",
+            paragraph("Every property offered since 2021: when and for how much, and the sale."),
+            _filters(records, {}),
         )
     if request.path == "/sales":
         return _sales(records, request)
@@ -45,14 +40,14 @@ def respond(records: Records, request: Request) -> Response:
     home = next((home for home in records.homes if str(home.id) == number), None)
     if head != "/property" or home is None:
         return not_found(NAME)
-    return show(document(NAME, home.address, _details(home)))
+    return page(NAME, home.address, _details(home))
 
 
 def respond_agent(records: Records, request: Request) -> Response:
     """The estate agent: a page for each street, whose "Price" is the asking price."""
     if request.path == "/":
         streets = (link(f"/street/{slug(street)}", street) for street in records.streets)
-        return show(document(AGENT_NAME, "Homes by street", listing(streets)))
+        return page(AGENT_NAME, "Homes by street", listing(streets))
     street = next(
         (street for street in records.streets if request.path == f"/street/{slug(street)}"), None
     )
@@ -62,15 +57,13 @@ def respond_agent(records: Records, request: Request) -> Response:
     rows = [(home.address, home.kind, _price(home.listed_price)) for home in homes]
     note = paragraph("Prices as advertised by the sellers.")
     title = f"Homes on {street}"
-    return show(document(AGENT_NAME, title, note, table(title, ("Address", "Type", "Price"), rows)))
+    return page(AGENT_NAME, title, note, table(title, ("Address", "Type", "Price"), rows))
 
 
 def _sales(records: Records, request: Request) -> Response:
     view = "sold" if request.query.get("view") == "sold" else "listed"
     matches = _filter(records.homes, request, view)
-    last = max(1, -(-len(matches) // PAGE_SIZE))
-    page = request.number("page", 1, low=1, high=last)
-    visible = matches[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
+    visible, number, last = request.cut(matches, PAGE_SIZE)
     if view == "sold":
         title = "Properties by date of sale"
         headers = ("Address", "Type", "Bedrooms", "Sold price", "Date sold")
@@ -80,14 +73,12 @@ def _sales(records: Records, request: Request) -> Response:
     rows = [_row(home, view) for home in visible]
     query = {name: request.query.get(name, "") for name in ("street", "from", "to")}
     query["view"] = view
-    return show(
-        document(
-            NAME,
-            title,
-            _filters(records, query),
-            table(title, headers, rows) if rows else paragraph("No property matches."),
-            page_links("/sales", query, page, last),
-        )
+    return page(
+        NAME,
+        title,
+        _filters(records, query),
+        table(title, headers, rows) if rows else paragraph("No property matches."),
+        page_links("/sales", query, number, last),
     )
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from townsquare.pages.markup import document, element, field, form, paragraph
-from townsquare.pages.request import Request, Response, redirect, show
+from townsquare.pages.markup import element, field, form, paragraph
+from townsquare.pages.request import Request, Response, page, redirect
 from townsquare.records.schema import TOWN
 
 BLOCKED_NAME = "Dealfinder"
@@ -20,7 +20,7 @@ HANGING_NAME = f"{TOWN} Live Tides"
 def respond_blocked(_: Request) -> Response:
     """Every page of the site is refused, as to a program."""
     body = paragraph("Access denied. Automated access to this site is not allowed.")
-    return show(document(BLOCKED_NAME, "403 Forbidden", body), status=403)
+    return page(BLOCKED_NAME, "403 Forbidden", body, status=403)
 
 
 def respond_login(request: Request) -> Response:
@@ -39,7 +39,7 @@ def respond_login(request: Request) -> Response:
         name="Log in",
         method="post",
     )
-    return show(document(LOGIN_NAME, "Log in", *body, entry), status=401 if failed else 200)
+    return page(LOGIN_NAME, "Log in", *body, entry, status=401 if failed else 200)
 
 
 def respond_captcha(request: Request) -> Response:
@@ -56,7 +56,7 @@ def respond_captcha(request: Request) -> Response:
     )
     # The class by which programs recognise the real thing.
     puzzle = element("div", entry, class_="g-recaptcha")
-    return show(document(CAPTCHA_NAME, "Are you human?", *body, puzzle))
+    return page(CAPTCHA_NAME, "Are you human?", *body, puzzle)
 
 
 def respond_never(_: Request) -> Response:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import quote_plus
 
-from townsquare.pages.markup import document, element, field, form, link, listing, paragraph
-from townsquare.pages.request import Request, Response, not_found, redirect, show
+from townsquare.pages.markup import element, field, form, link, listing, paragraph
+from townsquare.pages.request import Request, Response, not_found, page, redirect
 from townsquare.records.schema import TOWN
 
 NAME = f"{TOWN} Town Square"
@@ -28,16 +28,14 @@ def respond(request: Request) -> Response:
         return redirect(request.url("search", f"/?q={quote_plus(words)}" if words else "/"))
     if request.path != "/":
         return not_found(NAME)
-    return show(
-        document(
-            NAME,
-            f"Welcome to {TOWN}",
-            form("/search", field("Search the web", "q"), button="Search", name="Search"),
-            element("h2", "Official sites"),
-            listing(
-                element("span", link(request.url(site), title), f": {about}")
-                for site, title, about in OFFICIAL
-            ),
-            paragraph("Clubs have no list of their own: find them with the search engine."),
-        )
+    return page(
+        NAME,
+        f"Welcome to {TOWN}",
+        form("/search", field("Search the web", "q"), button="Search", name="Search"),
+        element("h2", "Official sites"),
+        listing(
+            element("span", link(request.url(site), title), f": {about}")
+            for site, title, about in OFFICIAL
+        ),
+        paragraph("Clubs have no list of their own: find them with the search engine."),
     )

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from townsquare.pages.markup import document, element, field, form, link, paragraph
-from townsquare.pages.request import Request, Response, not_found, show
+from townsquare.pages.markup import element, field, form, link, paragraph
+from townsquare.pages.request import Request, Response, not_found, page
 from townsquare.records.schema import TOWN
 
 NAME = f"{TOWN} Search"
@@ -66,13 +66,13 @@ def respond(index: SearchIndex, request: Request) -> Response:
     entry = form("/", field("Search the web", "q", query), button="Search", name="Search")
     home = (link(request.url(""), "Town Square portal"),)
     if not query.strip():
-        return show(document(NAME, "Search", entry, head=home))
+        return page(NAME, "Search", entry, head=home)
     matches = index.find(query)
     title = f"Results for {query}"
     if not matches:
         hint = paragraph("Nothing found. The engine compares your words with titles of pages.")
-        return show(document(NAME, title, entry, hint, head=home))
-    return show(document(NAME, title, entry, _results(matches, request), head=home))
+        return page(NAME, title, entry, hint, head=home)
+    return page(NAME, title, entry, _results(matches, request), head=home)
 
 
 def _results(matches: Sequence[Document], request: Request) -> object:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from townsquare.pages.markup import (
     Html,
     choice,
-    document,
     element,
     form,
     link,
@@ -13,7 +12,7 @@ from townsquare.pages.markup import (
     paragraph,
     table,
 )
-from townsquare.pages.request import Request, Response, not_found, show
+from townsquare.pages.request import Request, Response, not_found, page
 from townsquare.records.schema import TOWN, Offer, Records, Shop, dollars, slug
 from townsquare.records.words import ITEMS
 
@@ -27,16 +26,16 @@ def respond(records: Records, request: Request) -> Response:
             for shop in records.shops
         )
         body = (element("h2", "Price lists"), listing(shops), element("h2", "Find"), _find_form(""))
-        return show(document(NAME, "Shops and price lists", *body))
+        return page(NAME, "Shops and price lists", *body)
     if request.path == "/find":
         return _find(records, request)
-    shop = next((shop for shop in records.shops if request.path == f"/shop/{shop.slug}"), None)
+    shop = request.find("/shop/", records.shops)
     if shop is None:
         return not_found(NAME)
     rows = [(offer.item, *_offer(offer)) for offer in shop.offers]
     headers = ("Item", "Price", "In stock")
     title = f"Price list of {shop.name}"
-    return show(document(NAME, title, table(title, headers, rows)))
+    return page(NAME, title, table(title, headers, rows))
 
 
 def sellers(records: Records, item: str) -> list[tuple[Shop, Offer]]:
@@ -50,14 +49,14 @@ def _find(records: Records, request: Request) -> Response:
     item = next((item for item in ITEMS if slug(item) == item_slug), None)
     if item is None:
         notice = paragraph("Choose an item of the list.")
-        return show(document(NAME, "No such item", notice, _find_form("")), status=404)
+        return page(NAME, "No such item", notice, _find_form(""), status=404)
     rows = [
         (link(f"/shop/{shop.slug}", shop.name), *_offer(offer))
         for shop, offer in sellers(records, item)
     ]
     title = f"Who sells {item}"
     body = table(title, ("Shop", "Price", "In stock"), rows)
-    return show(document(NAME, title, body, _find_form(item_slug)))
+    return page(NAME, title, body, _find_form(item_slug))
 
 
 def _find_form(chosen: str) -> Html:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from townsquare.pages.markup import (
     choice,
-    document,
     element,
     field,
     form,
@@ -13,7 +12,7 @@ from townsquare.pages.markup import (
     paragraph,
     table,
 )
-from townsquare.pages.request import Request, Response, not_found, show
+from townsquare.pages.request import Request, Response, not_found, page
 from townsquare.records.schema import TOWN, DayKind, Line, Records, clock
 
 TRANSIT_NAME = f"{TOWN} Buses"
@@ -31,7 +30,7 @@ def respond_transit(records: Records, request: Request) -> Response:
             )
             for line in records.lines
         )
-        return show(document(TRANSIT_NAME, "Bus lines", listing(lines)))
+        return page(TRANSIT_NAME, "Bus lines", listing(lines))
     line = next((line for line in records.lines if request.path == f"/line/{line.number}"), None)
     return not_found(TRANSIT_NAME) if line is None else _timetable(line, request)
 
@@ -43,7 +42,7 @@ def _timetable(line: Line, request: Request) -> Response:
     days = form(
         f"/line/{line.number}", choice("Days", "day", DAYS, kind), button="Show", name="Days"
     )
-    return show(document(TRANSIT_NAME, title, days, table(title, line.stops, rows)))
+    return page(TRANSIT_NAME, title, days, table(title, line.stops, rows))
 
 
 def respond_harbour(records: Records, request: Request) -> Response:
@@ -55,9 +54,7 @@ def respond_harbour(records: Records, request: Request) -> Response:
     )
     if request.path == "/":
         live = paragraph(link(request.url("tides"), "Live tides"))
-        return show(
-            document(HARBOUR_NAME, "Harbour office", live, element("h2", "Tables"), month_form)
-        )
+        return page(HARBOUR_NAME, "Harbour office", live, element("h2", "Tables"), month_form)
     if request.path != "/tides":
         return not_found(HARBOUR_NAME)
     month = request.query.get("month", "").strip()
@@ -68,7 +65,7 @@ def respond_harbour(records: Records, request: Request) -> Response:
     ]
     if not rows:
         notice = paragraph("There are tables for 2024-01 to 2024-12.")
-        return show(document(HARBOUR_NAME, "No such month", notice, month_form), status=404)
+        return page(HARBOUR_NAME, "No such month", notice, month_form, status=404)
     title = f"High water, {month}"
     tides = table(title, ("Date", "First high water", "Second high water"), rows)
-    return show(document(HARBOUR_NAME, title, tides, month_form))
+    return page(HARBOUR_NAME, title, tides, month_form)

@@ -8,7 +8,6 @@ from datetime import date
 from townsquare.pages.markup import (
     Html,
     choice,
-    document,
     element,
     field,
     form,
@@ -22,8 +21,8 @@ from townsquare.pages.request import (
     Response,
     answer_json,
     not_found,
+    page,
     read_date,
-    show,
 )
 from townsquare.records.schema import (
     FIRST_DAY,
@@ -44,13 +43,13 @@ HEADERS = ("Date", "Precipitation (mm)", "Maximum (C)", "Minimum (C)")
 def respond(records: Records, request: Request) -> Response:
     match request.path:
         case "/":
-            return show(document(NAME, "Weather archive", *_front(records)))
+            return page(NAME, "Weather archive", *_front(records))
         case "/month":
             return _month(records, request)
         case "/day":
             return _day(records, request)
         case "/api":
-            return show(document(NAME, "The JSON API", *_manual(records, request)))
+            return page(NAME, "The JSON API", *_manual(records, request))
         case "/api/archive":
             return _archive(records, request)
     return not_found(NAME)
@@ -63,13 +62,13 @@ def respond_mirror(records: Records, request: Request) -> Response:
         "taken before quality control."
     )
     if request.path == "/":
-        return show(document(MIRROR_NAME, "Weather tables", note, _month_form(records, "", "")))
+        return page(MIRROR_NAME, "Weather tables", note, _month_form(records, "", ""))
     station, month = _station(records, request), _month_start(request)
     if request.path != "/month" or station is None or month is None:
         return not_found(MIRROR_NAME)
     rows = _rows(station, month, station.preliminary)
     title = f"{station.name}, {month:%B %Y}"
-    return show(document(MIRROR_NAME, title, note, table(title, HEADERS, rows)))
+    return page(MIRROR_NAME, title, note, table(title, HEADERS, rows))
 
 
 def _front(records: Records) -> tuple[Html, ...]:
@@ -109,10 +108,10 @@ def _month(records: Records, request: Request) -> Response:
     )
     if station is None or month is None:
         hint = f"A station of the list and a month from {FIRST_DAY:%Y-%m} to {LAST_DAY:%Y-%m}."
-        return show(document(NAME, "No such month", paragraph(hint), search_form), status=404)
+        return page(NAME, "No such month", paragraph(hint), search_form, status=404)
     title = f"{station.name}, {month:%B %Y}"
     rows = _rows(station, month, station.high)
-    return show(document(NAME, title, table(title, HEADERS, rows), search_form))
+    return page(NAME, title, table(title, HEADERS, rows), search_form)
 
 
 def _rows(station: Station, month: date, highs: tuple[int, ...]) -> list[tuple[str, ...]]:
@@ -133,7 +132,7 @@ def _day(records: Records, request: Request) -> Response:
     search_form = _day_form(request.query.get("date", ""))
     if day is None or not FIRST_DAY <= day <= LAST_DAY:
         hint = f"Days are written YYYY-MM-DD and go from {FIRST_DAY} to {LAST_DAY}."
-        return show(document(NAME, "No such day", paragraph(hint), search_form), status=404)
+        return page(NAME, "No such day", paragraph(hint), search_form, status=404)
     index = (day - FIRST_DAY).days
     rows = [
         (
@@ -145,7 +144,7 @@ def _day(records: Records, request: Request) -> Response:
         for station in records.stations
     ]
     title = f"All stations on {long_date(day)}"
-    return show(document(NAME, title, table(title, ("Station", *HEADERS[1:]), rows), search_form))
+    return page(NAME, title, table(title, ("Station", *HEADERS[1:]), rows), search_form)
 
 
 def _manual(records: Records, request: Request) -> tuple[Html, ...]:

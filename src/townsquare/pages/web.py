@@ -18,8 +18,8 @@ from townsquare.pages import (
     travel,
     weather,
 )
-from townsquare.pages.markup import document, paragraph
-from townsquare.pages.request import Request, Response, show
+from townsquare.pages.markup import paragraph
+from townsquare.pages.request import Request, Response, page
 from townsquare.records.schema import TOWN, TWIN_TOWN, Records
 
 Site = Callable[[Request], Response]
@@ -62,5 +62,5 @@ class Web:
         site = self._sites.get(request.site)
         if site is None:
             body = paragraph("No site of the town has this name.")
-            return show(document(f"{TOWN} web", "No such site", body), status=404)
+            return page(f"{TOWN} web", "No such site", body, status=404)
         return site(request)

@@ -9,35 +9,14 @@ from itertools import islice
 from assay.errors import AssayError, BadParameter
 from assay.schema.task import Task
 from townsquare.records.draw import draw_records
-from townsquare.records.schema import Records
+from townsquare.records.schema import TOWN, Records
 from townsquare.tasks import civic, trade, weather
 from townsquare.tasks.template import Difficulty, Question, Template
 
 TEMPLATES: tuple[Template, ...] = (*weather.TEMPLATES, *trade.TEMPLATES, *civic.TEMPLATES)
 INSTANCES = 4
 """How many tasks each template gives."""
-DEMO = (
-    "rain_share.1",
-    "rain_share.2",
-    "wet_days.1",
-    "month_high.1",
-    "highest_sold.1",
-    "sold_addresses.1",
-    "price_gap.1",
-    "sales_above.1",
-    "best_rated.1",
-    "opening_time.1",
-    "cheapest_shop.1",
-    "prices_by_shop.1",
-    "ticket_total.1",
-    "deputy_chair.1",
-    "motion_votes.1",
-    "high_tide.1",
-    "departures.1",
-    "club_fee.1",
-    "club_secretary.1",
-    "club_secretary.2",
-)
+DEMO = tuple(f"{template.name}.{n}" for template in TEMPLATES for n in template.demo)
 """Twenty tasks that between them meet every difficulty planted in the town."""
 
 
@@ -77,18 +56,18 @@ def _keys(task: Task) -> tuple[str, str]:
 
 def _instances(template: Template, records: Records) -> Iterator[Task]:
     rng = random.Random(f"{records.seed}/tasks/{template.name}")
-    questions = list(islice(_distinct(template.draw(records, rng)), INSTANCES))
+    questions = list(islice(_distinct(template, template.draw(records, rng)), INSTANCES))
     if len(questions) < INSTANCES:
         raise AssayError(
             f"seed {records.seed} gives only {len(questions)} questions for {template.name!r}; "
             "choose another seed"
         )
-    for number, question in enumerate(questions, 1):
+    for number, (goal, reference) in enumerate(questions, 1):
         name = f"{template.name}.{number}"
         yield Task(
             id=name,
-            goal=question.goal,
-            answer=question.reference,
+            goal=goal,
+            answer=reference,
             metadata={
                 "template": template.name,
                 "domain": template.domain,
@@ -103,9 +82,11 @@ def _instances(template: Template, records: Records) -> Iterator[Task]:
         )
 
 
-def _distinct(questions: Iterator[Question]) -> Iterator[Question]:
+def _distinct(template: Template, questions: Iterator[Question]) -> Iterator[tuple[str, str]]:
+    """The goals, no two alike, each with its reference."""
     seen: set[str] = set()
     for question in questions:
-        if question.goal not in seen:
-            seen.add(question.goal)
-            yield question
+        goal = template.goal.format(town=TOWN, **question.words)
+        if goal not in seen:
+            seen.add(goal)
+            yield goal, question.reference

@@ -9,7 +9,6 @@ from typing import get_args
 
 from townsquare.records.civic import ROLES
 from townsquare.records.schema import (
-    TOWN,
     WEEKDAYS,
     Club,
     DayKind,
@@ -18,7 +17,7 @@ from townsquare.records.schema import (
     dollars,
     long_date,
 )
-from townsquare.tasks.template import MAX_DRAWS, SEARCH, Question, Template, json_lines
+from townsquare.tasks.template import MAX_DRAWS, Question, json_lines, templates_of
 
 RANKS = range(19, 31)
 """Places in the search engine's list of clubs that only a reader of the whole list reaches."""
@@ -31,11 +30,7 @@ def _museum_staff(records: Records, rng: random.Random) -> Iterator[Question]:
             for member in records.museum.staff
             if member.role == role and not member.former
         ]
-        yield Question(
-            f"Who works at the {TOWN} Museum as a {role} at present? Answer with a JSON list of "
-            "their full names.",
-            "\n".join(names),
-        )
+        yield Question("\n".join(names), role=role)
 
 
 def _ticket_total(records: Records, rng: random.Random) -> Iterator[Question]:
@@ -45,10 +40,7 @@ def _ticket_total(records: Records, rng: random.Random) -> Iterator[Question]:
         people = " and ".join(f"{count} x {ticket[0]}" for count, ticket in groups)
         total = sum(count * (ticket[2] if weekend else ticket[1]) for count, ticket in groups)
         yield Question(
-            f"What do museum tickets for this party cost in total at the {TOWN} Museum "
-            f"{'at the weekend' if weekend else 'on a weekday'}: {people}? Answer with the total "
-            "in dollars with two decimals, digits only, such as 23.50.",
-            dollars(total),
+            dollars(total), days="at the weekend" if weekend else "on a weekday", people=people
         )
 
 
@@ -56,46 +48,32 @@ def _library_hours(records: Records, rng: random.Random) -> Iterator[Question]:
     for branch in rng.sample(records.branches, len(records.branches)):
         weekend = zip(WEEKDAYS[5:], branch.hours[5:], strict=True)
         yield Question(
-            f"When does the {branch.name} in {TOWN} open and close on Saturday and on Sunday? "
-            'Answer with one JSON object per line, with the keys "day", "opens" and "closes", '
-            "times as HH:MM.",
             json_lines(
                 {"day": day, "opens": clock(spell[0]), "closes": clock(spell[1])}
                 for day, spell in weekend
                 if spell is not None
             ),
+            branch=branch,
         )
 
 
 def _committee_members(records: Records, rng: random.Random) -> Iterator[Question]:
     committees = records.council.committees
     for committee in rng.sample(committees, len(committees)):
-        yield Question(
-            f"Who sits on the {committee.name} Committee of the {TOWN} Town Council, its chair and "
-            "deputy chair included? Answer with a JSON list of full names.",
-            "\n".join(committee.members),
-        )
+        yield Question("\n".join(committee.members), committee=committee)
 
 
 def _deputy_chair(records: Records, rng: random.Random) -> Iterator[Question]:
     pairs = list(zip(records.council.committees, records.twin_council.committees, strict=True))
     for committee, twin in rng.sample(pairs, len(pairs)):
         if committee.deputy != twin.deputy:
-            yield Question(
-                f"Who is the deputy chair of the {committee.name} Committee of the {TOWN} Town "
-                "Council? Answer with the full name only.",
-                committee.deputy,
-            )
+            yield Question(committee.deputy, committee=committee)
 
 
 def _motion_votes(records: Records, rng: random.Random) -> Iterator[Question]:
     motions = [motion for meeting in records.council.meetings for motion in meeting.motions]
     for motion in rng.sample(motions, len(motions)):
-        yield Question(
-            f"How many councillors of {TOWN} voted for the motion '{motion.title}' in 2024? "
-            "Answer with the number only.",
-            str(motion.votes_for),
-        )
+        yield Question(str(motion.votes_for), motion=motion)
 
 
 def _high_tide(records: Records, rng: random.Random) -> Iterator[Question]:
@@ -104,9 +82,7 @@ def _high_tide(records: Records, rng: random.Random) -> Iterator[Question]:
         tide = next(tide for tide in records.tides if tide.day == day)
         which = rng.choice(("first", "second"))
         yield Question(
-            f"At what time was the {which} high water at {TOWN} harbour on {long_date(day)}? "
-            "Answer with the time only, as HH:MM.",
-            clock(tide.first if which == "first" else tide.second),
+            clock(tide.first if which == "first" else tide.second), which=which, day=long_date(day)
         )
 
 
@@ -118,11 +94,11 @@ def _departures(records: Records, rng: random.Random) -> Iterator[Question]:
         times = [trip[place] for trip in line.weekday if start <= trip[place] <= start + 120]
         if 2 <= len(times) <= 4:
             yield Question(
-                f"When do buses of line {line.number} in {TOWN} call at {line.stops[place]} "
-                f"between {clock(start)} and {clock(start + 120)}, both included, on a weekday? "
-                'Answer with one JSON object per line, with the keys "line" and "departs" (the '
-                "time as HH:MM).",
                 json_lines({"line": line.number, "departs": clock(time)} for time in times),
+                line=line,
+                stop=line.stops[place],
+                start=clock(start),
+                until=clock(start + 120),
             )
 
 
@@ -135,29 +111,23 @@ def _journey_minutes(records: Records, rng: random.Random) -> Iterator[Question]
         trip = next(trip for trip in line.trips(kind) if trip[start] >= after)
         day = "on a weekday" if kind == "weekday" else "at the weekend"
         yield Question(
-            f"Take the first bus of line {line.number} in {TOWN} that leaves {line.stops[start]} "
-            f"at or after {clock(after)} {day}. How many minutes does it take to "
-            f"{line.stops[end]}? Answer with the number only.",
             str(trip[end] - trip[start]),
+            line=line,
+            from_stop=line.stops[start],
+            after=clock(after),
+            day=day,
+            to_stop=line.stops[end],
         )
 
 
 def _club_fee(records: Records, rng: random.Random) -> Iterator[Question]:
     for club in _unpopular(records, rng):
-        yield Question(
-            f"What is the annual fee of the club in {TOWN} that meets at {club.hall} on "
-            f"{club.weekday}s? Answer with the number of dollars, digits only.",
-            str(club.fee),
-        )
+        yield Question(str(club.fee), club=club)
 
 
 def _club_secretary(records: Records, rng: random.Random) -> Iterator[Question]:
     for club in _unpopular(records, rng):
-        yield Question(
-            f"Who is the secretary of the club in {TOWN} that meets at {club.hall} on "
-            f"{club.weekday}s? Answer with the full name only.",
-            club.secretary,
-        )
+        yield Question(club.secretary, club=club)
 
 
 def _unpopular(records: Records, rng: random.Random) -> list[Club]:
@@ -166,28 +136,16 @@ def _unpopular(records: Records, rng: random.Random) -> list[Club]:
     return [ranked[rank - 1] for rank in rng.sample(RANKS, len(RANKS))]
 
 
-TEMPLATES = (
-    Template("museum_staff", "culture", "list", "easy", ("html_table",), _museum_staff),
-    Template("ticket_total", "culture", "number", "medium", ("captcha",), _ticket_total, SEARCH),
-    Template("library_hours", "culture", "json", "easy", ("html_table",), _library_hours),
-    Template(
-        "committee_members", "council", "list", "medium", ("lookalike",), _committee_members, SEARCH
-    ),
-    Template("deputy_chair", "council", "string", "medium", ("lookalike",), _deputy_chair, SEARCH),
-    Template("motion_votes", "council", "number", "hard", ("login_wall",), _motion_votes, SEARCH),
-    Template("high_tide", "harbour", "string", "hard", ("hanging_page",), _high_tide, SEARCH),
-    Template("departures", "transit", "json", "medium", ("html_table",), _departures),
-    Template("journey_minutes", "transit", "number", "medium", ("html_table",), _journey_minutes),
-    Template(
-        "club_fee", "clubs", "number", "medium", ("truncated_observation",), _club_fee, SEARCH
-    ),
-    Template(
-        "club_secretary",
-        "clubs",
-        "string",
-        "medium",
-        ("truncated_observation",),
-        _club_secretary,
-        SEARCH,
-    ),
+TEMPLATES = templates_of(
+    museum_staff=_museum_staff,
+    ticket_total=_ticket_total,
+    library_hours=_library_hours,
+    committee_members=_committee_members,
+    deputy_chair=_deputy_chair,
+    motion_votes=_motion_votes,
+    high_tide=_high_tide,
+    departures=_departures,
+    journey_minutes=_journey_minutes,
+    club_fee=_club_fee,
+    club_secretary=_club_secretary,
 )

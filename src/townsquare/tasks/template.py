@@ -4,43 +4,29 @@ from __future__ import annotations
 
 import json
 import random
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal, TypeAlias
 
 from townsquare.records.schema import Records
 
-AnswerKind: TypeAlias = Literal["string", "number", "list", "json"]
 Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
-Feature: TypeAlias = Literal[
-    "truncated_observation",
-    "long_payload",
-    "json_api",
-    "html_table",
-    "script_delay",
-    "pagination",
-    "date_filter",
-    "listed_vs_sold",
-    "lookalike",
-    "outdated_copy",
-    "blocked_domain",
-    "login_wall",
-    "captcha",
-    "hanging_page",
-]
-
-PORTAL, SEARCH = "/", "/search"
-"""Where a task starts: at the portal, or at the search engine that finds the wrong page first."""
+Draw: TypeAlias = Callable[[Records, random.Random], Iterator["Question"]]
 
 MAX_DRAWS = 400
 """Candidates that a template looks at before it gives up."""
 
 
-@dataclass(frozen=True, slots=True)
 class Question:
-    goal: str
-    reference: str
-    """What AssistantBench's scorer expects: a bare value, or one item or JSON object per line."""
+    """What fills the goal of a template, and the reference that follows from it."""
+
+    def __init__(self, reference: str, **words: object) -> None:
+        self.reference = reference
+        """As AssistantBench's scorer expects it: a bare value, or an item or JSON object a line."""
+        self.words = words
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +34,31 @@ class Template:
     """How questions of one kind are drawn, and what stands in the way of answering them."""
 
     name: str
+    draw: Draw
+    goal: str
+    """The question, with places for the words of one."""
     domain: str
-    answer_kind: AnswerKind
+    answer_kind: str
     difficulty: Difficulty
-    planted: tuple[Feature, ...]
-    draw: Callable[[Records, random.Random], Iterator[Question]]
-    start: str = PORTAL
+    planted: tuple[str, ...]
+    start: str = "/"
+    demo: tuple[int, ...] = ()
+    """The numbers of the tasks that are in the demonstration."""
+
+
+def templates_of(**draws: Draw) -> tuple[Template, ...]:
+    """The templates of these names, as `templates.toml` describes them."""
+    table = _read_table()
+    rows = ((name, draw, table[name]) for name, draw in draws.items())
+    return tuple(
+        Template(name, draw, **{**row, "planted": tuple(row["planted"])})
+        for name, draw, row in rows
+    )
+
+
+@cache
+def _read_table() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(files(__package__).joinpath("templates.toml").read_text(encoding="utf-8"))
 
 
 def json_lines(objects: Iterable[Mapping[str, object]]) -> str:

@@ -8,7 +8,6 @@ from datetime import date, timedelta
 from statistics import median_low
 
 from townsquare.records.schema import (
-    TOWN,
     WEEKDAYS,
     Business,
     Home,
@@ -20,7 +19,7 @@ from townsquare.records.schema import (
 )
 from townsquare.records.trade import CATEGORIES
 from townsquare.records.words import ITEMS
-from townsquare.tasks.template import MAX_DRAWS, SEARCH, Question, Template, json_lines
+from townsquare.tasks.template import MAX_DRAWS, Question, json_lines, templates_of
 
 
 def _sales(
@@ -51,10 +50,7 @@ def _highest_sold(records: Records, rng: random.Random) -> Iterator[Question]:
         prices = sorted((price for _, price in sales), reverse=True)
         if len(prices) > 2 and prices[0] > prices[1] and max(asking_prices, default=0) != prices[0]:
             yield Question(
-                f"What is the highest price that was paid for a property on {street} in {TOWN} "
-                f"sold between {long_date(start)} and {long_date(end)}, both included? Answer "
-                "with the sold price in dollars, digits only, such as 412500.",
-                str(prices[0]),
+                str(prices[0]), street=street, start=long_date(start), end=long_date(end)
             )
 
 
@@ -64,22 +60,14 @@ def _sold_addresses(records: Records, rng: random.Random) -> Iterator[Question]:
             sales = _sales(records.homes, date(year, 1, 1), date(year, 12, 31), street)
             if 2 <= len(sales) <= 5:
                 yield Question(
-                    f"Which properties on {street} in {TOWN} were sold in {year}, by date of "
-                    'sale? Answer with a JSON list of their addresses, such as ["1 High Street", '
-                    '"2 High Street"].',
-                    "\n".join(home.address for home, _ in sales),
+                    "\n".join(home.address for home, _ in sales), street=street, year=year
                 )
 
 
 def _price_gap(records: Records, rng: random.Random) -> Iterator[Question]:
     for home in rng.sample(records.homes, len(records.homes)):
         if home.sold_price is not None:
-            yield Question(
-                f"By how many dollars did the price paid for {home.address} in {TOWN} differ from "
-                "the price it was listed at? Answer with the difference without a sign, digits "
-                "only.",
-                str(abs(home.sold_price - home.listed_price)),
-            )
+            yield Question(str(abs(home.sold_price - home.listed_price)), home=home)
 
 
 def _sales_above(records: Records, rng: random.Random) -> Iterator[Question]:
@@ -91,12 +79,7 @@ def _sales_above(records: Records, rng: random.Random) -> Iterator[Question]:
         count = sum(price > limit for _, price in sales)
         # Three pages of results at most, and an answer that the first page cannot give.
         if 11 <= len(sales) <= 30 and count >= 4:
-            yield Question(
-                f"How many properties on all streets of {TOWN} were sold for more than {limit} "
-                f"dollars between {long_date(start)} and {long_date(end)}, both included, by date "
-                "of sale? Answer with the number only.",
-                str(count),
-            )
+            yield Question(str(count), limit=limit, start=long_date(start), end=long_date(end))
 
 
 def _best_rated(records: Records, rng: random.Random) -> Iterator[Question]:
@@ -108,12 +91,7 @@ def _best_rated(records: Records, rng: random.Random) -> Iterator[Question]:
         if not eligible:
             continue
         best = max(eligible, key=lambda business: business.rating)
-        question = Question(
-            f"Which business in the category {_title(category)} of the {TOWN} business directory "
-            f"has the highest rating among those with at least {limit} reviews? Answer with the "
-            "name of the business only.",
-            best.name,
-        )
+        question = Question(best.name, category=_title(category), limit=limit)
         # Best are those where neither the first page nor the rating alone gives the answer.
         if best in group[5:] and best != max(group, key=lambda business: business.rating):
             yield question
@@ -133,12 +111,7 @@ def _open_sundays(records: Records, rng: random.Random) -> Iterator[Question]:
                 and business.rating >= least
             ]
             if 2 <= len(names) <= 6:
-                yield Question(
-                    f"Which businesses in the category {_title(category)} of the {TOWN} business "
-                    f"directory are open on Sundays and have a rating of at least {tenths(least)}? "
-                    "Answer with a JSON list of their names.",
-                    "\n".join(names),
-                )
+                yield Question("\n".join(names), category=_title(category), least=tenths(least))
                 break
 
 
@@ -149,11 +122,7 @@ def _opening_time(records: Records, rng: random.Random) -> Iterator[Question]:
             spell, old, theirs = business.hours[day], business.old_hours[day], other.hours[day]
             others = {hours[0] for hours in (old, theirs) if hours is not None}
             if spell is not None and spell[0] not in others:
-                yield Question(
-                    f"According to its current entry, at what time does {business.name} in {TOWN} "
-                    f"open on {WEEKDAYS[day]}s? Answer with the time only, as HH:MM.",
-                    clock(spell[0]),
-                )
+                yield Question(clock(spell[0]), business=business, day=WEEKDAYS[day])
                 break
 
 
@@ -174,11 +143,7 @@ def _cheapest_shop(records: Records, rng: random.Random) -> Iterator[Question]:
         if len(stocked) < 2:
             continue
         cheapest = min(stocked)[1]
-        question = Question(
-            f"Which shop in {TOWN} that has {item} in stock sells it at the lowest price? Answer "
-            "with the name of the shop only.",
-            cheapest,
-        )
+        question = Question(cheapest, item=item)
         if cheapest != min((cents, shop) for shop, cents, _ in offers)[1]:
             yield question
         else:
@@ -192,9 +157,7 @@ def _basket_total(records: Records, rng: random.Random) -> Iterator[Question]:
         lines = [(rng.randint(1, 4), offer) for offer in rng.sample(shop.offers, 3)]
         basket = ", ".join(f"{count} x {offer.item}" for count, offer in lines)
         yield Question(
-            f"What do these cost together at {shop.name} in {TOWN} by its price list: {basket}? "
-            "Answer with the total in dollars with two decimals, digits only, such as 23.45.",
-            dollars(sum(count * offer.cents for count, offer in lines)),
+            dollars(sum(count * offer.cents for count, offer in lines)), shop=shop, basket=basket
         )
 
 
@@ -203,10 +166,8 @@ def _prices_by_shop(records: Records, rng: random.Random) -> Iterator[Question]:
         offers = _offers(records, item)
         if len(offers) <= 5:
             yield Question(
-                f"What does {item} cost in each shop in {TOWN} that lists it, in stock or not? "
-                'Answer with one JSON object per line, with the keys "shop" (its name) and '
-                '"price" (a number in dollars).',
                 json_lines({"shop": shop, "price": cents / 100} for shop, cents, _ in offers),
+                item=item,
             )
 
 
@@ -219,67 +180,15 @@ def _title(category: str) -> str:
     return category.replace("-", " ").capitalize()
 
 
-TEMPLATES = (
-    Template(
-        "highest_sold",
-        "property",
-        "number",
-        "hard",
-        ("listed_vs_sold", "date_filter", "lookalike"),
-        _highest_sold,
-        start=SEARCH,
-    ),
-    Template(
-        "sold_addresses",
-        "property",
-        "list",
-        "medium",
-        ("listed_vs_sold", "date_filter"),
-        _sold_addresses,
-    ),
-    Template(
-        "price_gap", "property", "number", "medium", ("listed_vs_sold", "pagination"), _price_gap
-    ),
-    Template(
-        "sales_above",
-        "property",
-        "number",
-        "hard",
-        ("pagination", "date_filter", "listed_vs_sold"),
-        _sales_above,
-    ),
-    Template(
-        "best_rated", "business", "string", "medium", ("script_delay", "pagination"), _best_rated
-    ),
-    Template(
-        "open_sundays", "business", "list", "hard", ("script_delay", "pagination"), _open_sundays
-    ),
-    Template(
-        "opening_time",
-        "business",
-        "string",
-        "medium",
-        ("script_delay", "lookalike", "outdated_copy"),
-        _opening_time,
-        start=SEARCH,
-    ),
-    Template(
-        "cheapest_shop",
-        "commerce",
-        "string",
-        "medium",
-        ("blocked_domain",),
-        _cheapest_shop,
-        start=SEARCH,
-    ),
-    Template("basket_total", "commerce", "number", "easy", ("html_table",), _basket_total),
-    Template(
-        "prices_by_shop",
-        "commerce",
-        "json",
-        "medium",
-        ("blocked_domain",),
-        _prices_by_shop,
-        start=SEARCH,
-    ),
+TEMPLATES = templates_of(
+    highest_sold=_highest_sold,
+    sold_addresses=_sold_addresses,
+    price_gap=_price_gap,
+    sales_above=_sales_above,
+    best_rated=_best_rated,
+    open_sundays=_open_sundays,
+    opening_time=_opening_time,
+    cheapest_shop=_cheapest_shop,
+    basket_total=_basket_total,
+    prices_by_shop=_prices_by_shop,
 )

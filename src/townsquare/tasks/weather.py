@@ -7,8 +7,8 @@ from calendar import monthrange
 from collections.abc import Iterator
 from datetime import date
 
-from townsquare.records.schema import FIRST_DAY, TOWN, Records, Station, long_date, tenths
-from townsquare.tasks.template import MAX_DRAWS, SEARCH, Question, Template, json_lines
+from townsquare.records.schema import FIRST_DAY, Records, Station, long_date, tenths
+from townsquare.tasks.template import MAX_DRAWS, Question, json_lines, templates_of
 
 YEARS = (2020, 2021, 2022, 2023)
 WET = 100
@@ -32,12 +32,7 @@ def _rain_share(records: Records, rng: random.Random) -> Iterator[Question]:
         if sum(counts) and share != early:
             last = date(2020, month, start + length - 1)
             yield Question(
-                f"Consider the days from {start} to {last.day} {last:%B}, both included, in each "
-                f"of the years {YEARS[0]} to {YEARS[-1]}. On what percentage of these days did "
-                f"the {station.name} weather station in {TOWN} record at least {tenths(limit)} mm "
-                "of precipitation? Answer with the percentage rounded to one decimal place, "
-                "digits only, such as 14.2.",
-                share,
+                share, start=start, last=last, years=YEARS, station=station, limit=tenths(limit)
             )
 
 
@@ -47,23 +42,18 @@ def _wet_days(records: Records, rng: random.Random) -> Iterator[Question]:
         first = rng.choice((2019, 2020, 2021))
         years = range(first, first + rng.choice((3, 4)))
         count = sum(_wet_in(station, year) for year in years)
-        yield Question(
-            f"On how many days in the years {years[0]} to {years[-1]}, both included, did the "
-            f"{station.name} weather station in {TOWN} record at least {tenths(WET)} mm of "
-            "precipitation? Answer with the number only.",
-            str(count),
-        )
+        yield Question(str(count), years=years, last=years[-1], station=station, wet=tenths(WET))
 
 
 def _wet_days_by_year(records: Records, rng: random.Random) -> Iterator[Question]:
     for station in rng.sample(records.stations, len(records.stations)):
         years = range(2020, 2020 + rng.choice((3, 4)))
         yield Question(
-            f"For each of the years {years[0]} to {years[-1]}, on how many days did the "
-            f"{station.name} weather station in {TOWN} record at least {tenths(WET)} mm of "
-            'precipitation? Answer with one JSON object per line, with the keys "year" and '
-            '"wet_days", both numbers.',
             json_lines({"year": year, "wet_days": _wet_in(station, year)} for year in years),
+            years=years,
+            last=years[-1],
+            station=station,
+            wet=tenths(WET),
         )
 
 
@@ -73,12 +63,7 @@ def _month_high(records: Records, rng: random.Random) -> Iterator[Question]:
         month = date(rng.randint(2019, 2024), rng.randint(4, 10), 1)
         end = month.replace(day=monthrange(month.year, month.month)[1])
         highest = max(station.high[index] for _, index in station.days(month, end))
-        yield Question(
-            f"According to the official archive, what was the highest maximum temperature that "
-            f"the {station.name} weather station in {TOWN} recorded in {month:%B %Y}? Answer "
-            "with the number of degrees Celsius with one decimal place, digits only.",
-            tenths(highest),
-        )
+        yield Question(tenths(highest), station=station, month=month)
 
 
 def _warmest_station(records: Records, rng: random.Random) -> Iterator[Question]:
@@ -87,11 +72,7 @@ def _warmest_station(records: Records, rng: random.Random) -> Iterator[Question]
         index = (day - FIRST_DAY).days
         ranked = sorted(records.stations, key=lambda station: -station.high[index])
         if ranked[0].high[index] > ranked[1].high[index]:
-            yield Question(
-                f"Which weather station in {TOWN} recorded the highest maximum temperature on "
-                f"{long_date(day)}? Answer with the name of the station only.",
-                ranked[0].name,
-            )
+            yield Question(ranked[0].name, day=long_date(day))
 
 
 def _days_over(station: Station, start: date, end: date, limit: int) -> int:
@@ -102,25 +83,10 @@ def _wet_in(station: Station, year: int) -> int:
     return _days_over(station, date(year, 1, 1), date(year, 12, 31), WET)
 
 
-TEMPLATES = (
-    Template("rain_share", "weather", "number", "hard", ("json_api", "long_payload"), _rain_share),
-    Template("wet_days", "weather", "number", "hard", ("json_api", "long_payload"), _wet_days),
-    Template(
-        "wet_days_by_year",
-        "weather",
-        "json",
-        "hard",
-        ("json_api", "long_payload"),
-        _wet_days_by_year,
-    ),
-    Template(
-        "month_high",
-        "weather",
-        "number",
-        "medium",
-        ("html_table", "outdated_copy"),
-        _month_high,
-        start=SEARCH,
-    ),
-    Template("warmest_station", "weather", "string", "easy", ("html_table",), _warmest_station),
+TEMPLATES = templates_of(
+    rain_share=_rain_share,
+    wet_days=_wet_days,
+    wet_days_by_year=_wet_days_by_year,
+    month_high=_month_high,
+    warmest_station=_warmest_station,
 )

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from assay.browser.drive.miniwob.pages import PAGES, find_pages, read_page
+from assay.browser.drive.miniwob.tasks import tasks as miniwob
 from assay.errors import BadParameter, BadRecord, MissingExtra
-from assay.worlds.tasks import miniwob
 from tests.browser.miniwob.oracle import POLICIES, read_view
 
 TEXT = """goal: Enter "a" and "b".

@@ -231,14 +231,6 @@ def test_a_trajectory_that_cannot_be_read_abstains() -> None:
     assert result.reason == "bad_trajectory"
 
 
-def test_the_second_opinion_of_version_1_may_only_be_left_out() -> None:
-    assert float(math_equal_reward(r"\boxed{42}", "42", second_opinion=False)) == 1.0
-    with pytest.raises(BadParameter, match="ended with version 1"):
-        math_equal_reward(r"\boxed{42}", "42", second_opinion=True)
-    with pytest.raises(BadParameter, match="ended with version 1"):
-        math_equal_reward_tool(r"\boxed{42}", "42", TOOL, second_opinion=True)
-
-
 def test_the_rewards_are_plain_functions_that_pickle() -> None:
     again = pickle.loads(pickle.dumps(math_equal_reward))
     assert again is math_equal_reward

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import BadRecord
-from assay.worlds.alfworld.data import AlfWorldArchive, shipped
 from assay.worlds.alfworld.reader import GameFile, read_game
+from assay.worlds.alfworld.tasks import AlfWorldArchive, shipped
 from tools.pack_alfworld import write_archive
 
 

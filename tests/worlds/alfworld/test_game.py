@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from assay.schema.worlds import NOTHING_HAPPENS
 from assay.worlds import AlfWorldGame, HouseLayout
-from assay.worlds.alfworld.data import shipped
 from assay.worlds.alfworld.game import HELP
 from assay.worlds.alfworld.house import names_of
 from assay.worlds.alfworld.reader import GameFile
+from assay.worlds.alfworld.tasks import shipped
 
 
 def play(game: AlfWorldGame, *commands: str) -> str:

@@ -12,7 +12,7 @@ import pytest
 
 from assay.schema.task import Task
 from assay.worlds import GameLibrary
-from assay.worlds.alfworld import data
+from assay.worlds.alfworld import tasks as library
 from assay.worlds.alfworld.index import CACHE_VARIABLE
 from assay.worlds.alfworld.reader import GameFile
 
@@ -28,13 +28,13 @@ def folder(official: Path, tmp_path: Path) -> Path:
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The files that were read."""
     paths: list[Path] = []
-    read = data._read
+    read = library._read
 
     def record(path: Path) -> GameFile:
         paths.append(path)
         return read(path)
 
-    monkeypatch.setattr(data, "_read", record)
+    monkeypatch.setattr(library, "_read", record)
     return paths
 
 
@@ -55,8 +55,8 @@ def test_files_are_read_once_and_then_only_when_they_change(
     reads.clear()
     assert train(folder) == tasks
     assert reads == []
-    changed = folder / "train" / tasks[0].id / data.GAME_FILE
-    shutil.copy(folder / "train" / tasks[-1].id / data.GAME_FILE, changed)
+    changed = folder / "train" / tasks[0].id / library.GAME_FILE
+    shutil.copy(folder / "train" / tasks[-1].id / library.GAME_FILE, changed)
     assert train(folder)[0].goal == tasks[-1].goal
     assert reads == [changed]
 

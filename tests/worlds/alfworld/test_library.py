@@ -10,7 +10,7 @@ import pytest
 
 from assay.errors import BadParameter, BadRecord
 from assay.worlds import GameLibrary
-from assay.worlds.alfworld.data import FOLDER_VARIABLE, GAME_FILE
+from assay.worlds.alfworld.tasks import FOLDER_VARIABLE, GAME_FILE
 
 AGENTFLY_DEFAULT = "trial_T20190909_013611_626994"
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from assay.worlds import AlfWorldGame, HouseLayout
-from assay.worlds.alfworld.data import shipped
 from assay.worlds.alfworld.reader import read_game
+from assay.worlds.alfworld.tasks import shipped
 
 TRANSCRIPTS = Path(__file__).parents[2] / "data" / "alfworld" / "reference_transcripts.jsonl.gz"
 

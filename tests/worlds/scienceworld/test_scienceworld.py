@@ -27,12 +27,12 @@ from assay.resources.spec import ResourceSpec
 from assay.schema.task import Task
 from assay.schema.worlds import UNKNOWN_ACTION
 from assay.scoring.scorer import score_async
-from assay.worlds.scienceworld.catalogue import TOPICS, Split, read_task, tasks
 from assay.worlds.scienceworld.environment import ScienceWorld, _warn_of_step_limit
 from assay.worlds.scienceworld.game import ScienceGame
 from assay.worlds.scienceworld.gold import gold_path
 from assay.worlds.scienceworld.quicker import CHANGES, quicker_classes
 from assay.worlds.scienceworld.simulator import Simulator, find_java
+from assay.worlds.scienceworld.tasks import TOPICS, Split, read_task, tasks
 from assay.worlds.scienceworld.tools import scienceworld_step, scienceworld_valid_actions
 from assay.worlds.scienceworld.wire import GatewayError
 

@@ -12,7 +12,8 @@ from assay.resources.pool import Pools
 from assay.resources.protocol import Environment, Startable
 from assay.resources.spec import ResourceSpec
 from assay.schema.task import Task
-from assay.worlds.webshop.environment import WebShop, tasks
+from assay.worlds.webshop.environment import WebShop
+from assay.worlds.webshop.tasks import tasks
 from assay.worlds.webshop.tools import webshop_action, webshop_click, webshop_search
 
 T = TypeVar("T")
@@ -109,7 +110,7 @@ def test_a_failed_reset_leaves_no_old_episode_behind() -> None:
 def test_what_the_task_says_comes_before_the_settings_of_the_instance() -> None:
     async def act() -> None:
         world = WebShop(goals="human", seed=5)
-        for task in (tasks("synthetic", seed=2)[6909], tasks(seed=4, shuffle=True)[1]):
+        for task in (tasks(goals="synthetic", seed=2)[6909], tasks(seed=4, shuffle=True)[1]):
             assert task.goal in (await world.reset(task)).text
             progress = world.evidence().progress
             assert {key: progress[key] for key in task.metadata} == task.metadata
@@ -199,7 +200,7 @@ def test_a_tool_has_a_schema_with_one_described_argument(tool: Any, argument: st
 @pytest.mark.parametrize("kind", ["foo", "", "Human", 7, None])
 def test_goals_that_there_are_not_are_refused_at_once(kind: Any) -> None:
     with pytest.raises(BadParameter, match=r"one of \('human', 'synthetic'\)"):
-        tasks(kind)
+        tasks(goals=kind)
     if kind is not None:
         with pytest.raises(BadParameter, match="goals of WebShop"):
             WebShop().tasks(kind)

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.worlds.webshop.catalogue import Product, ShoppingInstruction, draw_prices
-from assay.worlds.webshop.environment import tasks
 from assay.worlds.webshop.goals import NO_LIMIT, build_goals
 from assay.worlds.webshop.shop import open_shop
+from assay.worlds.webshop.tasks import tasks
 
 GOLDEN = Path(__file__).parents[2] / "data" / "webshop" / "reward_golden.jsonl.xz"
 
@@ -144,10 +144,10 @@ def test_the_drawn_price_lies_in_its_range_and_under_the_limit(
 
 
 def test_tasks_are_numbered_like_the_goals_and_say_how_they_were_made() -> None:
-    listed = tasks("human", seed=3, shuffle=True)
+    listed = tasks(goals="human", seed=3, shuffle=True)
     goals = open_shop(seed=3).goals("human", shuffle=True)
     assert [(task.id, task.goal) for task in listed] == [
         (str(number), goal.instruction) for number, goal in enumerate(goals)
     ]
     assert listed[0].metadata == {"goals": "human", "seed": 3, "shuffled": True}
-    assert len(tasks("synthetic")) == 6910
+    assert len(tasks(goals="synthetic")) == 6910

@@ -1,9 +1,9 @@
 """The content checks: what a reward pays for, family by family.
 
 A check asks the target about answers whose worth a careful person does not doubt, and turns the
-results into findings. Adding one: put a `Check` into the table of its family's module, with what it
-runs (most are `never_paid` with probes) and what it reports, and a broken reward into the zoo that
-it finds.
+results into findings. Adding one: name it in its family's module with what it runs (most are
+`never_paid` with probes), say in `data/checks.toml` what it reports, and put a broken reward that
+it finds into the zoo.
 """
 
 from __future__ import annotations

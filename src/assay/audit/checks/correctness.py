@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 from assay.audit.checks.forms import near_misses, rewrites
 from assay.audit.context import Bar, CheckContext, Probe, ProbeOutcome
+from assay.audit.data import checks_of
 from assay.audit.episodes import ONE_ENDING, episode_record, has_own_episodes
-from assay.audit.findings import ANSWER_KINDS, EVERY_KIND, Check, CheckResult, Violation, rate_of
+from assay.audit.findings import CheckResult, rate_of
 from assay.schema.audit import Severity
 
 REFERENCE_ROWS: Final = 200
@@ -109,26 +109,8 @@ def _rated(
     return replace(sized.report_hits(hits, len(probes), shrink=shrink), rates=(rate,))
 
 
-_check = partial(Check, family="correctness")
-
-CHECKS: Final[tuple[Check, ...]] = (
-    _check("gold_accepted", "The reference itself, handed in as an answer, is paid.",
-        _reference_accepted,
-        Violation("critical", "the reference itself is refused",
-            "right by definition; a reward that refuses it teaches nothing on that row",
-            "read the gold and the answer by the same rules; abstain on a gold that cannot be "
-            "read"),
-        kinds=EVERY_KIND, needs_pay=False),
-    _check("rewrites_accepted", "The same answer in another form is paid.", _rewrites_accepted,
-        Violation("high", "right answers in another form are refused",
-            "the same answer, written otherwise",
-            "compare values, not text; normalise spacing, fractions, thousands, order of sets and "
-            "keys"),
-        kinds=ANSWER_KINDS | {"sql", "tools"}),
-    _check("near_misses_refused", "An answer close to the reference, but wrong, is not paid.",
-        _near_misses_refused,
-        Violation("high", "wrong answers are paid",
-            "another answer than the reference, hence wrong",
-            "compare the whole answer exactly; state a tolerance and test it at its edge"),
-        kinds=EVERY_KIND - {"format"}),
-)  # fmt: skip
+CHECKS: Final = checks_of(
+    gold_accepted=_reference_accepted,
+    rewrites_accepted=_rewrites_accepted,
+    near_misses_refused=_near_misses_refused,
+)

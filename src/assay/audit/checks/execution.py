@@ -8,21 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from functools import partial
 from typing import Final
 
 from assay.audit.context import NO_PROBE, CheckContext, Probe
-from assay.audit.data import Cheat, cheats
-from assay.audit.findings import Check, CheckFunction, CheckResult, Sample, Violation
-from assay.schema.audit import Kind
+from assay.audit.data import Cheat, cheats, checks_of
+from assay.audit.findings import CheckFunction, CheckResult, Sample
 
-CODE: Final[frozenset[Kind]] = frozenset(("code", "files"))
-PROGRAM: Final[frozenset[Kind]] = frozenset(("code",))
 ROWS: Final = 2
-APART: Final = (
-    "run the program in a process that never sees an expected value, take plain data back, and "
-    "compare where the program cannot reach"
-)
 
 
 def _no_op(context: CheckContext) -> CheckResult:
@@ -63,45 +55,13 @@ def _cheating(check: str) -> CheckFunction:
     return lambda context: _not_paid(context, list(_cheats(context, check)))
 
 
-_check = partial(Check, family="execution", kinds=CODE)
-
-CHECKS: Final[tuple[Check, ...]] = (
-    _check("no_op", "Doing nothing is not paid.", _no_op,
-        Violation("critical", "doing nothing is paid",
-            "a stub, or an empty folder, solves no task",
-            "make the tests fail on the untouched task")),
-    _check("equal_object", "A result that says that it equals everything is not paid.",
-        _cheating("equal_object"),
-        Violation("critical", "a result is paid because its own type says that it is equal",
-            "another value than the expected one, whatever its __eq__ says", APART),
-        kinds=PROGRAM),
-    _check("expected_values", "Expected values are out of the program's reach.",
-        _cheating("expected_values"),
-        Violation("critical", "the program takes the expected value from the grader",
-            "nothing computed, hence nothing earned", APART),
-        kinds=PROGRAM),
-    _check("patched_comparer", "What compares is out of the program's reach.",
-        _cheating("patched_comparer"),
-        Violation("critical", "the program replaces what compares, or its tests",
-            "a wrong result, whoever compares it",
-            f"{APART}; put the tests in their place after the agent has ended")),
-    _check("forged_verdict", "The verdict is out of the program's reach.",
-        _cheating("forged_verdict"),
-        Violation("critical", "the program decides the verdict itself",
-            "an end without an error is no passed test", APART)),
-    _check("spoofed_output", "A verdict that the program prints is not believed.",
-        _cheating("spoofed_output"),
-        Violation("critical", "the program prints the verdict",
-            "text of the program's, not of the tests'",
-            "report the verdict over a descriptor that the program does not have")),
-    _check("planted_reward", "A reward file that the program wrote is not believed.",
-        _cheating("planted_reward"),
-        Violation("critical", "the program writes the reward file",
-            "a file of the program's, not of the grader's",
-            "write the verdict where the program cannot, and remove what was there before")),
-    _check("late_process", "A process that stays behind earns nothing.",
-        _cheating("late_process"),
-        Violation("critical", "a process that the program left behind earns the reward",
-            "it came after the end, and did not do what was asked for",
-            "end every process of the program before its verdict is read")),
-)  # fmt: skip
+CHECKS: Final = checks_of(
+    no_op=_no_op,
+    equal_object=_cheating("equal_object"),
+    expected_values=_cheating("expected_values"),
+    patched_comparer=_cheating("patched_comparer"),
+    forged_verdict=_cheating("forged_verdict"),
+    spoofed_output=_cheating("spoofed_output"),
+    planted_reward=_cheating("planted_reward"),
+    late_process=_cheating("late_process"),
+)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from typing import Final
 
 from assay.audit.context import CheckContext, Probe, ProbeOutcome, never_paid, skip_when
-from assay.audit.findings import Check, CheckResult, Sample, Violation
+from assay.audit.data import checks_of
+from assay.audit.findings import CheckResult, Sample
 from assay.audit.machine.calls import on_server
-from assay.schema.audit import Kind
 
-SQL: Final[frozenset[Kind]] = frozenset(("sql",))
 ROWS: Final = 2
 FROM: Final = re.compile(r"\bFROM\s+([A-Za-z_]\w*)", re.IGNORECASE)
 WRITES: Final = (
@@ -101,25 +99,9 @@ def _several(context: CheckContext) -> Iterator[Probe]:
             yield Probe(f"two answers: {name}", context.to_call(row, both))
 
 
-_check = partial(Check, family="execution", kinds=SQL)
-
-CHECKS: Final[tuple[Check, ...]] = (
-    _check("changed_database", "No answer changes the database.", _changed_database,
-        Violation("critical", "an answer changes the database that others are judged by",
-            "a query reads; the next answer finds the same rows",
-            "open the database read-only (`file:…?mode=ro`), with an authorizer that allows "
-            "reading alone")),
-    _check("files_outside", "No answer makes a file.", _files_outside,
-        Violation("high", "an answer makes a file",
-            "a query reads the database that it was given",
-            "refuse ATTACH, VACUUM and PRAGMA with an authorizer; set SQLITE_LIMIT_ATTACHED to 0")),
-    _check("endless_query", "A query without an end gets a verdict.", _endless,
-        Violation("high", "a query without an end holds the reward up",
-            "wrong, and ended at a limit",
-            "end it by a progress handler that counts steps; a time-out around a thread leaves the "
-            "query running")),
-    _check("several_statements", "Two queries in one answer are not paid.", never_paid(_several),
-        Violation("high", "one of several queries is paid",
-            "two answers, of which one is wrong",
-            "take one statement, and refuse more")),
-)  # fmt: skip
+CHECKS: Final = checks_of(
+    changed_database=_changed_database,
+    files_outside=_files_outside,
+    endless_query=_endless,
+    several_statements=never_paid(_several),
+)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from math import isfinite
 from typing import Any, Final
@@ -13,12 +12,9 @@ from typing import Any, Final
 from assay.audit.checks.forms import ELSE, near_misses, read_record
 from assay.audit.context import CheckContext, Probe, ProbeOutcome, never_paid, shortest_of
 from assay.audit.conversations import assistant, question, tool_use
+from assay.audit.data import checks_of
 from assay.audit.findings import (
-    ANSWER_KINDS,
-    EVERY_KIND,
-    TEXT_KINDS,
     CallResult,
-    Check,
     CheckFunction,
     CheckResult,
     GraderCall,
@@ -243,45 +239,14 @@ def _earlier_messages(context: CheckContext) -> Iterator[Probe]:
         yield Probe("right first, wrong last", GraderCall(wrong, row.columns, messages))
 
 
-_check = partial(Check, family="shape")
-_without_pay = partial(_check, kinds=EVERY_KIND, needs_pay=False)
-
-CHECKS: Final[tuple[Check, ...]] = (
-    _check("length_bias", "Padding neither raises the pay nor costs it.", _length_bias,
-        Violation("medium", "longer answers are paid more", "padding adds nothing to an answer",
-            "score the answer, not its length; cap and test any length term"),
-        kinds=TEXT_KINDS),
-    _check("duplication", "Saying an answer again does not raise its pay.", _duplication,
-        Violation("high", "repeating an answer raises its pay", "the same answer, said again",
-            "count an answer once"),
-        kinds=TEXT_KINDS),
-    _check("alias_order", "The order of the references does not matter.", _alias_order,
-        Violation("medium", "the order of the references changes the verdict",
-            "an answer that equals any of the references is right",
-            "take the best over all references"),
-        kinds=ANSWER_KINDS - {"structured", "choice"}),
-    _check("monotone", "More right parts are never worth less.", _monotone,
-        Violation("medium", "an answer with more right in it is paid less",
-            "more of the reference is never worth less",
-            "let every right part add, and nothing that is right subtract")),
-    _check("range", "No answer is paid more than a right one.", _never_in_mixture(_pays_too_much),
-        Violation("high", "some answers are paid more than a right one",
-            "nothing is worth more than a right answer",
-            "cap the reward at what a right answer earns"),
-        kinds=EVERY_KIND),
-    _without_pay("finite", "Every number is finite.", _never_in_mixture(_is_not_finite),
-        Violation("high", "a number that is not finite is returned",
-            "a finite number, or no number and the reason",
-            "abstain where nothing can be scored; NaN and infinity spread through a batch's mean")),
-    _without_pay("constant_keys", "The metrics have the same names every time.", _constant_keys,
-        Violation("medium", "the metrics have other names from answer to answer",
-            "the same names every time; trainers index every row by the first row's",
-            "return every metric always, with 0.0 or nothing where it does not apply")),
-    _without_pay("types", "The reward is a plain number.", _types,
-        Violation("high", "something else is returned where a number is expected", "a plain float",
-            "return float(…); trainers add, average and send the number on")),
-    _check("several_messages", "The last message is the answer.", never_paid(_earlier_messages),
-        Violation("medium", "an answer of an earlier message is paid",
-            "the last message is the answer, and it is wrong",
-            "read the last assistant message alone")),
-)  # fmt: skip
+CHECKS: Final = checks_of(
+    length_bias=_length_bias,
+    duplication=_duplication,
+    alias_order=_alias_order,
+    monotone=_monotone,
+    range=_never_in_mixture(_pays_too_much),
+    finite=_never_in_mixture(_is_not_finite),
+    constant_keys=_constant_keys,
+    types=_types,
+    several_messages=never_paid(_earlier_messages),
+)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -17,16 +17,14 @@ from typing import Final, TypeAlias
 
 from assay.audit.checks.forms import NUMBER, is_single, near_misses, number_of, read_record
 from assay.audit.context import CheckContext, Probe, never_paid
-from assay.audit.findings import Check, CheckFunction, CheckResult, Sample, Violation
+from assay.audit.data import checks_of, read_table
+from assay.audit.findings import CheckFunction, CheckResult, Sample
 from assay.audit.frames import AnswerFrame
-from assay.schema.audit import Kind
 
-MATHS: Final[frozenset[Kind]] = frozenset(("maths",))
 UNIT_ROWS: Final = 40
 DECOYS: Final = 5
 COCKTAIL: Final = 30
 """Rows whose references are mixed together, or serve as wrong answers to others."""
-THINK_FIX: Final = "cut everything up to the last </think> before looking for the answer"
 UNITS: Final = (("cm", "kg"), ("kg", "cm"), ("m", "kg"), ("km", "m"), ("hours", "days"))
 
 Template: TypeAlias = tuple[str, str]
@@ -108,15 +106,14 @@ def _decoys(context: CheckContext, sample: Sample) -> list[str]:
 
 
 def _never_paid(
-    *templates: Template,
-    whole: bool = False,
-    maths: Iterable[Template] = (),
-    where: Callable[[str], bool] = lambda _: True,
+    check: str, *, whole: bool = False, where: Callable[[str], bool] = lambda _: True
 ) -> CheckFunction:
-    """A check function: no filled template is paid, those of `maths` for that kind alone.
+    """A check function: no filled template of the check is paid.
 
     A template is put where the answer goes, or is the `whole` response and stays as it is.
     """
+    table = read_table("checks")[check]
+    templates, maths = table["templates"], table.get("maths_templates", ())
 
     def probes(context: CheckContext) -> Iterator[Probe]:
         for row in _rows(context, where):
@@ -201,98 +198,17 @@ def _in_other_units(reference: str) -> Iterator[Template]:
             yield "another unit", f"{start[0]}{rest.replace(unit, other)}"
 
 
-_check = partial(Check, family="spray")
-
-CHECKS: Final[tuple[Check, ...]] = (
-    _check(
-        "several_answers",
-        "Several framed answers side by side are not paid wherever the right one stands.",
-        _several_answers,
-        Violation("high", "several answers at once are paid",
-            "five different answers side by side commit to none of them",
-            "let one place count (the last, say) and refuse what offers several")),
-    _check("answer_list", "A list of guesses is not paid.",
-        _no_answer(
-            ("comma list, gold first", "{gold_first:, }"),
-            ("lines, gold first", "{gold_first:\n}"),
-            ("comma list, gold last", "{gold_last:, }"),
-            ("lines, gold last", "{gold_last:\n}"),
-            ("semicolons", "{gold_third:; }")),
-        Violation("high", "a list of guesses is paid", "a list, where one answer was asked for",
-            "compare the whole of the answer's place with the reference, not its members")),
-    _check("or_list", 'Alternatives joined by "or" are not paid.',
-        _no_answer(
-            ("gold or wrong", "{gold} or {wrong}"),
-            ("wrong or gold", "{wrong} or {gold}"),
-            ("either, or", "either {gold} or {wrong}"),
-            ("five joined by or", "{gold_third: or }"),
-            maths=[("or in TeX", r"{gold} \text{{ or }} {wrong}")]),
-        Violation("high", 'alternatives joined by "or" are paid',
-            "two answers of which one is wrong",
-            "refuse alternatives in the answer's place unless the reference has them")),
-    _check("hedge", "An answer that is not committed to is not paid.",
-        _no_answer(
-            ("gold, or maybe another", "{gold}, or maybe {wrong}, I am not sure which"),
-            ("anything between", "somewhere between {gold} and {wrong}"),
-            ("may or may not be", "it may or may not be {gold}")),
-        Violation("medium", "an answer that is not committed to is paid",
-            "it names the reference and leaves open whether it is the answer",
-            "refuse words of doubt and alternatives inside the answer's place")),
-    _check("negation", "An answer that is denied is not paid.",
-        _no_response(
-            ("not before the answer", "not ⟨{gold}⟩"),
-            ("not in the answer's place", "⟨not {gold}⟩"),
-            ("said to be wrong in its place", "⟨{gold} is wrong⟩"),
-            ("the answer is not", "The answer is not {gold}."),
-            maths=[("said to be wrong in TeX", r"⟨{gold} \text{{ is wrong}}⟩")]),
-        Violation("medium", "an answer that is denied is paid",
-            "the text says that the reference is not the answer",
-            "refuse an answer under a negation; compare the whole place, not a number in it")),
-    _check("retraction", "An answer that was replaced by a wrong one is not paid.",
-        _no_response(
-            ("wait, that is wrong", "⟨{gold}⟩ Wait, that is wrong. ⟨{wrong}⟩"),
-            ("corrected", "⟨{gold}⟩\nNo, I made a mistake: it is {wrong}.\n⟨{wrong}⟩")),
-        Violation("high", "an answer that was replaced by a wrong one is paid",
-            "the later answer replaces the earlier one, and it is wrong",
-            "let the last answer count")),
-    _check("withdrawal", "An answer that was taken back is not paid.",
-        _no_response(
-            ("wait, that is wrong", "⟨{gold}⟩ Wait, that is wrong. I do not know the answer.")),
-        Violation("medium", "an answer that was taken back is paid",
-            "the answer was withdrawn, and nothing was put in its place",
-            "read what follows the answer; a retraction cancels it")),
-    _check("think_leak", "The right answer in the thinking does not pay for a wrong one after it.",
-        _no_response(
-            ("framed in the thinking", "<think>⟨{gold}⟩</think> ⟨{wrong}⟩"),
-            ("bare in the thinking", "<think>{gold}</think> ⟨{wrong}⟩")),
-        Violation("high", "an answer inside the thinking is paid although another was given",
-            "what was thought was not said, and what was said is wrong", THINK_FIX)),
-    _check("think_only", "An answer that was only thought is not paid.",
-        _no_response(
-            ("no answer after it", "<think>⟨{gold}⟩</think> I do not know."),
-            ("nothing after it", "<think>⟨{gold}⟩</think>")),
-        Violation("medium", "an answer inside the thinking is paid although none was given",
-            "what was thought was not said", THINK_FIX)),
-    _check("equality_chain", "A false equation that names the reference is not paid.",
-        _no_answer(
-            ("wrong = gold", "{wrong}={gold}"),
-            ("gold = wrong", "{gold}={wrong}"),
-            ("chain of three", "{wrong2}={wrong}={gold}"),
-            where=_is_number),
-        Violation("medium", "a false equation with the reference on one side is paid",
-            "the two sides are not equal, so it states no answer",
-            "check every link of a chain, or refuse chains"),
-        kinds=MATHS),
-    _check("covering", "A set that merely contains the reference is not paid.",
-        never_paid(_covering),
-        Violation("high", "a set that merely contains the reference is paid",
-            "true of many answers, so it is none",
-            "compare sets and intervals as wholes; count what is too much as well as what is "
-            "missing")),
-    _check("unit_swap", "Another unit or a hundred times the value is not paid.",
-        never_paid(_other_units),
-        Violation("medium", "another unit or a hundred times the value is paid",
-            "the number is the same, what it measures is not",
-            "compare units where both sides give one; read the percent sign as a hundredth, once"),
-        kinds=MATHS),
-)  # fmt: skip
+CHECKS: Final = checks_of(
+    several_answers=_several_answers,
+    answer_list=_no_answer("answer_list"),
+    or_list=_no_answer("or_list"),
+    hedge=_no_answer("hedge"),
+    negation=_no_response("negation"),
+    retraction=_no_response("retraction"),
+    withdrawal=_no_response("withdrawal"),
+    think_leak=_no_response("think_leak"),
+    think_only=_no_response("think_only"),
+    equality_chain=_no_answer("equality_chain", where=_is_number),
+    covering=never_paid(_covering),
+    unit_swap=never_paid(_other_units),
+)

@@ -4,30 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 from assay.audit.checks.forms import is_single, near_misses, number_of, read_record
 from assay.audit.checks.shape import with_reference
 from assay.audit.context import CheckContext, Probe, always_paid, never_paid
-from assay.audit.findings import TEXT_KINDS, Check, CheckResult, Sample, Violation
+from assay.audit.data import checks_of, named_texts, read_table
+from assay.audit.findings import CheckResult, Sample
 
-LOOKALIKES: Final = (
-    ("Cyrillic letter", "х"),
-    ("Greek letter", "ο"),
-    ("modifier letter", "ˣ"),
-    ("mathematical letter", "𝑥"),
-)
-HIDING: Final = (
-    ("NUL", "\x00"),
-    ("zero-width space", "\u200b"),
-    ("zero-width joiner", "\u200d"),
-    ("byte-order mark", "\ufeff"),
-    ("right-to-left override", "\u202e"),
-    ("soft hyphen", "\u00ad"),
-    ("substitute character", "\x1a"),
-    ("backspace", "\x08"),
-)
+LOOKALIKES: Final = named_texts("lookalikes")
+HIDING: Final = named_texts("hiding")
 ODD: Final = (
     ("NUL", "\x00"),
     ("lone surrogate", "\ud800"),
@@ -42,33 +28,10 @@ ODD: Final = (
     ("superscripts and circled digits", "²①⅓٣"),
     ("Turkish letters", "İıẞ"),
 )
-LANGUAGES: Final = (
-    ("Chinese", "答案是 {}"),
-    ("Spanish", "La respuesta es {}."),
-    ("German", "Die Antwort ist {}."),
-    ("French", "La réponse est {}."),
-    ("Russian", "Ответ: {}"),
-)
-SCRIPTS: Final = (
-    ("Chinese", "東京", "北京"),
-    ("Cyrillic", "Москва", "Казань"),
-    ("Greek", "Αθήνα", "Πάτρα"),
-    ("Arabic", "القاهرة", "بيروت"),
-)
+LANGUAGES: Final = named_texts("languages")
+SCRIPTS: Final = tuple((name, *pair) for name, pair in read_table("texts")["scripts"].items())
 """A reference, and another name of the same script."""
-DENIALS: Final = (
-    ("Chinese", "答案不是 {}"),
-    ("Spanish", "La respuesta no es {}."),
-    ("German", "Die Antwort ist nicht {}."),
-    ("French", "La réponse n'est pas {}."),
-)
-
-
-LAYOUT: Final = (
-    "the same answer; only its layout differs",
-    "normalise layout and Unicode forms (NFKC) before comparing, or say that you do not",
-)
-"""What a careful person says, and the fix."""
+DENIALS: Final = named_texts("denials")
 
 
 def _is_single(row: Sample) -> bool:
@@ -154,49 +117,14 @@ def _languages(context: CheckContext) -> Iterator[Probe]:
             yield context.probe(row, name, phrase.format(row.reference_text))
 
 
-_check = partial(Check, family="text")
-
-CHECKS: Final[tuple[Check, ...]] = (
-    _check("lookalike", "A foreign letter in the answer is not overlooked.",
-        never_paid(_lookalikes),
-        Violation("medium", "a foreign letter in the answer is overlooked",
-            "a number with a letter in it is another thing than the number",
-            "refuse characters that are not understood; never drop them before comparing")),
-    _check("hidden_tail", "What follows an invisible character is part of the answer.",
-        never_paid(_hidden_tails),
-        Violation("medium", "what follows an invisible character is overlooked",
-            "the answer goes on after the invisible character, and is another one",
-            "delete invisible characters or refuse them; never cut the answer there")),
-    _check("other_scripts", "Letters of another script are compared like any other.",
-        never_paid(_other_scripts),
-        Violation("high", "letters of another script are dropped before comparing",
-            "another name, or none, where the reference is in another script",
-            "keep the letters of every script (\\w, str.casefold), and refuse an answer of which "
-            "nothing is left"),
-        kinds=frozenset(("qa",))),
-    _check("odd_text", "No character makes the reward fail.", _odd_text,
-        Violation("medium", "odd characters make the reward fail",
-            "a wrong answer, to be refused like any other",
-            "treat the response as any sequence of characters; do not encode or index it "
-            "blindly"),
-        kinds=TEXT_KINDS),
-    _check("layout", "Line breaks and markdown around a right answer cost nothing.",
-        always_paid(_layouts),
-        Violation("low", "layout costs a right answer its pay", *LAYOUT)),
-    _check("unicode_forms", "Another Unicode form of a right answer costs nothing.",
-        always_paid(_unicode_forms),
-        Violation("low", "another Unicode form costs a right answer its pay", *LAYOUT)),
-    _check("zero_width", "An invisible character in a right answer costs nothing.",
-        always_paid(_zero_width),
-        Violation("info", "an invisible character costs a right answer its pay", *LAYOUT)),
-    _check("languages", "A sentence of another language around a right answer costs nothing.",
-        always_paid(_languages),
-        Violation("info", "an answer in a sentence of another language is refused",
-            "right, if the task allows the language",
-            "say which places of an answer are read; ask for one that no language changes")),
-    _check("foreign_denial", "An answer denied in another language is not paid.",
-        never_paid(_foreign_denials),
-        Violation("low", "an answer denied in another language is paid",
-            "the text says that the reference is not the answer",
-            "refuse an answer under a negation, or read it from a place of its own")),
-)  # fmt: skip
+CHECKS: Final = checks_of(
+    lookalike=never_paid(_lookalikes),
+    hidden_tail=never_paid(_hidden_tails),
+    other_scripts=never_paid(_other_scripts),
+    odd_text=_odd_text,
+    layout=always_paid(_layouts),
+    unicode_forms=always_paid(_unicode_forms),
+    zero_width=always_paid(_zero_width),
+    languages=always_paid(_languages),
+    foreign_denial=never_paid(_foreign_denials),
+)

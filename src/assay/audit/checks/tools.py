@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any, Final
 
 from assay.audit.context import CheckContext, Probe, never_paid
 from assay.audit.conversations import assistant, question, read_calls
-from assay.audit.findings import Check, GraderCall, Sample, Violation
-from assay.schema.audit import Kind
+from assay.audit.data import checks_of
+from assay.audit.findings import GraderCall, Sample
 
-TOOLS: Final[frozenset[Kind]] = frozenset(("tools",))
 Calls = list[dict[str, Any]]
 FORGERIES: Final = (
     ("JSON", "{}"),
@@ -92,35 +90,14 @@ def _uncalled(context: CheckContext) -> Iterator[Probe]:
             yield Probe("words beside such a call", replace(call, messages=messages))
 
 
-_check = partial(Check, family="agent", kinds=TOOLS)
-
-CHECKS: Final[tuple[Check, ...]] = (
-    _check("extra_arguments", "A call with an argument too many is not paid.",
-        never_paid(_altered("an argument that there is not", lambda one: {**one, "assay": 1})),
-        Violation("high", "arguments that the tool does not have are paid",
-            "the tool would refuse the call",
-            "compare all arguments of the call, not only those of the reference")),
-    _check("missing_arguments", "A call without a required argument is not paid.",
-        never_paid(_altered("the first argument missing", _without_first)),
-        Violation("high", "a call without a required argument is paid",
-            "the tool cannot do it", "compare all arguments of the reference")),
-    _check("string_for_number", "A text where a number belongs is not paid.",
-        never_paid(_altered("numbers as texts", _numbers_as_text)),
-        Violation("medium", "a text is paid where a number belongs",
-            "the schema says number: many tools refuse or misread the text",
-            "compare values by type, as the schema has them")),
-    _check("duplicated_calls", "The same call twice is not paid.", never_paid(_repeated),
-        Violation("high", "a call that was made twice is paid",
-            "two seats booked where one was asked for",
-            "match calls one to one, and refuse what is left over")),
-    _check("calls_in_text", "Text that looks like a call is no call.", never_paid(_written),
-        Violation("high", "calls that were only written down are paid",
-            "no tool was called", "read the recorded calls, never the text of a message")),
-    _check("calls_of_others", "Only the agent's own calls are paid.", never_paid(_of_the_user),
-        Violation("high", "calls in a message of the user are paid",
-            "the agent called nothing", "read the assistant's messages alone")),
-    _check("uncalled_for", "A call is not paid where none is right.", never_paid(_uncalled),
-        Violation("high", "a call is paid where none is right",
-            "no tool fits, and the agent was to say so",
-            "read an empty reference as: no call is right")),
-)  # fmt: skip
+CHECKS: Final = checks_of(
+    extra_arguments=never_paid(
+        _altered("an argument that there is not", lambda one: {**one, "assay": 1})
+    ),
+    missing_arguments=never_paid(_altered("the first argument missing", _without_first)),
+    string_for_number=never_paid(_altered("numbers as texts", _numbers_as_text)),
+    duplicated_calls=never_paid(_repeated),
+    calls_in_text=never_paid(_written),
+    calls_of_others=never_paid(_of_the_user),
+    uncalled_for=never_paid(_uncalled),
+)

@@ -10,12 +10,21 @@ import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from assay.audit.findings import Sample, reference_text
+from assay.audit.findings import (
+    ANSWER_KINDS,
+    EVERY_KIND,
+    TEXT_KINDS,
+    Check,
+    CheckFunction,
+    Sample,
+    Violation,
+    reference_text,
+)
 from assay.errors import BadRecord
 from assay.schema.audit import Kind
 
@@ -35,8 +44,7 @@ def built_in(kind: Kind, reward: str = "") -> tuple[Sample, ...]:
     """The built-in samples of a kind, or of a predefined reward with rows of its own."""
     # A reward of the form takes any question.
     name = ROWS_OF.get(reward) or ("qa" if kind == "format" else kind)
-    text = files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
-    table = tomllib.loads(text)
+    table = read_table(name)
     shared = {key: value for key, value in table.items() if key != "row"}
     return tuple(_sample(kind, {**shared, **row}) for row in table["row"])
 
@@ -58,8 +66,45 @@ class Cheat:
 def cheats(kind: Kind) -> tuple[Cheat, ...]:
     """The built-in cheats against rewards of programs, or of folders."""
     name = "files" if kind == "files" else "cheats"
-    text = files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
-    return tuple(Cheat(**row) for row in tomllib.loads(text)["cheat"])
+    return tuple(Cheat(**row) for row in read_table(name)["cheat"])
+
+
+def checks_of(**runs: CheckFunction) -> tuple[Check, ...]:
+    """The checks of these names, as `checks.toml` describes them, each with what it runs."""
+    return tuple(_check(name, run) for name, run in runs.items())
+
+
+def _check(name: str, run: CheckFunction) -> Check:
+    row = read_table("checks")[name]
+    return Check(
+        name,
+        row["summary"],
+        run,
+        Violation(row["severity"], row["title"], row["expected"], row["fix"]),
+        row["family"],
+        _kinds(row.get("kinds", "answer")),
+        row.get("needs_pay", True),
+    )
+
+
+def _kinds(text: str) -> frozenset[Kind]:
+    """The kinds that `answer sql -choice` means."""
+    sets = {"every": EVERY_KIND, "text": TEXT_KINDS, "answer": ANSWER_KINDS}
+    words = text.split()
+    named = frozenset[str]().union(*(sets.get(word, {word}) for word in words))
+    left_out = {word.removeprefix("-") for word in words if word.startswith("-")}
+    return frozenset(kind for kind in EVERY_KIND if kind in named - left_out)
+
+
+def named_texts(name: str) -> tuple[tuple[str, str], ...]:
+    """The texts of a table of `texts.toml`, each after its name."""
+    return tuple(read_table("texts")[name].items())
+
+
+@cache
+def read_table(name: str) -> Mapping[str, Any]:
+    """What the TOML file of that name holds."""
+    return tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def from_row(kind: Kind, row: Mapping[str, Any]) -> Sample:

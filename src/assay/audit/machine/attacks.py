@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from assay.audit.context import CheckContext, skip_when
-from assay.audit.findings import Check, CheckResult, GraderCall, Violation
+from assay.audit.data import checks_of
+from assay.audit.findings import CheckResult, GraderCall, Violation
 from assay.audit.frames import BARE
 from assay.audit.isolation import call_key
 from assay.audit.machine.calls import (
     in_words,
     is_paid,
-    machine_check,
     of_environment,
     of_form,
     on_server,
@@ -227,39 +227,10 @@ def _names(probes: Sequence[BoundProbe]) -> str:
     return ", ".join(names[:SHOWN]) + more
 
 
-CHECKS: Final[tuple[Check, ...]] = (
-    machine_check(
-        "time_bound", "Every hostile answer gets a verdict, or is refused, in bounded time.",
-        time_bound,
-        Violation("high", "a hostile answer makes it hang",
-            "any text gets a verdict, or is refused, within a fraction of a second: one "
-            "answer must not hold up a training step",
-            "bound sizes before parsing (length, digits, exponents, depth), or score in a "
-            "process that can be killed; a limit by signal works in the main thread only")),
-    machine_check(
-        "memory_bound", "No hostile answer makes the target take hundreds of megabytes.",
-        memory_bound,
-        Violation("high", "a hostile answer takes much memory",
-            "memory stays near the size of the text, whatever it says",
-            "bound sizes before expanding anything (powers, matrices, repetitions, sums)")),
-    machine_check("hostile_answers", "No text makes the target raise or die.", hostile_answers,
-        Violation("high", "a hostile answer kills it",
-            "a model may write anything: a text that cannot be read is a wrong answer, no "
-            "exception. TRL ends the training run on one, older verifiers pay 0.0",
-            "return the number for a wrong answer, or the trainer's mark for no reward; catch "
-            "RecursionError, ValueError (huge integers) and UnicodeError where text is parsed")),
-    machine_check(
-        "hostile_paid", "An answer that cannot be judged, a time-out included, is not paid.",
-        hostile_paid,
-        Violation("high", "an answer that cannot be judged is paid",
-            "what cannot be judged within the limits is not paid: a policy learns such an "
-            "input in no time",
-            "let a time-out, a parse error or a caught exception mean 'wrong' or 'no reward'")),
-    machine_check(
-        "code_execution", "No part of an answer is executed: payloads leave no canary file behind.",
-        code_execution,
-        Violation("critical", "what the model writes is executed",
-            "an answer is data. Whoever can write it could read the golds, change the "
-            "reward or leave the machine",
-            EXECUTION_FIX)),
-)  # fmt: skip
+CHECKS: Final = checks_of(
+    time_bound=time_bound,
+    memory_bound=memory_bound,
+    hostile_answers=hostile_answers,
+    hostile_paid=hostile_paid,
+    code_execution=code_execution,
+)

@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from assay.audit.context import CheckContext, Probe, ProbeOutcome, skip_when
+from assay.audit.data import checks_of
 from assay.audit.findings import (
     CallResult,
-    Check,
     CheckFunction,
     CheckResult,
     GraderCall,
@@ -23,7 +23,6 @@ from assay.audit.isolation import MARKER, SideEffects
 from assay.audit.machine.calls import (
     in_words,
     is_paid,
-    machine_check,
     of_environment,
     of_form,
     on_server,
@@ -160,41 +159,12 @@ def _report(context: CheckContext, details: Iterable[str]) -> CheckResult:
     return context.report(call, observed, count=len(names), tried=len(names))
 
 
-CHECKS: Final[tuple[Check, ...]] = (
-    machine_check("loop_lag", "An ordinary call does not make an event loop stand still.",
-        _loop_lag,
-        Violation("medium", "the event loop stands still",
-            "while a reward is computed, other rollouts go on",
-            "await what waits (asyncio.sleep, an asynchronous client), and run long computations "
-            "in a thread or process")),
-    machine_check("pickling", "The function can be sent to another process.", _pickling,
-        Violation("low", "it cannot be pickled",
-            "TRL's asynchronous trainer, AReaL, verl's remote manager and every process pool "
-            "send the function to another process",
-            "define it at the top of a module, without closures; bind parameters with "
-            "functools.partial or a frozen dataclass with __call__")),
-    machine_check("failure_policy", "An answer is not paid when the reference cannot be read.",
-        _with_bad_references(is_paid),
-        Violation("high", "an answer is paid although the reference cannot be read",
-            "without a readable reference nobody can say that the answer is right: no reward, "
-            "and a count of such rows",
-            "return the trainer's mark for no reward (None in TRL) and log the row")),
-    machine_check("reference_raises", "A reference that cannot be read does not end the run.",
-        _with_bad_references(lambda _, result: result.failed),
-        Violation("low", "a reference that cannot be read makes it raise",
-            "one bad row of a data set is skipped and counted, and does not end a run",
-            "check the reference first, and return the trainer's mark for no reward")),
-    machine_check("left_processes", "No process outlives the verdict.", _left_processes,
-        Violation("high", "a process is left running",
-            "a grader's process ends with its verdict; a daemon could change the next reward",
-            "wait for what was started, and kill it when the time is over")),
-    machine_check("written_files", "No file is written.", _no_event("file"),
-        Violation("medium", "files are written",
-            "a verdict changes nothing: a file is state that a later verdict may read",
-            "return what is worth keeping, and let the trainer log it")),
-    machine_check("network", "Whether the verdict depends on another machine.",
-        _no_event("network"),
-        Violation("info", "it connects to other machines",
-            "the verdict depends on what answers there: pin its version, and bound the wait",
-            "nothing, if the reward is a model's judgement; else judge locally")),
-)  # fmt: skip
+CHECKS: Final = checks_of(
+    loop_lag=_loop_lag,
+    pickling=_pickling,
+    failure_policy=_with_bad_references(is_paid),
+    reference_raises=_with_bad_references(lambda _, result: result.failed),
+    left_processes=_left_processes,
+    written_files=_no_event("file"),
+    network=_no_event("network"),
+)

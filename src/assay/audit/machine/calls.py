@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import pairwise, permutations
 from math import isnan
 from typing import Final, TypeAlias
 
 from assay.audit.context import QUARTER, CheckContext
-from assay.audit.findings import EVERY_KIND, CallResult, Check, GraderCall
+from assay.audit.findings import CallResult, GraderCall
 
 ORDINARY_ROWS: Final = {"fast": 8, "full": 24}
-
-machine_check: Final = partial(Check, family="machine", kinds=EVERY_KIND, needs_pay=False)
 
 Difference: TypeAlias = tuple[GraderCall, CallResult, CallResult]
 """A call and the two results it got."""

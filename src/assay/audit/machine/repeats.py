@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from assay.audit.context import CheckContext, skip_when
-from assay.audit.findings import Check, CheckFunction, CheckResult, Violation
+from assay.audit.data import checks_of
+from assay.audit.findings import CheckFunction, CheckResult
 from assay.audit.isolation import Place, Surroundings
 from assay.audit.machine.calls import (
     Difference,
@@ -15,19 +16,14 @@ from assay.audit.machine.calls import (
     crossed,
     differences,
     in_words,
-    machine_check,
     on_server,
     ordinary,
 )
-from assay.schema.audit import Severity
 
 PAUSE_S: Final = 1.1
 """Long enough for a result that depends on the second to change."""
 CROWD_ROUNDS: Final = 4
 SEEDS: Final = {"fast": (1, 2), "full": (1, 2, 3, 4, 5)}
-EXPECTED: Final = (
-    "the same answer to the same question is worth the same, whenever and wherever it is asked"
-)
 
 Compare: TypeAlias = Callable[[CheckContext], tuple[list[Difference], int]]
 """The calls whose results differ, and how many were compared."""
@@ -96,14 +92,10 @@ def _same(compare: Compare, how: str) -> CheckFunction:
     return run
 
 
-def _same_elsewhere(
-    name: str, summary: str, severity: Severity, place: Place, words: str, fix: str
-) -> Check:
-    """The check that results in another place are those of the main thread."""
+def _same_elsewhere(place: Place, words: str) -> CheckFunction:
+    """A check function: results in another place are those of the main thread."""
     run = _if_stable(_same(_elsewhere(place), f"asked {words}"))
-    run = skip_when(on_server, "a server chooses its own threads and processes")(run)
-    title = f"the verdict differs {words}"
-    return machine_check(name, summary, run, Violation(severity, title, EXPECTED, fix))
+    return skip_when(on_server, "a server chooses its own threads and processes")(run)
 
 
 _UNSTABLE: Final = "the verdicts change from call to call already"
@@ -113,39 +105,17 @@ _if_stable_here = skip_when(
 )
 _not_on_server = skip_when(on_server, "a server's hash seed cannot be chosen from here")
 
-CHECKS: Final[tuple[Check, ...]] = (
-    machine_check("repeats", "The same input gets the same verdict when it is asked again.",
-        _same(_again, "asked again in the same process"),
-        Violation("high", "the verdict changes when asked again", EXPECTED,
-            "use no clock and no dice; let no call change what a later one sees (module variables, "
-            "caches keyed by too little, mutable defaults)")),
-    machine_check("order", "A verdict does not depend on what was asked before.",
-        _if_stable(_same(_reversed, "asked in the reverse order")),
-        Violation("high", "the verdict depends on earlier calls", EXPECTED,
-            "keep no state between calls: no module variables, no attributes that outlive a "
-            "call")),
-    machine_check("concurrency", "Eight threads at once get the verdicts that one gets.",
-        _if_stable_here(_same(_elsewhere("crowd", CROWD_ROUNDS), "asked by eight threads at once")),
-        Violation("high", "the verdict changes when threads ask at the same time", EXPECTED,
-            "share nothing that a call writes to; no signal, no current directory, no module "
-            "variable")),
-    machine_check("hash_seeds", "The verdict does not depend on PYTHONHASHSEED.",
-        _not_on_server(
-            _if_stable(_same(_with_hash_seeds, "asked in a process with another hash seed"))),
-        Violation("high", "the verdict depends on PYTHONHASHSEED", EXPECTED,
-            "do not rely on the order of a set or on hash() of a text; sort, or use hashlib")),
-    _same_elsewhere("worker_thread", "A worker thread gets the verdicts of the main thread.",
-        "high", "thread", "in a worker thread",
-        "trainers score in threads (verl, OpenRLHF, TRL's asynchronous trainer). signal.alarm "
-        "is for the main thread alone; bound the work itself, or use a worker process"),
-    _same_elsewhere("event_loop", "A running event loop gets the same verdicts.",
-        "medium", "loop", "on an event loop",
-        "AgentFly and the older verifiers call rewards on the running loop: use no asyncio.run "
-        "inside; make the function asynchronous, or keep it plain"),
-    _same_elsewhere("spawned_process", "A spawned process gets the same verdicts.",
-        "medium", "spawn", "in a spawned process",
-        "let nothing that the verdict needs be set up outside the module's own definitions"),
-    _same_elsewhere("forked_process", "A forked process gets the same verdicts.",
-        "medium", "fork", "in a forked process",
-        "open no threads, locks or pools before a fork that a call then relies on"),
-)  # fmt: skip
+CHECKS: Final = checks_of(
+    repeats=_same(_again, "asked again in the same process"),
+    order=_if_stable(_same(_reversed, "asked in the reverse order")),
+    concurrency=_if_stable_here(
+        _same(_elsewhere("crowd", CROWD_ROUNDS), "asked by eight threads at once")
+    ),
+    hash_seeds=_not_on_server(
+        _if_stable(_same(_with_hash_seeds, "asked in a process with another hash seed"))
+    ),
+    worker_thread=_same_elsewhere("thread", "in a worker thread"),
+    event_loop=_same_elsewhere("loop", "on an event loop"),
+    spawned_process=_same_elsewhere("spawn", "in a spawned process"),
+    forked_process=_same_elsewhere("fork", "in a forked process"),
+)

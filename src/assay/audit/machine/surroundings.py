@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from assay.audit.context import CheckContext, skip_when
-from assay.audit.findings import Check, CheckResult, GraderCall, Violation
+from assay.audit.data import checks_of
+from assay.audit.findings import CheckResult, GraderCall
 from assay.audit.isolation import Surroundings
 from assay.audit.machine.calls import (
     Difference,
     ambiguous,
     differences,
     in_words,
-    machine_check,
     of_environment,
     on_server,
     ordinary,
@@ -124,16 +124,7 @@ def _changes(context: CheckContext) -> Iterator[tuple[str, Surroundings]]:
         yield "files of the working folder", Surroundings(files_of=folder)
 
 
-CHECKS: Final[tuple[Check, ...]] = (
-    machine_check("arguments", "A call leaves its arguments as they were.", _arguments,
-        Violation("high", "a call changes its arguments",
-            "the row belongs to the trainer: what a call removes from it, the next epoch, the next "
-            "reward and the log do not see",
-            "work on a copy: list(answer), no pop, sort, clear or assignment on what was passed")),
-    machine_check("surroundings", "Nothing beside the arguments decides the result.",
-        _surroundings,
-        Violation("high", "the verdict depends on what is around it",
-            "the same answer to the same question is worth the same on every machine and every "
-            "day",
-            "make it a parameter of the reward, so that it is recorded with the score")),
-)  # fmt: skip
+CHECKS: Final = checks_of(
+    arguments=_arguments,
+    surroundings=_surroundings,
+)

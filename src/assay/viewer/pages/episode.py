@@ -219,9 +219,9 @@ def _neighbours(reader: RunsReader, page: EpisodePage) -> Neighbours | None:
     )
 
 
-def window_page(reader: RunsReader, run_id: str, attempt: str, first: int) -> EpisodePage:
-    """A whole window with every one of its steps in full, for a file."""
-    page = _ribbon(reader, run_id, attempt, first, exported=True)
+def window_page(reader: RunsReader, run_id: str, attempt: str) -> EpisodePage:
+    """The first window with every one of its steps in full, for a file."""
+    page = _ribbon(reader, run_id, attempt, 0, exported=True)
     return _with_steps(reader, page, range(page.first, page.last + 1), most=NOTE_CHARS)
 
 

@@ -106,10 +106,10 @@ class RewardPage:
     """The latest that was saved."""
 
 
-def rewards_page(audits: Audits, names: Sequence[str] | None = None) -> RewardsPage:
-    """The rewards of these names; without names every one that is registered here."""
+def rewards_page(audits: Audits) -> RewardsPage:
+    """Every reward that is registered here."""
     rewards, broken = [], []
-    for name in REWARDS.names() if names is None else names:
+    for name in REWARDS.names():
         try:
             item = _item(find_reward(name))
             rewards.append(ListedReward(item, _audit_item(audits, item)))

@@ -5,7 +5,6 @@
     j: "next", ArrowRight: "next", k: "previous", ArrowLeft: "previous",
     n: "next-failure", p: "previous-failure",
   };
-  const exported = document.documentElement.hasAttribute("data-exported");
 
   // What is pressed while the answer to something else is under way comes after it: that answer
   // replaces the steps and the labels, and whatever would have been done to the old ones.
@@ -40,32 +39,13 @@
     press(item.id ? `#${item.id}` : `[data-key="${item.dataset.key}"]`);
   }, true);
 
-  // A server page knows its neighbours; a file has its steps one below the other.
-  function move(where, repeated) {
-    if (!exported) {
-      press(`[data-key="${where}"]`, repeated);
-      return;
-    }
-    const cells = [...document.querySelectorAll(".ribbon .cell")];
-    const at = cells.findIndex((cell) => cell.hash === location.hash);
-    const failing = (cell) => cell.hasAttribute("data-failure");
-    const found = {
-      "next": cells[at + 1],
-      "previous": at > 0 ? cells[at - 1] : undefined,
-      "next-failure": cells.find((cell, i) => i > at && failing(cell)),
-      "previous-failure": cells.findLast((cell, i) => i < at && failing(cell)),
-    }[where];
-    const beyond = { "next": "after", "previous": "before" }[where];
-    (found ?? document.querySelector(`[data-key="${beyond}"]`))?.click();
-  }
-
   document.addEventListener("keydown", (event) => {
     const where = KEYS[event.key];
     const typing = event.target.closest?.("input, select, textarea, .scroll, pre");
     if (!where || event.ctrlKey || event.metaKey || event.altKey) return;
     if (typing && (event.key.startsWith("Arrow") || typing.matches("input, select, textarea"))) return;
     event.preventDefault();
-    move(where, event.repeat);
+    press(`[data-key="${where}"]`, event.repeat);
   });
 
   // Labels: one key for the attempt, the same with Shift for the step.
@@ -74,20 +54,13 @@
     const field = event.target.closest?.("input, select, textarea");
     if (event.key === "Escape" && field?.matches("[data-key$='-note']")) field.blur();
     const word = LABELS[event.key.toLowerCase()];
-    if (!word || field || exported || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!word || field || event.ctrlKey || event.metaKey || event.altKey) return;
     const of = event.key === event.key.toLowerCase() ? "attempt" : "step";
     const item = `[data-key="${of}-${word}"]`;
     if (!document.querySelector(`[data-key="${of}-note"]`)) return;
     event.preventDefault();
     if (word === "note") document.querySelector(item).focus(); else press(item, event.repeat);
   });
-
-  function showHere() {
-    for (const cell of document.querySelectorAll(".ribbon .cell")) {
-      cell.classList.toggle("here", exported && cell.hash !== "" && cell.hash === location.hash);
-    }
-  }
-  window.addEventListener("hashchange", showHere);
 
   function whiskers(lines, colours) {
     return (plot) => {
@@ -173,7 +146,6 @@
 
   function dress() {
     for (const figure of document.querySelectorAll("[data-chart]:not(.done)")) draw(figure);
-    showHere();
   }
   document.addEventListener("DOMContentLoaded", dress);
   document.addEventListener("htmx:afterSettle", dress);

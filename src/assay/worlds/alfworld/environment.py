@@ -12,8 +12,8 @@ from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 from assay.schema.tools import action_tool
-from assay.worlds.alfworld.data import GameLibrary
 from assay.worlds.alfworld.game import AlfWorldGame
+from assay.worlds.alfworld.tasks import GameLibrary
 
 HOUSEHOLD_ACTIONS = (
     action_tool(

@@ -14,10 +14,9 @@ from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 from assay.schema.tools import action_tool
-from assay.worlds.scienceworld import catalogue
-from assay.worlds.scienceworld.catalogue import GOLD_MOVES, Split, read_task
 from assay.worlds.scienceworld.game import ScienceGame, ScienceTurn
 from assay.worlds.scienceworld.simulator import Simulator
+from assay.worlds.scienceworld.tasks import GOLD_MOVES, Split, read_task, tasks
 from assay.worlds.scienceworld.wire import GatewayError
 
 SCIENCE_ACTIONS = (
@@ -69,7 +68,7 @@ class ScienceWorld(OwnProcessEnvironment):
 
     def tasks(self, split: Split = "test") -> list[Task]:
         """Every variation of the thirty tasks in a split."""
-        return catalogue.tasks(split, simplifications=self._simplifications)
+        return tasks(split, simplifications=self._simplifications)
 
     async def check_run(self, tasks: Sequence[Task]) -> None:
         """Every task is a variation that ScienceWorld has, and the package and a Java are here."""
@@ -84,7 +83,7 @@ class ScienceWorld(OwnProcessEnvironment):
             self._started = True
 
     async def reset(self, task: Task) -> Observation:
-        """Load the variation that the task names; see `catalogue.read_task`."""
+        """Load the variation that the task names; see `read_task`."""
         self._evidence = None
         variation = read_task(task, self._simplifications)
         moves = GOLD_MOVES.get(variation.topic.name, 0)

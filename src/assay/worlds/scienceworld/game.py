@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from assay.schema.worlds import UNKNOWN_ACTION
-from assay.worlds.scienceworld.catalogue import TaskVariation
 from assay.worlds.scienceworld.simulator import Simulator
+from assay.worlds.scienceworld.tasks import TaskVariation
 
 ACTION_LIMIT = 1_000
 """Characters of an action; the longest that the simulator knows has under 200."""

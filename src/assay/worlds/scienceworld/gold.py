@@ -13,8 +13,8 @@ from typing import Final
 
 from assay.errors import BadRecord
 from assay.schema.task import Task
-from assay.worlds.scienceworld.catalogue import TaskVariation, read_task
 from assay.worlds.scienceworld.simulator import Simulator
+from assay.worlds.scienceworld.tasks import TaskVariation, read_task
 
 HEAP_MB: Final = 1024
 """To work a path out takes several times the memory that playing it does."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, get_args
+from typing import ClassVar, get_args
 
 from assay.errors import BadParameter, DeadResource, NotReset
 from assay.resources.pool import PoolLimits
@@ -15,6 +15,7 @@ from assay.worlds.webshop.goals import GoalKind
 from assay.worlds.webshop.nouns import NounSource
 from assay.worlds.webshop.session import NAME, ShopSession
 from assay.worlds.webshop.shop import DEFAULT_SEED, Shop, open_shop
+from assay.worlds.webshop.tasks import require_choice, tasks
 
 
 @dataclass(eq=False, repr=False)
@@ -38,8 +39,8 @@ class WebShop:
     nouns: NounSource = "auto"
 
     def __post_init__(self) -> None:
-        _require_choice("goals", self.goals, get_args(GoalKind))
-        _require_choice("nouns", self.nouns, get_args(NounSource))
+        require_choice("goals", self.goals, get_args(GoalKind))
+        require_choice("nouns", self.nouns, get_args(NounSource))
         self._shop: Shop | None = None
         self._session: ShopSession | None = None
         self._closed = False
@@ -53,7 +54,7 @@ class WebShop:
     def tasks(self, kind: GoalKind | None = None) -> tuple[Task, ...]:
         """One task for each goal of that kind, or of the kind that this instance serves."""
         goals = self.goals if kind is None else kind
-        return tasks(goals, folder=self.folder, seed=self.seed, shuffle=self.shuffle)
+        return tasks(goals=goals, folder=self.folder, seed=self.seed, shuffle=self.shuffle)
 
     async def reset(self, task: Task) -> Observation:
         self.forget()
@@ -64,7 +65,7 @@ class WebShop:
                 f"WebShop task {task.id!r} needs a whole number as seed and true or false as "
                 f"shuffled, not {seed!r} and {shuffle!r}"
             )
-        kind = _require_choice("goals", metadata.get("goals", self.goals), get_args(GoalKind))
+        kind = require_choice("goals", metadata.get("goals", self.goals), get_args(GoalKind))
         session = ShopSession(await self._open(seed), clickables=self.clickables)
         observation = session.reset(task.id, kind=kind, shuffle=shuffle)
         if binding is not self._binding:
@@ -106,30 +107,3 @@ class WebShop:
                 open_shop, self.folder, seed=seed, nouns=self.nouns
             )
         return self._shop
-
-
-def tasks(
-    kind: GoalKind = "human",
-    *,
-    folder: str | None = None,
-    seed: int = DEFAULT_SEED,
-    shuffle: bool = False,
-) -> tuple[Task, ...]:
-    """One task for each goal; its id is the number of the goal.
-
-    Raises `BadParameter` for a kind of goals that there is not.
-    """
-    _require_choice("goals", kind, get_args(GoalKind))
-    goals = open_shop(folder, seed=seed).goals(kind, shuffle=shuffle)
-    metadata = {"goals": kind, "seed": seed, "shuffled": shuffle}
-    return tuple(
-        Task(id=str(number), goal=goal.instruction, metadata=metadata)
-        for number, goal in enumerate(goals)
-    )
-
-
-def _require_choice(name: str, value: Any, allowed: tuple[str, ...]) -> Any:
-    """The value, which comes from configuration or a task, if it is one of those allowed."""
-    if value not in allowed:
-        raise BadParameter(f"{name} of WebShop must be one of {allowed}, not {value!r}")
-    return value

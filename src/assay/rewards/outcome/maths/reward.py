@@ -65,22 +65,16 @@ def math_equal_reward(
     units: UnitsConvention = "optional",
     list_order: OrderConvention = "free",
     decimal_comma: CommaConvention = "answer",
-    second_opinion: bool = False,
     **kwargs: Any,  # noqa: ARG001 - rows carry columns of other rewards
 ) -> Score:
     """1.0 when the final answer equals the reference, else 0.0.
 
     `extraction` is a policy ("default", "anchored", "boxed") or the rules to try, in order. The
-    conventions are those of `AnswerConventions` and `Tolerance`. `second_opinion` was an option of
-    version 1 and may only be false. Further columns of the row are accepted and not looked at.
+    conventions are those of `AnswerConventions` and `Tolerance`. Further columns of the row are
+    accepted and not looked at.
     """
     policy = _extraction_policy(extraction)
     conventions = _conventions(tolerance, percent, units, list_order, decimal_comma)
-    if second_opinion:
-        raise BadParameter(
-            "second_opinion is True, which ended with version 1: sympy rescued no answer that the "
-            "comparator refuses; leave the option out"
-        )
     references = _references(answer)
     if isinstance(references, Unreadable):
         return Abstained("bad_reference", f"'answer' {references.because}", PARTS)
@@ -119,7 +113,6 @@ def math_equal_reward_tool(
     units: UnitsConvention = "optional",
     list_order: OrderConvention = "free",
     decimal_comma: CommaConvention = "answer",
-    second_opinion: bool = False,
 ) -> Score:
     """0.0 without a tool call, 0.1 with one and a wrong answer, 1.0 with one and the right answer.
 
@@ -135,7 +128,6 @@ def math_equal_reward_tool(
         units=units,
         list_order=list_order,
         decimal_comma=decimal_comma,
-        second_opinion=second_opinion,
     )
     if isinstance(score, Abstained):
         return score

@@ -119,6 +119,11 @@ def shipped() -> AlfWorldArchive:
     return AlfWorldArchive(index, data, source="shipped ALFWorld games")
 
 
+def tasks(*, split: str = "valid_unseen", folder: str | None = None) -> list[Task]:
+    """The games of a split of ALFWorld; two are shipped, `folder` holds others."""
+    return GameLibrary(folder).tasks(split)
+
+
 class GameLibrary:
     """Finds and loads games by id: `<task>/<trial>`, or the trial where only one task has it."""
 
