@@ -252,8 +252,9 @@ class BrowserSession(LoggedSteps):
         effect = call.effect
         if seen is not None:
             block = seen.block or block
-            pressed = call.kind in ("click", "press") and seen.target is not None
-            effect = seen.effect if pressed or call.tool in VERBS else effect
+            clicked = call.kind == "click" and seen.target is not None
+            if clicked or call.kind == "press" or call.tool in VERBS:
+                effect = seen.effect
             info = seen.info if call.acts and error is None else info
         return ToolOutcome(
             tool=call.tool,
