@@ -58,10 +58,13 @@ class FollowedBrowser:
         self.loop = watching_loop()
         self._address = address
         self._begin_s, self._end_s = begin_s, end_s
-        self._options = options
-        self.follower = self.loop.wait(BrowserFollower.open(address, **options), timeout_s)
         self.changed: Observation | None = None
-        """The page, if it had changed by itself when the latest step began."""
+        """The page that the latest step began on, if that is another than the one seen last."""
+        self._options = {"on_change": self._note_change, **options}
+        self.follower = self.loop.wait(BrowserFollower.open(address, **self._options), timeout_s)
+
+    def _note_change(self, seen: Observation) -> None:
+        self.changed = seen
 
     @property
     def first(self) -> Observation:
@@ -89,7 +92,7 @@ class FollowedBrowser:
         if self.follower.closed:
             self.follower = await BrowserFollower.open(self._address, **self._options)
         self.changed = None
-        self.changed = await self.follower.begin(tool, arguments, url=url)
+        await self.follower.begin(tool, arguments, url=url)
         return True
 
     async def _end(self, error: str | None) -> Observation | None:
