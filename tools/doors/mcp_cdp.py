@@ -14,10 +14,11 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from assay.browser.connect.devtools import follow_browser
+from assay.browser.connect.devtools import FollowedBrowser
 from assay.browser.connect.mcp.session import BrowserSession
 from tools.agreement import NOT_OFFERED, SHORT, Hands, Verdict
 from tools.doors.devtools import open_page
@@ -25,6 +26,8 @@ from tools.doors.devtools import open_page
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Page
 
+PATIENCE_S = 30.0
+"""How long a call is held back for a look: a busy machine says nothing of the rules."""
 TOOLS = {
     "click": "browser_click",
     "check": "browser_click",
@@ -109,7 +112,8 @@ async def judge(
         return Verdict(row["id"], row["family"], row["class"], row["sign"], None, NOT_OFFERED)
     async with open_page(browser, base + row["page"]) as (page, address):
         script = Hands(page, base, limit_ms)
-        followed = await asyncio.to_thread(follow_browser, address)
+        limits = {"begin_s": PATIENCE_S, "end_s": PATIENCE_S}
+        followed = await asyncio.to_thread(partial(FollowedBrowser, address, **limits))
         session = BrowserSession(browser=followed)
         for number, action in enumerate(actions):
             # An agent thinks between its steps.

@@ -40,18 +40,31 @@ class FollowedBrowser:
     up nobody for long. A browser that was started again at its address is followed again.
     """
 
-    def __init__(self, address: str, *, timeout_s: float | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        address: str,
+        *,
+        timeout_s: float | None = None,
+        begin_s: float = BEGIN_S,
+        end_s: float = END_S,
+        **options: Any,
+    ) -> None:
         """`address` is that of the debugging port, `http://127.0.0.1:9222` or `ws://…`.
 
         Raises `MissingExtra` without the package `websockets`, `DeadResource` if no browser
-        answers, and `TimeoutError` if none does within `timeout_s`.
+        answers, and `TimeoutError` if none does within `timeout_s`. The others are the limits of
+        `begin` and `end`.
         """
         self.loop = watching_loop()
         self._address = address
-        self._options = options
-        self.follower = self.loop.wait(BrowserFollower.open(address, **options), timeout_s)
+        self._begin_s, self._end_s = begin_s, end_s
         self.changed: Observation | None = None
-        """The page, if it had changed by itself when the latest step began."""
+        """The page that the latest step began on, if that is another than the one seen last."""
+        self._options = {"on_change": self._note_change, **options}
+        self.follower = self.loop.wait(BrowserFollower.open(address, **self._options), timeout_s)
+
+    def _note_change(self, seen: Observation) -> None:
+        self.changed = seen
 
     @property
     def first(self) -> Observation:
@@ -60,11 +73,11 @@ class FollowedBrowser:
 
     def begin(self, tool: str, arguments: Mapping[str, Any], url: str | None) -> bool:
         """Whether a step has begun to be watched, on the page with this address if there is one."""
-        return self._ask(self._begin(tool, arguments, url), BEGIN_S) is True
+        return self._ask(self._begin(tool, arguments, url), self._begin_s) is True
 
     def end(self, error: str | None) -> Observation | None:
         """What there is to see of the step that was begun; `None` if that cannot be said."""
-        return self._ask(self._end(error), END_S)
+        return self._ask(self._end(error), self._end_s)
 
     def close(self) -> None:
         """The browser is followed no more; it goes on as before."""
@@ -79,7 +92,7 @@ class FollowedBrowser:
         if self.follower.closed:
             self.follower = await BrowserFollower.open(self._address, **self._options)
         self.changed = None
-        self.changed = await self.follower.begin(tool, arguments, url=url)
+        await self.follower.begin(tool, arguments, url=url)
         return True
 
     async def _end(self, error: str | None) -> Observation | None:

@@ -12,7 +12,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
@@ -95,6 +95,8 @@ class FollowedTab:
     target_id: str
     session: ProtocolSession
     watch: PageWatch
+    seen: Observation
+    """The page as it was seen last."""
     active_at: float = 0.0
     calls: list[SeenCall] = field(default_factory=list)
     script_navigates: bool = False
@@ -115,7 +117,8 @@ class BrowserFollower:
     ) -> None:
         """`on_step` is called with each step, reported or seen.
 
-        `on_change` is called with a page that had changed by itself when a reported step began.
+        `on_change` is called before it with the page that the step began on, where that is another
+        than the one that was seen last: it has changed by itself, or is of another tab.
         """
         self._connection = connection
         self._selectors = selectors
@@ -124,6 +127,8 @@ class BrowserFollower:
         self._on_change = on_change
         self._tabs: dict[str, FollowedTab] = {}
         self._opening: set[asyncio.Task[None]] = set()
+        self._shown: FollowedTab | None = None
+        """The tab that was seen last."""
         self._reporting = False
         self._reported_tab: FollowedTab | None = None
         self._tool = ""
@@ -152,6 +157,7 @@ class BrowserFollower:
         try:
             await browser.send("Target.setAutoAttach", attach)
             await follower._first_tab()
+            follower._shown = follower._latest
         except (ProtocolError, DeadResource) as error:
             await follower.close()
             raise DeadResource(str(error)) from error
@@ -188,7 +194,7 @@ class BrowserFollower:
         with suppress(ProtocolError, TimeoutError):
             shown = await _is_shown(session)
             watch = await PageWatch.open(session, selectors=self._selectors, pictures=shown)
-            tab = FollowedTab(target_id, session, watch, active_at=monotonic())
+            tab = FollowedTab(target_id, session, watch, watch.first, active_at=monotonic())
             session.on("Runtime.bindingCalled", lambda event: self._on_binding(tab, event))
             session.on("Page.frameRequestedNavigation", lambda e: self._on_requested(tab, e))
             session.on("Page.frameScheduledNavigation", lambda e: self._on_requested(tab, e))
@@ -240,8 +246,7 @@ class BrowserFollower:
     @property
     def first(self) -> Observation:
         """What the browser showed when it was first looked at."""
-        tab = self._latest
-        return Observation("") if tab is None else tab.watch.first
+        return Observation("") if self._shown is None else self._shown.watch.first
 
     @property
     def _latest(self) -> FollowedTab | None:
@@ -274,9 +279,16 @@ class BrowserFollower:
             arguments["calls"] = [list(call) for call in calls]
         text = "; ".join(call.text for call in calls)
         tab.watch.name(last.tool, arguments)
-        observation = await tab.watch.end(gate=self._gate_for(tab))
+        observation = self._show(tab, await tab.watch.end(gate=self._gate_for(tab)))
         await self._stand_by(tab)
         self._on_step(SeenStep(text, last.tool, observation, arguments))
+
+    def _show(self, tab: FollowedTab, seen: Observation) -> Observation:
+        """What was seen of the tab, after what it showed before, if another one was seen last."""
+        if tab is not self._shown:
+            self._on_change(replace(tab.seen, outcome=None, events=None))
+        self._shown, tab.seen = tab, seen
+        return seen
 
     async def _stand_by(self, tab: FollowedTab) -> None:
         await tab.watch.stand_by()
@@ -301,11 +313,10 @@ class BrowserFollower:
 
     async def begin(
         self, tool: str, arguments: Mapping[str, Any] | None = None, *, url: str | None = None
-    ) -> Observation | None:
+    ) -> None:
         """The driver begins a step; what is seen until `end` is a part of it.
 
-        It is meant for the tab with this address, if there is one, else for the latest. Returns the
-        page if that has changed since the step before.
+        It is meant for the tab with this address, if there is one, else for the latest.
         """
         await self.flush()
         async with self._stepping:
@@ -316,21 +327,24 @@ class BrowserFollower:
                 tab.active_at = monotonic()
                 changed = await tab.watch.begin(tool, self._arguments)
                 if changed is not None:
+                    self._shown, tab.seen = tab, changed
                     self._on_change(changed)
-                return changed
-            return None
 
     async def end(self, error: BaseException | str | None = None, *, tell: bool = True) -> SeenStep:
         """The driver's step has ended, with this error of its own if with any."""
         async with self._stepping:
             await asyncio.gather(*self._opening)
             first, tab = self._reported_tab, self._latest
+            if first is not None and first.calls:
+                # A tab that it opened is not what it was done in.
+                tab = first
             target = None if tab is None else tab.watch.target
             if tab is None:
                 observation = Observation("")
             else:
                 tab.watch.name(self._tool, self._arguments)
-                observation = await tab.watch.end(error, gate=self._gate_for(tab))
+                seen = await tab.watch.end(error, gate=self._gate_for(tab))
+                observation = self._show(tab, seen)
             for each in {first, tab} - {None}:
                 assert each is not None
                 each.calls = []

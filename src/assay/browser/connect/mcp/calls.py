@@ -22,6 +22,9 @@ _TOOLS: Final = tomllib.loads(files(__package__).joinpath("server_tools.toml").r
 KINDS: Final[Mapping[str, Kind]] = {
     tool: kind for kind, tools in _TOOLS["kinds"].items() for tool in tools
 }
+VERBS: Final[Mapping[str, str]] = {
+    tool: verb for verb, tools in _TOOLS["verbs"].items() for tool in tools
+}
 READS: Final[Mapping[ReadAction, Sequence[str]]] = _TOOLS["reads"]
 """The tools that carry out each read-only action, the best first."""
 
@@ -51,6 +54,11 @@ class BrowserCall(NamedTuple):
     def target(self) -> str | None:
         return None if self.node is None else call_signature(self.kind, {"on": list(self.node)})
 
+    @property
+    def acts(self) -> bool:
+        """Whether something is done in the window, which a browser that is looked at shows."""
+        return self.kind != "read" or self.tool in VERBS
+
     def reads(self) -> tuple[ReadAction, ...]:
         """The read-only actions that the call carries out."""
         return tuple(action for action, tools in READS.items() if self.tool in tools)
@@ -59,9 +67,7 @@ class BrowserCall(NamedTuple):
 def watched_call(tool: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The call as one who watches the page knows it: a plain verb, an address, a value."""
     kind = KINDS.get(tool, "other")
-    verb = {"read": "wait", "other": tool, "dialog": tool}.get(kind, kind)
-    if tool == "browser_navigate_back":
-        verb = "back"
+    verb = VERBS.get(tool) or {"read": "wait", "other": tool, "dialog": tool}.get(kind, kind)
     options = {
         name: arguments[source]
         for name, source in (("url", "url"), ("value", "text"), ("value", "value"), ("key", "key"))

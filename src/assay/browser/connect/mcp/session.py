@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
-from assay.browser.connect.mcp.calls import BrowserCall, browser_call, watched_call
+from assay.browser.connect.mcp.calls import VERBS, BrowserCall, browser_call, watched_call
 from assay.browser.connect.mcp.hints import SessionHints
 from assay.browser.connect.mcp.proxy import load
 from assay.browser.connect.mcp.results import (
@@ -252,10 +252,10 @@ class BrowserSession(LoggedSteps):
         effect = call.effect
         if seen is not None:
             block = seen.block or block
-            if seen.target is not None and call.kind in ("click", "press"):
+            clicked = call.kind == "click" and seen.target is not None
+            if clicked or call.kind == "press" or call.tool in VERBS:
                 effect = seen.effect
-            if call.kind != "read" and error is None:
-                info = seen.info
+            info = seen.info if call.acts and error is None else info
         return ToolOutcome(
             tool=call.tool,
             call=call.signature,
