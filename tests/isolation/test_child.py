@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from assay.isolation import frames, processes
+from assay.isolation import frames, kernel, processes
 from assay.isolation.child import LOG_BYTES, ChildProcess
 from tests.ended import has_ended
 
@@ -149,7 +149,7 @@ def test_a_deadline_is_kept_and_the_child_can_be_started_again(
 def test_a_process_that_calls_itself_a_tracker_is_counted_and_killed(
     child: ChildProcess, options: str
 ) -> None:
-    words = [sys.executable, "-c", "import time; time.sleep(600)", processes.TRACKER]
+    words = [sys.executable, "-c", "import time; time.sleep(600)", kernel.TRACKER]
     pid = run(child, f"subprocess.Popen({words}, start_new_session=True{options}).pid")
     assert pid in {process.pid for process in child.family()}
     child.close()
