@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import resource
 import threading
 import time
 from collections.abc import Mapping
 from typing import Any
 
 from assay.errors import BadParameter
-from assay.isolation.child import ChildProcess, same_interpreter
+from assay.isolation.child import module_child
 from assay.isolation.frames import BadFrame, PipeClosed
 from assay.registry import find_reward
 from assay.report.sensitivity import ScoredVariant, Sensitivity
@@ -57,12 +56,7 @@ class RewardTryout:
     def _run(self, request: dict[str, Any]) -> dict[str, Any]:
         if not self._places.acquire(timeout=self._limit_s):
             raise BadParameter("other rewards are being tried; try again in a moment")
-        command, environment = same_interpreter("assay.viewer.tryout_child")
-        child = ChildProcess(
-            command,
-            environment=environment,
-            limits={resource.RLIMIT_DATA: self._memory_mb * 1024 * 1024},
-        )
+        child = module_child("assay.viewer.tryout_child", memory_bytes=self._memory_mb << 20)
         try:
             child.start()
             child.receive(time.monotonic() + START_S)
