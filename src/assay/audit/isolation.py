@@ -32,8 +32,8 @@ from assay.audit.target import TargetSpec
 from assay.errors import BadParameter, UnknownName
 from assay.isolation import processes
 from assay.isolation.child import STANDALONE
-from assay.isolation.frames import BadFrame, PipeClosed
-from assay.isolation.supervised import NotStartable, SupervisedChild, is_supervisor
+from assay.isolation.frames import BadFrame, PipeClosed, decode_object
+from assay.isolation.supervised import SupervisedChild, SupervisorReport, is_supervisor
 from assay.resources.scratch import scratch_prefix
 
 Place = Literal["main", "thread", "loop", "spawn", "fork", "crowd"]
@@ -42,6 +42,8 @@ Place = Literal["main", "thread", "loop", "spawn", "fork", "crowd"]
 CHILD_FOLDER = Path(__file__).parent / "child"
 INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT")
 """The variables of the audit that a target sees; keys and tokens are not among them."""
+LONGEST_FRAME = 8 * 1024 * 1024
+"""An answer, with the names of what the target did beside."""
 BATCH_CALLS = 256
 BATCH_BYTES = 16 * 1024 * 1024
 STOP_S = 5.0
@@ -122,6 +124,7 @@ class IsolatedTarget:
         self._child = SupervisedChild(
             [spec.python, "-m", "assay_audit_child"],
             memory_bytes=limits.memory_mb * megabyte,
+            longest_frame=LONGEST_FRAME,
             environment=self._variables(),
             folder=self.work,
             limits={
@@ -168,20 +171,21 @@ class IsolatedTarget:
         try:
             self._child.open(deadline)
             self._child.send(opening, deadline)
-            answer = self._child.receive(deadline)
+            answer = self._receive(deadline)
             if "unloadable" in answer:
                 raise UnknownName(f"cannot load {self.spec.text}: {answer['unloadable']!s:.1000}")
             self.facts = read_facts(answer)
         except (PipeClosed, BadFrame, TimeoutError) as error:
             lines = self._child.stderr_tail().splitlines()
             message = lines[-1][:300] if lines else "it left no message"
+            report = None if isinstance(error, TimeoutError) else self._child.report()
             self._child.close()
+            if report is not None and report.unstartable:
+                raise BadParameter(
+                    f"cannot start {self.spec.python!r}: {report.unstartable}; "
+                    "name a Python interpreter by its path"
+                ) from error
             raise UnknownName(f"cannot load {self.spec.text}: {error}; {message}") from error
-        except NotStartable as error:
-            self._child.close()
-            raise BadParameter(
-                f"cannot start {self.spec.python!r}: {error}; name a Python interpreter by its path"
-            ) from error
         except UnknownName:
             self._child.close()
             raise
@@ -222,10 +226,10 @@ class IsolatedTarget:
         with suppress(PipeClosed, TimeoutError, BadFrame):
             self._child.send({"op": "bye"}, min(deadline, time.monotonic() + 1.0))
             while time.monotonic() < deadline:
-                self._child.receive(deadline)
-        if self._child.end is None:
-            self.traces.lingered += 1
-        self._close_child()
+                self._receive(deadline)
+        report = self._child.report(max(0.0, deadline - time.monotonic()))
+        self.traces.lingered += report is None
+        self._close_child(report)
 
     def close(self) -> None:
         """End every process of the target, and remove its files."""
@@ -244,21 +248,28 @@ class IsolatedTarget:
             self._child.send({**request, "calls": wire_calls}, time.monotonic() + limit + 30)
             while not progress.ended:
                 wait_s = limit if progress.running else limit + slack_s
-                progress.take(self._child.receive(time.monotonic() + wait_s), time.monotonic())
+                progress.take(self._receive(time.monotonic() + wait_s), time.monotonic())
             self._note(progress.events)
             return progress.all_results()
         except TimeoutError:
+            report = None
             ended = CallResult("timeout", None, f"no verdict within {limit:g} s", seconds=limit)
         except (PipeClosed, BadFrame) as error:
-            ended = CallResult("crashed", None, f"its process ended ({self._describe_end(error)})")
+            report = self._child.report() if isinstance(error, PipeClosed) else None
+            why = _describe_end(report, error)
+            ended = CallResult("crashed", None, f"its process ended ({why})")
         self.traces.deaths += 1
-        self._close_child()
+        self._close_child(report)
         return progress.results_with(ended)
 
-    def _close_child(self) -> None:
+    def _receive(self, deadline: float) -> dict[str, Any]:
+        """The target's next frame. Raises as `ChildProcess.receive` does."""
+        return decode_object(self._child.receive_bytes(deadline))
+
+    def _close_child(self, report: SupervisorReport | None) -> None:
         """Kill what is left of it, and keep what its supervisor reported of its end."""
-        if self._child.end is not None:
-            self.traces.survivors += map(_describe, self._child.end.survivors)
+        if report is not None:
+            self.traces.survivors += map(_describe, report.survivors)
         self._child.close()
 
     def _note(self, events: Sequence[tuple[str, str]]) -> None:
@@ -273,21 +284,6 @@ class IsolatedTarget:
         if len(strays) > MOST_STRAYS:
             self.traces.survivors += [_describe(stray.command) for stray in strays]
             processes.kill(strays)
-
-    def _describe_end(self, error: Exception) -> str:
-        """Why there is no answer."""
-        if not isinstance(error, PipeClosed):
-            return f"unreadable answer: {error}"
-        with suppress(PipeClosed, BadFrame, TimeoutError):
-            deadline = time.monotonic() + 1.0
-            while self._child.end is None and time.monotonic() < deadline:
-                self._child.receive(deadline)
-        end = self._child.end
-        if end is None:
-            return "its supervisor ended"
-        code = end.exit_code
-        ended = f"signal {-code}" if code < 0 else f"exit code {code}"
-        return end.because or ended
 
     def _variables(self) -> dict[str, str]:
         inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
@@ -313,6 +309,16 @@ def _copy_files(source: Path, folder: Path) -> None:
             plain = path.is_file() and not path.is_symlink() and path.suffix != ".py"
             if plain and path.stat().st_size <= COPIED_BYTES:
                 shutil.copyfile(path, folder / path.name)
+
+
+def _describe_end(report: SupervisorReport | None, error: Exception) -> str:
+    """Why there is no answer."""
+    if not isinstance(error, PipeClosed):
+        return f"unreadable answer: {error}"
+    if report is None or report.ended is None:
+        return "its supervisor ended"
+    code = report.ended
+    return report.because or (f"signal {-code}" if code < 0 else f"exit code {code}")
 
 
 def _describe(command: str) -> str:

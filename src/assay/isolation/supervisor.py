@@ -7,10 +7,9 @@ those that outlive it. It adds up the memory of all of them, shared memory inclu
 when that is too much. Where the kernel allows it, all of them live in a process namespace of their
 own: they see no other process in /proc, cannot send this one a signal, and end with it.
 
-The first frame from the owner says what to run; the following ones go to the process as they are.
-The first byte of a frame to the owner says whose it is. After `THEIRS` is a frame of the process,
-whatever it holds; after `OURS` an object of this program's: `{"unstartable": WHY}`, or at last
-`{"ended": CODE, "because": WORD, "survivors": [COMMAND, …]}`.
+The first frame from the owner says what to run, with the descriptor of a file for the report:
+`{"ended": CODE, "because": WORD, "survivors": [COMMAND, …]}`, or `{"unstartable": WHY}`. After it
+the process has the owner's pipes for itself.
 
 `isolation/supervised.py` is the owner's side. It imports the standard library alone, and little of
 it: it is started for every process.
@@ -28,12 +27,6 @@ from typing import Any
 
 from . import frames, kernel
 
-OURS, THEIRS = b"o", b"t"
-CHUNK = 1 << 20
-LONGEST_FRAME = 8 * 1024 * 1024
-"""Of the process: an answer, with the names of what it did beside."""
-MOST_PENDING = 32 * 1024 * 1024
-"""Bytes that wait for the owner, above which the process has to wait too."""
 MOST_PROCESSES = 256
 TICK_S = 0.05
 LINGER_S = 0.5
@@ -82,106 +75,34 @@ def probe() -> int:
 
 
 class Supervisor:
-    """The process with its pipes, watched until it has ended."""
+    """The process, watched until it has ended."""
 
     def __init__(self, opening: dict[str, Any], read_fd: int, write_fd: int) -> None:
         self._memory_bytes: int = opening["memory_bytes"]
-        self._owner_in, self._owner_out = read_fd, write_fd
-        requests, answers = os.pipe(), os.pipe()
-        self._process_in, self._process_out = requests[1], answers[0]
         self._wake, wake = os.pipe()
         for fd in (self._wake, wake):
             os.set_blocking(fd, False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wake)
-        self._to_process, self._to_owner, self._from_process = bytearray(), bytearray(), bytearray()
         self._because = ""
         self._exit_code: int | None = None
-        self._process = _start(opening["command"], requests[0], answers[1])
-        for fd in (requests[0], answers[1]):
+        self._process = _start(opening["command"], read_fd, write_fd)
+        for fd in (read_fd, write_fd):
             os.close(fd)
-        for fd in (self._owner_in, self._owner_out, self._process_in, self._process_out):
-            os.set_blocking(fd, False)
 
-    def run(self) -> None:
-        """Pass frames on until the process has ended; then report what it left."""
+    def run(self) -> dict[str, Any]:
+        """Wait until the process has ended; return what is to be reported of it."""
         next_look = 0.0
         while self._exit_code is None:
-            self._pass_on()
+            if select.select([self._wake], [], [], TICK_S)[0]:
+                os.read(self._wake, 4096)
             now = time.monotonic()
             if now >= next_look:
                 next_look = now + TICK_S
                 self._look_after()
             self._reap()
-        self._read_process()
-        report = {
-            "ended": self._exit_code,
-            "because": self._because,
-            "survivors": self._survivors(),
-        }
-        self._to_owner += frames.wrap(OURS + frames.dump(report))
-        os.set_blocking(self._owner_out, True)
-        self._flush(self._owner_out, self._to_owner)
-
-    def _pass_on(self) -> None:
-        """Read and write what can be, and wait for it a tick at most."""
-        poll = select.poll()
-        poll.register(self._wake, select.POLLIN)
-        if not self._to_process and self._owner_in >= 0:
-            poll.register(self._owner_in, select.POLLIN)
-        if self._to_process and self._process_in >= 0:
-            poll.register(self._process_in, select.POLLOUT)
-        if self._to_owner:
-            poll.register(self._owner_out, select.POLLOUT)
-        if self._process_out >= 0 and len(self._to_owner) < MOST_PENDING:
-            poll.register(self._process_out, select.POLLIN)
-        for fd, _ in poll.poll(TICK_S * 1000):
-            if fd == self._wake:
-                _read(fd)
-            elif fd == self._owner_in:
-                self._read_owner()
-            elif fd == self._process_in:
-                self._write_process()
-            elif fd == self._owner_out:
-                self._flush(fd, self._to_owner)
-            else:
-                self._read_process()
-
-    def _read_owner(self) -> None:
-        chunk = _read(self._owner_in)
-        if chunk == b"":
-            self._end("the audit is gone")
-        self._to_process += chunk or b""
-
-    def _write_process(self) -> None:
-        try:
-            self._flush(self._process_in, self._to_process)
-        except BrokenPipeError:
-            # Not our end yet: it may have answered before it closed its pipe.
-            os.close(self._process_in)
-            self._process_in = -1
-            self._to_process.clear()
-
-    def _read_process(self) -> None:
-        if self._process_out < 0:
-            return
-        while chunk := _read(self._process_out):
-            self._from_process += chunk
-            if len(self._from_process) > LONGEST_FRAME + CHUNK or len(chunk) < CHUNK // 16:
-                break
-        try:
-            while (body := frames.take(self._from_process, longest=LONGEST_FRAME)) is not None:
-                self._to_owner += frames.wrap(THEIRS + body)
-        except frames.BadFrame as error:
-            self._end(f"unreadable answer: {error}")
-        if chunk == b"":
-            os.close(self._process_out)
-            self._process_out = -1
-
-    def _flush(self, fd: int, buffer: bytearray) -> None:
-        with contextlib.suppress(BlockingIOError):
-            while buffer:
-                del buffer[: os.write(fd, memoryview(buffer)[:CHUNK].tobytes())]
+        survivors = self._survivors()
+        return {"ended": self._exit_code, "because": self._because, "survivors": survivors}
 
     def _look_after(self) -> None:
         """End the process if it has become too much."""
@@ -222,8 +143,7 @@ class Supervisor:
             for pid in commands.keys() - trackers:
                 kernel.kill(pid)
             trackers.difference_update(self._await_end(TRACKER_S))
-        self._end("left")
-        self._because = ""
+        self._end("")
         return [command for pid, command in commands.items() if pid not in trackers]
 
     def _await_end(self, limit_s: float) -> list[int]:
@@ -266,25 +186,15 @@ def _start(command: list[str], read_fd: int, write_fd: int) -> int:
     return pid
 
 
-def _read(fd: int) -> bytes | None:
-    """What can be read now: empty at the end of the pipe, `None` if there is nothing."""
-    try:
-        return os.read(fd, CHUNK)
-    except BlockingIOError:
-        return None
-
-
 def supervise(opening: dict[str, Any], read_fd: int, write_fd: int) -> None:
     """Run the process to its end; nothing is raised for what it does."""
     kernel.set_option(kernel.PR_SET_CHILD_SUBREAPER, 1)
     kernel.set_option(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     try:
-        supervisor = Supervisor(opening, read_fd, write_fd)
+        report = Supervisor(opening, read_fd, write_fd).run()
     except OSError as error:
-        frames.send_bytes(write_fd, OURS + frames.dump({"unstartable": error.strerror}))
-        return
-    with contextlib.suppress(BrokenPipeError):
-        supervisor.run()
+        report = {"unstartable": error.strerror}
+    os.write(opening["report"], frames.dump(report))
 
 
 def main() -> int:
@@ -310,6 +220,7 @@ def main() -> int:
             code = 0
         finally:
             os._exit(code)
-    os.close(write_fd)
+    for fd in (read_fd, write_fd):
+        os.close(fd)
     _, status = os.waitpid(first, 0)
     return 0 if status == 0 else 1
