@@ -21,8 +21,8 @@ from assay.isolation.child import ChildProcess, is_of_a_child, module_child
 from assay.isolation.frames import BadFrame, PipeClosed
 from assay.server import jobs
 from assay.server.jobs import ROW_SHARE, Preparation, Turn
-from assay.server.progress import Place, Progress
 from assay.server.telemetry import log
+from assay.server.worker import Place, Progress
 
 T = TypeVar("T")
 
