@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from assay.isolation import frames, kernel, processes
-from assay.isolation.child import LOG_BYTES, ChildProcess
+from assay.isolation.child import LOG_BYTES, STANDALONE, ChildProcess
 from tests.ended import has_ended
 
 SERVANT = """
@@ -93,9 +93,17 @@ def open_files() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-def test_the_frames_need_nothing_but_the_standard_library() -> None:
-    script = str(frames.__file__)
-    done = subprocess.run([sys.executable, "-I", "-S", script], capture_output=True, check=False)
+@pytest.mark.parametrize("module", ["frames", "kernel", "supervisor", "values", "zygote.program"])
+def test_what_children_import_without_the_package_needs_the_standard_library_alone(
+    module: str,
+) -> None:
+    code = (
+        f"import sys; sys.path.insert(0, {STANDALONE!r}); import assay_isolation.{module}; "
+        "sys.exit('assay' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code], capture_output=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, b"")
 
 
