@@ -258,13 +258,13 @@ def descendants(root: int) -> list[int]:
         children.setdefault(int(parent), []).append(pid)
         if state in (b"Z", b"X"):
             ended.add(pid)
-    found: list[int] = []
+    family: list[int] = []
     pending = [root]
     while pending:
         below = children.pop(pending.pop(), [])
-        found += below
+        family += below
         pending += below
-    return [pid for pid in found if pid not in ended]
+    return [pid for pid in family if pid not in ended]
 
 
 def command(pid: int) -> str:
