@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
 from assay.audit.checks import CHECKS
-from assay.audit.child.assay_audit_child.loading import detect
-from assay.audit.child.assay_audit_child.places import CallDispatcher
 from assay.audit.context import CheckContext
 from assay.audit.data import built_in
 from assay.audit.findings import CallResult, Finding, GraderCall, Sample
 from assay.audit.isolation import USUAL, IsolatedTarget, Place, Surroundings
 from assay.audit.replies import MeasuredResult
 from assay.audit.session import AuditSession, FreshProcess
+from assay.isolation.child import STANDALONE
 from assay.registry import find_reward
 from assay.schema.audit import Budget, Kind
+
+sys.path.append(STANDALONE)  # As the process of a target has it.
+from assay.audit.child.assay_audit_child.loading import detect
+from assay.audit.child.assay_audit_child.places import CallDispatcher
 
 
 class InProcess(AuditSession):

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from assay.audit.findings import GraderCall
-from assay.audit.isolation import IsolatedTarget, ProcessLimits, has_namespaces
-from assay.audit.replies import BatchProgress, read_frame
+from assay.audit.isolation import IsolatedTarget, ProcessLimits
+from assay.audit.replies import BatchProgress
 from assay.audit.target import parse_target
 from assay.errors import UnknownName
-from assay.isolation.frames import BadFrame
+from assay.isolation.frames import BadFrame, decode_object
+from assay.isolation.supervised import has_namespaces
 from tests.audit.zoo import hostile
 
 BODY = """
@@ -283,7 +284,7 @@ def test_a_frame_that_cannot_come_next_is_refused(text: str) -> None:
     progress = BatchProgress(1)
     progress.take({"start": 0}, 0.0)
     with pytest.raises(BadFrame):
-        progress.take(read_frame(text.encode("latin-1")), 0.0)
+        progress.take(decode_object(text.encode("latin-1")), 0.0)
 
 
 @pytest.mark.parametrize("name", ["environment_of_parent", "environment_above"])
@@ -304,7 +305,7 @@ def test_a_target_finds_no_key_of_the_audit(
 def test_without_namespaces_orphans_are_found_all_the_same(
     attack: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.audit.isolation.has_namespaces", lambda: False)
+    monkeypatch.setattr("assay.isolation.supervised.has_namespaces", lambda: False)
     _, isolated = attack("escaped_and_dead", "a")
     assert isolated.traces.survivors == [" ".join(SLEEP)]
     assert attack("shared_memory", "a")[0] == ["crashed"]

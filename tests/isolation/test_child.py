@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from assay.isolation import frames, processes
-from assay.isolation.child import LOG_BYTES, ChildProcess
+from assay.isolation import frames, kernel, processes
+from assay.isolation.child import LOG_BYTES, STANDALONE, ChildProcess
 from tests.ended import has_ended
 
 SERVANT = """
@@ -93,9 +93,17 @@ def open_files() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-def test_the_frames_need_nothing_but_the_standard_library() -> None:
-    script = str(frames.__file__)
-    done = subprocess.run([sys.executable, "-I", "-S", script], capture_output=True, check=False)
+@pytest.mark.parametrize("module", ["frames", "kernel", "supervisor", "values", "zygote.program"])
+def test_what_children_import_without_the_package_needs_the_standard_library_alone(
+    module: str,
+) -> None:
+    code = (
+        f"import sys; sys.path.insert(0, {STANDALONE!r}); import assay_isolation.{module}; "
+        "sys.exit('assay' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code], capture_output=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, b"")
 
 
@@ -149,7 +157,7 @@ def test_a_deadline_is_kept_and_the_child_can_be_started_again(
 def test_a_process_that_calls_itself_a_tracker_is_counted_and_killed(
     child: ChildProcess, options: str
 ) -> None:
-    words = [sys.executable, "-c", "import time; time.sleep(600)", processes.TRACKER]
+    words = [sys.executable, "-c", "import time; time.sleep(600)", kernel.TRACKER]
     pid = run(child, f"subprocess.Popen({words}, start_new_session=True{options}).pid")
     assert pid in {process.pid for process in child.family()}
     child.close()

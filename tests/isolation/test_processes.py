@@ -10,7 +10,8 @@ import sys
 
 import pytest
 
-from assay.isolation.processes import is_alive, kill_family, list_family
+from assay.isolation.kernel import is_alive
+from assay.isolation.processes import kill_family, list_family
 
 PARENT = """
 import os, re, signal, sys, time

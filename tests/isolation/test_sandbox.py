@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from assay.cli.main import main
-from assay.isolation.processes import is_alive, list_family
+from assay.isolation.kernel import is_alive
+from assay.isolation.processes import list_family
 from assay.isolation.sandbox import NoSandbox, RunEnd, SandboxLimits, SandboxRun, shared_sandbox
 
 LIMITS = SandboxLimits(time_s=5.0)
@@ -137,7 +138,7 @@ def test_what_a_program_leaves_behind_is_gone_with_its_run() -> None:
     assert stdout_of(daemon) == "left\n"
     assert [one for one in list_family(root=os.getpid()) if "sleep" in one.command] == []
     zygote = next(
-        one.pid for one in list_family(root=os.getpid()) if "sandbox_child" in one.command
+        one.pid for one in list_family(root=os.getpid()) if "assay_isolation.zygote" in one.command
     )
     below = [one for one in list_family(root=zygote) if one.pid != zygote]
     deadline = time.monotonic() + 2

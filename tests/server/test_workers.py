@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from assay.isolation.processes import is_alive
+from assay.isolation.kernel import is_alive
 from assay.server.jobs import Turn, read_body
 from assay.server.pool import WorkerLost, WorkerPool
 from tests.ended import has_ended

@@ -1,7 +1,7 @@
 """The bounded child process in which the target is called.
 
 Its folder, temporary files and environment are its own, beside what every `ChildProcess` has. A
-supervisor (`child/supervisor.py`) stands between the audit and the target: it adopts what the
+supervisor (`isolation/supervisor.py`) stands between the audit and the target: it adopts what the
 target starts, counts memory, and hides other processes where the kernel lets it. A call that takes
 too long ends all of them, and the next call gets new ones. What a target may still do: use the
 network, and read files.
@@ -18,38 +18,36 @@ import json
 import os
 import resource
 import shutil
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
 from assay.audit.findings import CallResult, GraderCall
-from assay.audit.replies import BatchProgress, MeasuredResult, read_facts, read_frame
+from assay.audit.replies import BatchProgress, MeasuredResult, read_facts
 from assay.audit.target import TargetSpec
 from assay.errors import BadParameter, UnknownName
 from assay.isolation import processes
-from assay.isolation.child import ChildProcess
-from assay.isolation.frames import BadFrame, PipeClosed
+from assay.isolation.child import STANDALONE
+from assay.isolation.frames import BadFrame, PipeClosed, decode_object
+from assay.isolation.supervised import SupervisedChild, SupervisorReport, is_supervisor
 from assay.resources.scratch import scratch_prefix
 
 Place = Literal["main", "thread", "loop", "spawn", "fork", "crowd"]
 """`crowd` is eight threads at the same time."""
 
 CHILD_FOLDER = Path(__file__).parent / "child"
-SUPERVISOR: Final = CHILD_FOLDER / "supervisor.py"
 INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT")
 """The variables of the audit that a target sees; keys and tokens are not among them."""
+LONGEST_FRAME = 8 * 1024 * 1024
+"""An answer, with the names of what the target did beside."""
 BATCH_CALLS = 256
 BATCH_BYTES = 16 * 1024 * 1024
 STOP_S = 5.0
 """For the process to end by itself."""
-PROBE_S = 10.0
 COPIED_FILES = 100
 COPIED_BYTES = 1024 * 1024
 MOST_STRAYS = 32
@@ -123,9 +121,10 @@ class IsolatedTarget:
         if surroundings.files_of is not None:
             _copy_files(surroundings.files_of, self.work)
         megabyte = 1024 * 1024
-        self._end: dict[str, Any] | None = None
-        self._child = ChildProcess(
-            [sys.executable, "-I", "-S", str(SUPERVISOR)],
+        self._child = SupervisedChild(
+            [spec.python, "-m", "assay_audit_child"],
+            memory_bytes=limits.memory_mb * megabyte,
+            longest_frame=LONGEST_FRAME,
             environment=self._variables(),
             folder=self.work,
             limits={
@@ -163,13 +162,6 @@ class IsolatedTarget:
         """
         if self._child.pid is not None:
             return self.facts
-        self._end = None
-        self._child.start()
-        supervision = {
-            "command": [self.spec.python, "-m", "assay_audit_child"],
-            "memory_bytes": self.limits.memory_mb * 1024 * 1024,
-            "namespace": has_namespaces(),
-        }
         opening = {
             "target": self.spec.to_wire(),
             "marker": MARKER,
@@ -177,7 +169,7 @@ class IsolatedTarget:
         }
         deadline = time.monotonic() + self.limits.load_s
         try:
-            self._child.send(supervision, deadline)
+            self._child.open(deadline)
             self._child.send(opening, deadline)
             answer = self._receive(deadline)
             if "unloadable" in answer:
@@ -186,9 +178,15 @@ class IsolatedTarget:
         except (PipeClosed, BadFrame, TimeoutError) as error:
             lines = self._child.stderr_tail().splitlines()
             message = lines[-1][:300] if lines else "it left no message"
+            report = None if isinstance(error, TimeoutError) else self._child.report()
             self._child.close()
+            if report is not None and report.unstartable:
+                raise BadParameter(
+                    f"cannot start {self.spec.python!r}: {report.unstartable}; "
+                    "name a Python interpreter by its path"
+                ) from error
             raise UnknownName(f"cannot load {self.spec.text}: {error}; {message}") from error
-        except (BadParameter, UnknownName):
+        except UnknownName:
             self._child.close()
             raise
         return self.facts
@@ -227,11 +225,11 @@ class IsolatedTarget:
         deadline = time.monotonic() + STOP_S
         with suppress(PipeClosed, TimeoutError, BadFrame):
             self._child.send({"op": "bye"}, min(deadline, time.monotonic() + 1.0))
-            while True:
+            while time.monotonic() < deadline:
                 self._receive(deadline)
-        if self._end is None:
-            self.traces.lingered += 1
-        self._close_child()
+        report = self._child.report(max(0.0, deadline - time.monotonic()))
+        self.traces.lingered += report is None
+        self._close_child(report)
 
     def close(self) -> None:
         """End every process of the target, and remove its files."""
@@ -254,34 +252,24 @@ class IsolatedTarget:
             self._note(progress.events)
             return progress.all_results()
         except TimeoutError:
+            report = None
             ended = CallResult("timeout", None, f"no verdict within {limit:g} s", seconds=limit)
         except (PipeClosed, BadFrame) as error:
-            ended = CallResult("crashed", None, f"its process ended ({self._describe_end(error)})")
+            report = self._child.report() if isinstance(error, PipeClosed) else None
+            why = _describe_end(report, error)
+            ended = CallResult("crashed", None, f"its process ended ({why})")
         self.traces.deaths += 1
-        self._close_child()
+        self._close_child(report)
         return progress.results_with(ended)
 
     def _receive(self, deadline: float) -> dict[str, Any]:
-        """The target's next frame.
+        """The target's next frame. Raises as `ChildProcess.receive` does."""
+        return decode_object(self._child.receive_bytes(deadline))
 
-        Raises `PipeClosed` if it has ended, and `BadFrame` for what is not an object.
-        """
-        frame = self._child.receive(deadline)
-        if "unstartable" in frame:
-            raise BadParameter(
-                f"cannot start {self.spec.python!r}: {frame['unstartable']}; "
-                "name a Python interpreter by its path"
-            )
-        if "ended" in frame:
-            self._end = frame
-            raise PipeClosed("the process ended without an answer")
-        # The supervisor sends bytes as Latin-1, whatever they are.
-        return read_frame(frame["frame"].encode("latin-1"))
-
-    def _close_child(self) -> None:
+    def _close_child(self, report: SupervisorReport | None) -> None:
         """Kill what is left of it, and keep what its supervisor reported of its end."""
-        if self._end is not None:
-            self.traces.survivors += [_describe(command) for command in self._end["survivors"]]
+        if report is not None:
+            self.traces.survivors += map(_describe, report.survivors)
         self._child.close()
 
     def _note(self, events: Sequence[tuple[str, str]]) -> None:
@@ -292,25 +280,10 @@ class IsolatedTarget:
 
     def _thin_out(self) -> None:
         """Kill what the target has started and left running, if it is more than it may."""
-        strays = tuple(one for one in self._child.family() if _is_stray(one.command))
+        strays = tuple(one for one in self._child.family() if not is_supervisor(one.command))
         if len(strays) > MOST_STRAYS:
             self.traces.survivors += [_describe(stray.command) for stray in strays]
             processes.kill(strays)
-
-    def _describe_end(self, error: Exception) -> str:
-        """Why there is no answer."""
-        if not isinstance(error, PipeClosed):
-            return f"unreadable answer: {error}"
-        if self._end is None:
-            with suppress(PipeClosed, BadFrame, TimeoutError):
-                deadline = time.monotonic() + 1.0
-                while True:
-                    self._receive(deadline)
-        if self._end is None:
-            return "its supervisor ended"
-        code = self._end["ended"]
-        ended = f"signal {-code}" if code < 0 else f"exit code {code}"
-        return self._end["because"] or ended
 
     def _variables(self) -> dict[str, str]:
         inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
@@ -321,22 +294,12 @@ class IsolatedTarget:
             **self._surroundings.variables,
             "HOME": str(self._folder / "home"),
             "TMPDIR": str(self._folder / "tmp"),
-            "PYTHONPATH": str(CHILD_FOLDER),
+            "PYTHONPATH": f"{CHILD_FOLDER}{os.pathsep}{STANDALONE}",
             "PYTHONHASHSEED": str(self._surroundings.hash_seed),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONUTF8": "1",
             "OMP_NUM_THREADS": "1",
         }
-
-
-@lru_cache(maxsize=1)
-def has_namespaces() -> bool:
-    """Whether the target can be given a process namespace of its own on this machine."""
-    command = [sys.executable, "-I", "-S", str(SUPERVISOR), "--probe"]
-    with suppress(OSError, subprocess.TimeoutExpired):
-        probe = subprocess.run(command, capture_output=True, timeout=PROBE_S, check=False)
-        return probe.returncode == 0
-    return False
 
 
 def _copy_files(source: Path, folder: Path) -> None:
@@ -348,9 +311,14 @@ def _copy_files(source: Path, folder: Path) -> None:
                 shutil.copyfile(path, folder / path.name)
 
 
-def _is_stray(command: str) -> bool:
-    """Whether a process is none of the supervisor's own."""
-    return str(SUPERVISOR) not in command
+def _describe_end(report: SupervisorReport | None, error: Exception) -> str:
+    """Why there is no answer."""
+    if not isinstance(error, PipeClosed):
+        return f"unreadable answer: {error}"
+    if report is None or report.ended is None:
+        return "its supervisor ended"
+    code = report.ended
+    return report.because or (f"signal {-code}" if code < 0 else f"exit code {code}")
 
 
 def _describe(command: str) -> str:

@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any, Final, get_args
 
 from assay.audit.findings import CallResult, Status
-from assay.isolation.frames import BadFrame, decode
+from assay.isolation.frames import BadFrame
 
 CROWD: Final = 8
 """Threads that may be at work at once."""
@@ -110,14 +110,6 @@ class BatchProgress:
             what, detail = (_text(part) for part in event)
             self.events.append((what, detail))
         self.ended = True
-
-
-def read_frame(body: bytes) -> dict[str, Any]:
-    """The object in the body of a frame. Raises `BadFrame` for anything else."""
-    value = decode(body)
-    if not isinstance(value, dict):
-        raise BadFrame(f"{type(value).__name__} where an object is expected")
-    return value
 
 
 def read_facts(frame: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,6 @@ from __future__ import annotations
 import os
 import resource
 import secrets
-import select
 import signal
 import subprocess
 import sys
@@ -34,12 +33,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
-from assay.isolation import frames, processes
+from assay.isolation import frames, kernel, processes
 
-POLL_S = 0.25
-"""How often a wait looks whether the process has ended: another may hold its pipes open."""
+STANDALONE = str(Path(__file__).with_name("standalone"))
+"""The folder from which children that run without the package import `assay_isolation`."""
 WAIT_S = 0.005
 REAP_S = 10.0
 TAIL_BYTES = 2_000
@@ -49,12 +48,6 @@ TRACKER_S = 0.5
 """For Python's own trackers to tidy up after processes that were killed."""
 KILL_ROUNDS = 5
 """Listings of the family, in case it grows while it is being killed."""
-
-
-def same_interpreter(module: str) -> tuple[list[str], dict[str, str]]:
-    """Command and environment to run a module as this interpreter would find it."""
-    path = os.pathsep.join(entry for entry in sys.path if entry)
-    return [sys.executable, "-P", "-m", module], {**os.environ, "PYTHONPATH": path}
 
 
 class ChildProcess:
@@ -84,14 +77,16 @@ class ChildProcess:
         self.mark = secrets.token_hex(16)
         """A text in the environment of every process that descends from this child."""
         self.lock = threading.RLock()
-        self._command = list(command)
-        self._environment = dict(environment)
-        self._folder = folder
-        self._limits = {resource.RLIMIT_CORE: 0, **(limits or {})}
+        self._launch = _Launch(
+            list(command),
+            dict(environment),
+            folder,
+            {resource.RLIMIT_CORE: 0, **(limits or {})},
+            tuple(inherit),
+            show_output,
+            own_session,
+        )
         self._longest_frame = longest_frame
-        self._inherit = tuple(inherit)
-        self._show_output = show_output
-        self._own_session = own_session
         self._process: _Process | None = None
         self._release: weakref.finalize[..., ChildProcess] | None = None
         _open_children().add(self)
@@ -111,18 +106,7 @@ class ChildProcess:
         """Start the command, unless it was started already. Raises `OSError` if it cannot be."""
         with self.lock:
             if self._process is None:
-                marks = [mark for mark in (os.environ.get(processes.MARKS), self.mark) if mark]
-                environment = {**self._environment, processes.MARKS: ":".join(marks)}
-                self._process = _Process(
-                    self._command,
-                    environment,
-                    self._folder,
-                    self._limits,
-                    self.mark,
-                    inherit=self._inherit,
-                    show_output=self._show_output,
-                    own_session=self._own_session,
-                )
+                self._process = _Process(self._launch, self.mark)
                 self._release = weakref.finalize(self, self._process.release)
 
     def ask(self, request: Any, *, timeout_s: float) -> Any:
@@ -133,8 +117,7 @@ class ChildProcess:
             return self.receive(deadline)
 
     def send(self, value: Any, deadline: float) -> None:
-        """Send a frame. Raises `TimeoutError` at the deadline (monotonic), `PipeClosed` if it
-        ended."""
+        """Send a frame. Raises as `FramePipe.send` does."""
         with self.lock:
             self._started().send(frames.encode(value), deadline)
 
@@ -150,7 +133,7 @@ class ChildProcess:
     def receive_bytes(self, deadline: float) -> bytearray:
         """As `receive`, for a frame that is not JSON."""
         with self.lock:
-            return self._started().receive(deadline, self._longest_frame)
+            return self._started().pipe.receive(deadline, self._longest_frame)
 
     def wait(self, timeout_s: float) -> int | None:
         """The exit code, negative for a signal; `None` if the process has not ended in time."""
@@ -199,45 +182,31 @@ class ChildProcess:
             process.popen.returncode = 0
 
 
+class _Launch(NamedTuple):
+    """How a command is to be started."""
+
+    command: list[str]
+    environment: dict[str, str]
+    folder: Path | None
+    limits: dict[int, int]
+    inherit: tuple[int, ...]
+    show_output: bool
+    own_session: bool
+
+
 class _Process:
     """A started command with its pipes, its error output and the pipe that ties it to us."""
 
-    def __init__(
-        self,
-        command: list[str],
-        environment: dict[str, str],
-        folder: Path | None,
-        limits: dict[int, int],
-        mark: str,
-        *,
-        inherit: tuple[int, ...],
-        show_output: bool,
-        own_session: bool,
-    ) -> None:
+    def __init__(self, launch: _Launch, mark: str) -> None:
         self._mark = mark
-        self._buffer = bytearray()
         self._reaping = threading.Lock()
         self._log: IO[bytes] = tempfile.TemporaryFile("ab+", buffering=0)  # noqa: SIM115 - `close_files`
         requests, answers, life = os.pipe(), os.pipe(), os.pipe()
-        self._read, self._write, self._life = answers[0], requests[1], life[1]
+        self._files = [answers[0], requests[1], life[1]]
         theirs = (requests[0], answers[1], life[0])
-        prlimit = getattr(resource, "prlimit", None)
         try:
-            self.popen = subprocess.Popen(
-                [*command, *map(str, theirs[:2])],
-                stdin=subprocess.DEVNULL,
-                stdout=sys.stderr.fileno() if show_output else subprocess.DEVNULL,
-                stderr=None if show_output else self._log,
-                pass_fds=(*theirs, *inherit),
-                start_new_session=own_session,
-                process_group=None if own_session else 0,
-                cwd=folder,
-                env=environment,
-                # Where one process cannot limit another, the child does it before it begins.
-                preexec_fn=None if prlimit else lambda: _limit(resource.setrlimit, limits),
-            )
-            if prlimit is not None:
-                _limit(lambda kind, values: prlimit(self.popen.pid, kind, values), limits)
+            self.pipe = frames.FramePipe(answers[0], requests[1], self._has_ended)
+            self.popen = self._start(launch, theirs)
             processes.kill_at_close(life[0], -self.popen.pid)
         except BaseException:
             if hasattr(self, "popen"):
@@ -248,43 +217,42 @@ class _Process:
         finally:
             for fd in theirs:
                 os.close(fd)
-        for fd in (self._read, self._write):
-            os.set_blocking(fd, False)
+
+    def _start(self, launch: _Launch, fds: tuple[int, ...]) -> subprocess.Popen[bytes]:
+        """The process, with its limits."""
+        marks = [mark for mark in (os.environ.get(processes.MARKS), self._mark) if mark]
+        limits = launch.limits.items()
+        limits_others = hasattr(resource, "prlimit")
+
+        def limit_itself() -> None:
+            for kind, value in limits:
+                kernel.limit(kind, value)
+
+        popen = subprocess.Popen(
+            [*launch.command, *map(str, fds[:2])],
+            stdin=subprocess.DEVNULL,
+            stdout=sys.stderr.fileno() if launch.show_output else subprocess.DEVNULL,
+            stderr=None if launch.show_output else self._log,
+            pass_fds=(*fds, *launch.inherit),
+            start_new_session=launch.own_session,
+            process_group=None if launch.own_session else 0,
+            cwd=launch.folder,
+            env={**launch.environment, processes.MARKS: ":".join(marks)},
+            # Where one process cannot limit another, the child does it before it begins.
+            preexec_fn=None if limits_others else limit_itself,
+        )
+        if limits_others:
+            for kind, value in limits:
+                kernel.limit(kind, value, popen.pid)
+        return popen
 
     def send(self, frame: bytes, deadline: float) -> None:
         self._trim_log()
-        view = memoryview(frame)
-        while view:
-            self._wait(self._write, select.POLLOUT, deadline)
-            try:
-                view = view[os.write(self._write, view) :]
-            except BlockingIOError:
-                continue
-            except BrokenPipeError as error:
-                raise frames.PipeClosed("the process does not read") from error
+        self.pipe.send(frame, deadline)
 
-    def receive(self, deadline: float, longest: int) -> bytearray:
-        while (body := frames.take(self._buffer, longest=longest)) is None:
-            self._wait(self._read, select.POLLIN, deadline)
-            chunk = os.read(self._read, 1 << 20)
-            if not chunk:
-                raise frames.PipeClosed("the process ended without an answer")
-            self._buffer += chunk
-        return body
-
-    def _wait(self, fd: int, event: int, deadline: float) -> None:
-        """Return when the pipe is ready; notice a dead process whose pipe another holds open."""
-        poll = select.poll()
-        poll.register(fd, event)
-        while (left_s := deadline - time.monotonic()) > 0:
-            if poll.poll(min(left_s, POLL_S) * 1000):
-                return
-            self._trim_log()
-            if self.exit_code() is not None:
-                if poll.poll(0):
-                    return
-                raise frames.PipeClosed("the process has ended")
-        raise TimeoutError("no answer in time")
+    def _has_ended(self) -> bool:
+        self._trim_log()
+        return self.exit_code() is not None
 
     def _trim_log(self) -> None:
         if os.fstat(self._log.fileno()).st_size > LOG_BYTES:
@@ -328,7 +296,7 @@ class _Process:
                 for process in processes.list_family(
                     root=self.popen.pid, mark=self._mark, trackers=True
                 )
-                if processes.TRACKER not in process.command
+                if kernel.TRACKER not in process.command
                 or not processes.carries(process.pid, self._mark)
             )
             with suppress(ProcessLookupError, PermissionError):
@@ -358,21 +326,9 @@ class _Process:
             time.sleep(WAIT_S)
 
     def close_files(self) -> None:
-        fds = (self._read, self._write, self._life)
-        self._read = self._write = self._life = -1
-        for fd in fds:
-            if fd >= 0:
-                os.close(fd)
+        while self._files:
+            os.close(self._files.pop())
         self._log.close()
-
-
-def _limit(put: Any, limits: Mapping[int, int]) -> None:
-    """Set every limit, or the ceiling that holds already where that is lower."""
-    for kind, value in limits.items():
-        _, hard = resource.getrlimit(kind)
-        ceiling = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        with suppress(ProcessLookupError):
-            put(kind, (ceiling, ceiling))
 
 
 def is_of_a_child(pid: int) -> bool:
@@ -394,3 +350,21 @@ def _open_children() -> weakref.WeakSet[ChildProcess]:
 
     os.register_at_fork(after_in_child=forget_all)
     return children
+
+
+def module_child(
+    module: str, *arguments: str, memory_bytes: int | None = None, **options: Any
+) -> ChildProcess:
+    """A child that runs a module as this interpreter would find it.
+
+    `memory_bytes` limits private memory that can be written, which is what code allocates: address
+    space alone, as CUDA and Java reserve it by the terabyte, costs nothing. `options` are those of
+    `ChildProcess`.
+    """
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    return ChildProcess(
+        [sys.executable, "-P", "-m", module, *arguments],
+        environment={**os.environ, "PYTHONPATH": path},
+        limits={resource.RLIMIT_DATA: memory_bytes} if memory_bytes else {},
+        **options,
+    )

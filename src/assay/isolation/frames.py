@@ -1,19 +1,24 @@
 """Frames over a pipe: four bytes of length, then the body: JSON text, or bytes where both ends
 agree on them.
 
-Both ends of every child process use this file. It imports the standard library alone: a child
-under another interpreter, which has no Assay, loads it by its path.
+Both ends of every child process use this file. It imports the standard library alone: children
+load it without the package (`isolation/standalone`).
 """
 
 from __future__ import annotations
 
 import json
 import os
+import select
 import struct
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 LONGEST_FRAME = 256 * 1024 * 1024
+POLL_S = 0.25
+"""How often a wait looks whether the process has ended: another may hold its pipes open."""
+CHUNK = 1 << 20
 HEADER = struct.Struct(">I")
 
 
@@ -25,9 +30,14 @@ class BadFrame(Exception):
     """What arrived is not a frame, or is longer than allowed."""
 
 
+def dump(value: Any) -> bytes:
+    """The body of a frame; lone surrogates stay as escapes, NaN as Python writes it."""
+    return json.dumps(value, ensure_ascii=True).encode("ascii")
+
+
 def encode(value: Any) -> bytes:
-    """The value as a frame; lone surrogates stay as escapes, NaN as Python writes it."""
-    return wrap(json.dumps(value, ensure_ascii=True).encode("ascii"))
+    """The value as a frame."""
+    return wrap(dump(value))
 
 
 def wrap(body: bytes) -> bytes:
@@ -43,6 +53,14 @@ def decode(body: bytes | bytearray) -> Any:
         return json.loads(body)
     except (ValueError, RecursionError) as error:
         raise BadFrame(f"not JSON: {error!s:.200}") from error
+
+
+def decode_object(body: bytes | bytearray) -> dict[str, Any]:
+    """The object in the body of a frame. Raises `BadFrame` for anything else."""
+    value = decode(body)
+    if not isinstance(value, dict):
+        raise BadFrame(f"{type(value).__name__} where an object is expected")
+    return value
 
 
 def take(buffer: bytearray, *, longest: int = LONGEST_FRAME) -> bytearray | None:
@@ -109,8 +127,66 @@ def inherited_pipes(arguments: Sequence[str]) -> tuple[int, int]:
 def _read_exactly(fd: int, count: int) -> bytes:
     chunks = bytearray()
     while len(chunks) < count:
-        chunk = os.read(fd, min(count - len(chunks), 1 << 20))
+        chunk = os.read(fd, min(count - len(chunks), CHUNK))
         if not chunk:
             raise PipeClosed("the pipe has no writer")
         chunks += chunk
     return bytes(chunks)
+
+
+class FramePipe:
+    """Frames to and from a process that is not trusted to answer, each within a time.
+
+    A frame that has come is taken, however late this side looks. `has_ended` is asked about the
+    process while it is waited for.
+    """
+
+    def __init__(
+        self, read_fd: int, write_fd: int, has_ended: Callable[[], bool] = lambda: False
+    ) -> None:
+        self._read_fd, self._write_fd = read_fd, write_fd
+        self._has_ended = has_ended
+        self._buffer = bytearray()
+        for fd in (read_fd, write_fd):
+            os.set_blocking(fd, False)
+
+    def send(self, frame: bytes, deadline: float) -> None:
+        """Send a frame. Raises `TimeoutError` at the deadline (monotonic), `PipeClosed`."""
+        view = memoryview(frame)
+        while view:
+            try:
+                view = view[os.write(self._write_fd, view) :]
+            except BlockingIOError:
+                self._wait(self._write_fd, select.POLLOUT, deadline)
+            except OSError as error:
+                raise PipeClosed("the process does not read") from error
+
+    def receive(self, deadline: float, longest: int = LONGEST_FRAME) -> bytearray:
+        """The body of the next frame. Raises as `send` does, and `BadFrame` if it is too long."""
+        while (body := take(self._buffer, longest=longest)) is None:
+            self._wait(self._read_fd, select.POLLIN, deadline)
+            try:
+                chunk = os.read(self._read_fd, CHUNK)
+            except BlockingIOError:
+                continue
+            except OSError as error:
+                raise PipeClosed("the process is gone") from error
+            if not chunk:
+                raise PipeClosed("the process ended without an answer")
+            self._buffer += chunk
+        return body
+
+    def _wait(self, fd: int, event: int, deadline: float) -> None:
+        """Return when the pipe is ready; notice a dead process whose pipe another holds open."""
+        poll = select.poll()
+        poll.register(fd, event)
+        while True:
+            left_s = deadline - time.monotonic()
+            if poll.poll(min(max(left_s, 0.0), POLL_S) * 1000):
+                return
+            if left_s <= 0:
+                raise TimeoutError("no answer in time")
+            if self._has_ended():
+                if poll.poll(0):
+                    return
+                raise PipeClosed("the process has ended")

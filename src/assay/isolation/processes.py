@@ -25,17 +25,14 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import wait
-from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from assay.errors import ResourceError
+from assay.isolation import kernel
 
 T = TypeVar("T")
 MARKS = "ASSAY_CHILD_MARKS"
 """An environment variable: the marks of the child processes that a process descends from."""
-TRACKER = "multiprocessing.resource_tracker"
-"""Python's own helper of spawned processes; it ends when the last of them has."""
-_PR_SET_CHILD_SUBREAPER = 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,30 +51,33 @@ def list_family(
     Those that call themselves Python's trackers are left out, unless asked for: any process can.
     Empty where there is no /proc.
     """
-    places = dict(_places())
-    parents = {pid: place.parent for pid, place in places.items()}
-    family = {pid for pid in parents if mark and carries(pid, mark)}
-    if root is not None:
-        family |= _descendants(root, parents) & parents.keys()
-        family |= {pid for pid, place in places.items() if place.session == root}
+    family = set() if root is None else {root, *kernel.descendants(root)}
+    if mark or root is not None:
+        family |= {
+            pid
+            for pid in kernel.pids()
+            if (mark and carries(pid, mark)) or (root is not None and _session(pid) == root)
+        }
     family -= {os.getpid()}
-    running = (RunningProcess(pid, _command(pid)) for pid in sorted(family) if is_alive(pid))
-    return tuple(process for process in running if trackers or TRACKER not in process.command)
+    running = {pid: kernel.command(pid) for pid in sorted(family) if kernel.is_alive(pid)}
+    return tuple(
+        RunningProcess(pid, command)
+        for pid, command in running.items()
+        if trackers or kernel.TRACKER not in command
+    )
 
 
 def kill(processes: tuple[RunningProcess, ...]) -> None:
     """Kill the processes; those that have ended, or belong to somebody else, are passed over."""
     for process in processes:
-        with suppress(ProcessLookupError, PermissionError):
-            os.kill(process.pid, signal.SIGKILL)
+        kernel.kill(process.pid)
 
 
 def kill_family(root: int) -> None:
     """Kill a process and all that descend from it, in whatever sessions they are."""
     # Listed first: the children of a dead process are no longer known as its own.
     descendants = list_family(root=root)
-    with suppress(ProcessLookupError):
-        os.kill(root, signal.SIGKILL)
+    kernel.kill(root)
     kill(descendants)
 
 
@@ -87,22 +87,16 @@ def adopt_orphans() -> bool:
     Otherwise they become those of the system's first process, and nobody knows whose they were.
     Returns False where the kernel cannot (it is Linux's PR_SET_CHILD_SUBREAPER).
     """
-    if not sys.platform.startswith("linux"):
-        return False
-    import ctypes  # Of no use to the processes that do not adopt.
-
-    with suppress(OSError, AttributeError):
-        return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
-    return False
+    return kernel.set_option(kernel.PR_SET_CHILD_SUBREAPER, 1)
 
 
 def list_adopted() -> tuple[RunningProcess, ...]:
     """The children of this process that are in another session, those that have ended too."""
     me, session = os.getpid(), os.getsid(0)
     return tuple(
-        RunningProcess(pid, _command(pid))
-        for pid, place in _places()
-        if place.parent == me and place.session != session
+        RunningProcess(pid, kernel.command(pid))
+        for pid in kernel.pids()
+        if kernel.status(pid)[1:2] == [str(me).encode()] and _session(pid) != session
     )
 
 
@@ -114,33 +108,6 @@ def reap(pid: int, *, timeout_s: float) -> None:
             if time.monotonic() > deadline:
                 return
             time.sleep(0.005)
-
-
-def family_bytes(processes: tuple[RunningProcess, ...], *, above: int) -> int:
-    """The memory that the processes take; what they share counts once if that is over `above`."""
-    resident = sum(_resident(process.pid) for process in processes)
-    if resident <= above:
-        return resident
-    return sum(_proportional(process.pid) for process in processes)
-
-
-def _resident(pid: int) -> int:
-    with suppress(IndexError, ValueError):
-        return int(_read(pid, "statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    return 0
-
-
-def _proportional(pid: int) -> int:
-    for line in _read(pid, "smaps_rollup").splitlines():
-        if line.startswith(b"Pss:"):
-            return int(line.split()[1]) * 1024
-    return _resident(pid)
-
-
-def is_alive(pid: int) -> bool:
-    """Whether the process runs; a zombie waits to be reaped and does not."""
-    status = _status(pid)
-    return bool(status) and status[0] not in (b"Z", b"X")
 
 
 def kill_at_close(fd: int, owner: int) -> bool:
@@ -230,55 +197,15 @@ def _end_after(sentinel: int) -> None:
     os._exit(1)
 
 
-def _read(pid: int, name: str) -> bytes:
-    """What the kernel says of a process; empty when there is none, or it is somebody else's."""
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/{name}").read_bytes()
-    return b""
-
-
-def _status(pid: int) -> list[bytes]:
-    """The state, the parent and more; the name in brackets before them may hold anything."""
-    return _read(pid, "stat").rpartition(b")")[2].split()
-
-
-class _Place(NamedTuple):
-    """Where a process stands among the others."""
-
-    parent: int
-    session: int
-
-
-def _places() -> Iterator[tuple[int, _Place]]:
-    for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(ValueError, IndexError):
-            pid = int(entry.name)
-            _, parent, _, session = _status(pid)[:4]
-            yield pid, _Place(int(parent), int(session))
-
-
 def carries(pid: int, mark: str) -> bool:
     """Whether the process inherited the mark of a child process."""
-    variables = _read(pid, "environ").split(b"\0")
+    variables = kernel.read(f"{pid}/environ").split(b"\0")
     prefix = f"{MARKS}=".encode()
     marks = (line.removeprefix(prefix) for line in variables if line.startswith(prefix))
     return any(mark.encode() in value.split(b":") for value in marks)
 
 
-def _descendants(root: int, parents: dict[int, int]) -> set[int]:
-    """The process itself and all below it."""
-    children: dict[int, list[int]] = {}
-    for pid, parent in parents.items():
-        children.setdefault(parent, []).append(pid)
-    family, pending = {root}, [root]
-    while pending:
-        new = set(children.get(pending.pop(), ())) - family
-        family |= new
-        pending += new
-    return family
-
-
-def _command(pid: int) -> str:
-    words = _read(pid, "cmdline").split(b"\0")
-    program = words[0].rpartition(b"/")[2]
-    return b" ".join([program, *words[1:]]).decode("utf-8", "replace").strip()[:200]
+def _session(pid: int) -> int | None:
+    with suppress(OSError):
+        return os.getsid(pid)
+    return None

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import pickle
-import resource
 import secrets
 import threading
 import time
@@ -17,13 +16,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
-from assay.isolation import processes
-from assay.isolation.child import ChildProcess, is_of_a_child, same_interpreter
+from assay.isolation import kernel, processes
+from assay.isolation.child import ChildProcess, is_of_a_child, module_child
 from assay.isolation.frames import BadFrame, PipeClosed
 from assay.server import jobs
 from assay.server.jobs import ROW_SHARE, Preparation, Turn
-from assay.server.progress import Place, Progress
 from assay.server.telemetry import log
+from assay.server.worker import Place, Progress
 
 T = TypeVar("T")
 
@@ -243,14 +242,10 @@ class _Worker:
             return True
         try:
             self._progress = progress = Progress()
-            command, environment = same_interpreter("assay.server.worker")
-            # Of private memory that can be written, which is what a reward allocates: address
-            # space alone, as CUDA and Java reserve it by the terabyte, costs nothing.
-            limits = {resource.RLIMIT_DATA: self._memory_bytes} if self._memory_bytes else {}
-            self._child = child = ChildProcess(
-                [*command, str(progress.fd)],
-                environment=environment,
-                limits=limits,
+            self._child = child = module_child(
+                "assay.server.worker",
+                str(progress.fd),
+                memory_bytes=self._memory_bytes,
                 inherit=[progress.fd],
                 show_output=True,
             )
@@ -347,7 +342,8 @@ class _Worker:
         """Raise `WorkerLost` if the family takes too much: the kernel's limit is for one process,
         and not for memory that is shared."""
         limit = self._memory_bytes
-        if limit and processes.family_bytes(child.family(), above=limit) > limit:
+        family = [process.pid for process in child.family()]
+        if limit and kernel.family_bytes(family, above=limit) > limit:
             raise WorkerLost("memory", progress.read().row)
 
 

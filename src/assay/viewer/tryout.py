@@ -1,19 +1,32 @@
-"""Trying a reward on text, in a process that is stopped when its time is over."""
+"""Trying a reward on text, in a process that is stopped when its time is over.
+
+The process runs this module too. It answers one request:
+
+request   {"do": "score", "reward": "name@1", "module": …, "columns": {…}, "params": {…}}
+          {"do": "probe", "reward": …, "module": …, "reference": …, "columns": …, "params": …}
+answer    {"score": …} or {"probe": …}, or {"problem": why there is none}
+"""
 
 from __future__ import annotations
 
-import resource
+import importlib
+import json
+import sys
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
+from numbers import Real
 from typing import Any
 
-from assay.errors import BadParameter
-from assay.isolation.child import ChildProcess, same_interpreter
+from assay.errors import AssayError, BadParameter, UnknownName
+from assay.isolation import frames
+from assay.isolation.child import module_child
 from assay.isolation.frames import BadFrame, PipeClosed
 from assay.registry import find_reward
-from assay.report.sensitivity import ScoredVariant, Sensitivity
-from assay.schema.score import Score, score_from_record
+from assay.report.sensitivity import ScoredVariant, Sensitivity, probe
+from assay.schema.score import Score, score_from_record, score_to_record
+from assay.scoring.scorer import Scorer
 
 TRYOUT_S = 20.0
 START_S = 60.0
@@ -57,12 +70,7 @@ class RewardTryout:
     def _run(self, request: dict[str, Any]) -> dict[str, Any]:
         if not self._places.acquire(timeout=self._limit_s):
             raise BadParameter("other rewards are being tried; try again in a moment")
-        command, environment = same_interpreter("assay.viewer.tryout_child")
-        child = ChildProcess(
-            command,
-            environment=environment,
-            limits={resource.RLIMIT_DATA: self._memory_mb * 1024 * 1024},
-        )
+        child = module_child("assay.viewer.tryout", memory_bytes=self._memory_mb << 20)
         try:
             child.start()
             child.receive(time.monotonic() + START_S)
@@ -89,3 +97,46 @@ def _to_request(
         "columns": dict(columns),
         "params": dict(params),
     }
+
+
+def main() -> None:
+    """Say that it is ready, then answer the one request."""
+    read_fd, write_fd = frames.inherited_pipes(sys.argv)
+    frames.send(write_fd, {"ready": True})
+    frames.send(write_fd, _answer(frames.receive(read_fd)))
+
+
+def _answer(request: dict[str, Any]) -> dict[str, Any]:
+    name, params = request["reward"], request["params"]
+    try:
+        _load(name, request["module"])
+        if request["do"] == "score":
+            record = score_to_record(Scorer(name, params)(request["columns"]))
+            return {"score": _to_plain(record)}
+        table = probe(name, request["reference"], params=params, columns=request["columns"])
+        return {"probe": _to_plain(asdict(table))}
+    except AssayError as error:
+        return {"problem": str(error)}
+
+
+def _load(name: str, module: str) -> None:
+    """Import the module that registers the reward, unless its name is enough."""
+    try:
+        find_reward(name)
+    except UnknownName:
+        try:
+            importlib.import_module(module)
+        except ImportError as error:
+            raise BadParameter(f"{name} is in {module!r}, which cannot be imported") from error
+
+
+def _to_plain(record: dict[str, Any]) -> Any:
+    """The record as JSON values; a number of another type is a float, anything else its text."""
+    text = json.dumps(
+        record, default=lambda value: float(value) if isinstance(value, Real) else str(value)
+    )
+    return json.loads(text)
+
+
+if __name__ == "__main__":
+    main()

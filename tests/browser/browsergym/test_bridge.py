@@ -19,6 +19,7 @@ import pytest
 from assay.browser.drive.browsergym import environment as bridge_environment
 from assay.browser.drive.browsergym.environment import BrowserGym
 from assay.errors import BadParameter, DeadResource, MissingExtra, NotReset
+from assay.isolation.child import STANDALONE
 from assay.schema.task import Task
 from tests.ended import has_ended
 
@@ -269,6 +270,7 @@ def test_the_child_ends_in_silence_when_its_pipe_closes() -> None:
     process = subprocess.Popen(
         [sys.executable, str(script), str(requests[0]), str(answers[1])],
         pass_fds=(requests[0], answers[1]),
+        env={**os.environ, "PYTHONPATH": STANDALONE},
         stderr=subprocess.PIPE,
     )
     for fd in (requests[0], answers[1], requests[1]):

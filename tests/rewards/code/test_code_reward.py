@@ -11,8 +11,9 @@ import pytest
 
 import assay
 from assay.errors import BadParameter
+from assay.isolation import sandbox as sandboxes
 from assay.isolation.frames import PipeClosed
-from assay.isolation.sandbox import NoSandbox, Sandbox, SandboxLimits, runs, zygote
+from assay.isolation.sandbox import NoSandbox, RunEnd, Sandbox, SandboxLimits
 from assay.rewards.outcome.code import reward as code
 from assay.rewards.outcome.code.execute import ProgramRun, SandboxLost
 from assay.schema.score import Abstained, Score
@@ -271,7 +272,7 @@ def test_a_sandbox_that_does_not_answer_is_no_score(
 ) -> None:
     launcher.suspend()
     with monkeypatch.context() as patch:
-        patch.setattr(runs, "BEGIN_S", 0.5)
+        patch.setattr(sandboxes, "BEGIN_S", 0.5)
         result = score(RIGHT, tests)
     assert isinstance(result, Abstained), result
     assert result.reason == "sandbox_error"
@@ -294,7 +295,7 @@ def test_a_program_that_ran_is_wrong_also_where_its_guard_reports_late(
     tests: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Nobody waits for the report any more when it comes.
-    monkeypatch.setattr(runs, "END_S", 0.0)
+    monkeypatch.setattr(sandboxes, "END_S", 0.0)
     result = score("while True: pass", tests, time_s=1.0)
     assert float(result) == 0.0
     assert "no answer within 1 s" in result.because
@@ -304,7 +305,7 @@ def test_a_program_that_ran_is_wrong_also_where_its_guard_reports_late(
 def test_a_program_may_take_longer_to_load_than_a_run_to_begin(
     tests: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "BEGIN_S", 1.0)
+    monkeypatch.setattr(sandboxes, "BEGIN_S", 1.0)
     assert float(score(f"import time\ntime.sleep(1.3)\n{RIGHT}", tests)) == 1.0
 
 
@@ -322,7 +323,7 @@ def test_a_pipe_that_closes_is_the_programs_doing_if_it_had_its_time(
     has_begun: bool, cause: str, is_over: bool, why: str
 ) -> None:
     run = Mock(has_begun=has_begun, is_over=is_over)
-    run.end.return_value = runs.RunEnd(cause, 0)
+    run.end.return_value = RunEnd(cause, 0)
     program = ProgramRun(Mock(), SandboxLimits(time_s=5.0), RIGHT, "python", Mock(), Mock())
     try:
         became = program._why(run, PipeClosed("closed"))
@@ -344,7 +345,7 @@ def test_names_that_a_pattern_binds_are_the_tests_own() -> None:
 
 
 def test_a_sandbox_without_a_place_is_no_lack_of_isolation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zygote, "WAITING", 0)
+    monkeypatch.setattr(sandboxes, "WAITING", 0)
     sandbox = Sandbox("process", slots=1)
     monkeypatch.setattr(code, "shared_sandbox", lambda _: sandbox)
     try:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import loading, places
 from .monitoring import EventRecorder, move_clock
-from .wire import frames
+
+if TYPE_CHECKING:
+    from assay.isolation import frames
+else:
+    from assay_isolation import frames
 
 
 def serve(read_fd: int, write_fd: int) -> None:

@@ -11,13 +11,17 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import loading
 from .monitoring import ArgumentWatch, MemoryMeter
 from .shapes import PreparedCall, prepare
 from .values import raised, refused
-from .wire import frames
+
+if TYPE_CHECKING:
+    from assay.isolation import frames
+else:
+    from assay_isolation import frames
 
 BEAT_S = 0.002
 POLL_S = 0.1
@@ -217,7 +221,7 @@ def _elsewhere(
 
     def emit(frame: dict[str, Any]) -> None:
         only_in(owner)
-        connection.send_bytes(frames.encode(frame)[frames.HEADER.size :])
+        connection.send_bytes(frames.dump(frame))
 
     _one_by_one(CallDispatcher(function, request), emit)
     emit({"over": True})

@@ -1,7 +1,7 @@
 """BrowserGym behind JSON frames, under an interpreter that has it.
 
 Run as a script by `environment.BrowserGym`; it needs the standard library and browsergym, and of
-Assay only `isolation/frames.py`, by its path. Requests and answers:
+Assay only `isolation/frames.py`, from `isolation/standalone`. Requests and answers:
 
     {"call": "reset", "task": "miniwob.click-link", "seed": 0, …}
     {"call": "step", "action": "click('12')"}
@@ -13,12 +13,16 @@ Assay only `isolation/frames.py`, by its path. Requests and answers:
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 import sys
 import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from assay.isolation import frames
+else:
+    from assay_isolation import frames
 
 IGNORED_ROLES = ["LineBreak", "InlineTextBox"]
 """Newer Chromium lists each line of a text again as an InlineTextBox."""
@@ -167,21 +171,6 @@ def _answer(gym: BrowserGymSession, request: dict[str, Any]) -> dict[str, Any]:
             "message": str(error)[:MESSAGE_CHARS],
             "trace": traceback.format_exc()[-MESSAGE_CHARS:],
         }
-
-
-def _load_frames() -> Any:
-    """The module `isolation/frames.py` of the Assay to which this file belongs."""
-    path = Path(__file__).resolve().parents[3] / "isolation" / "frames.py"
-    spec: Any = importlib.util.spec_from_file_location("assay_frames", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-if TYPE_CHECKING:
-    from assay.isolation import frames
-else:
-    frames = _load_frames()
 
 
 def main() -> None:

@@ -14,7 +14,8 @@ from assay.browser.chromium.shared import FLAGS, find_chromium
 from assay.browser.drive.miniwob.pages import find_pages
 from assay.browser.outcome.classify import classify_error
 from assay.errors import BadParameter, DeadResource, MissingExtra
-from assay.isolation.child import ChildProcess
+from assay.isolation import frames
+from assay.isolation.child import STANDALONE, ChildProcess
 from assay.isolation.frames import BadFrame, PipeClosed
 from assay.resources.own_process import OwnProcessEnvironment
 from assay.resources.pool import PoolLimits
@@ -66,7 +67,7 @@ class BrowserGym(OwnProcessEnvironment):
     ) -> None:
         self._child = ChildProcess(
             [find_python(python), "-u", str(BRIDGE)],
-            environment={**os.environ, **_pages(), **(environment or {})},
+            environment=_variables({**os.environ, **_pages(), **(environment or {})}),
             longest_frame=ANSWER_BYTES,
         )
         super().__init__(self._child)
@@ -190,10 +191,13 @@ class BrowserGym(OwnProcessEnvironment):
                 self._child.close()
                 raise PipeClosed("the process was closed before it started")
             self._child.send(question, deadline)
-            answer = self._child.receive(deadline)
-        if not isinstance(answer, dict):
-            raise BadFrame(f"the process sent {str(answer)[:200]!r}, which is no answer")
-        return answer
+            return frames.decode_object(self._child.receive_bytes(deadline))
+
+
+def _variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment in which the bridge finds the frames, after what the user's path has."""
+    places = [entry for entry in (environment.get("PYTHONPATH", ""), STANDALONE) if entry]
+    return {**environment, "PYTHONPATH": os.pathsep.join(places)}
 
 
 def find_python(path: str = "") -> str:

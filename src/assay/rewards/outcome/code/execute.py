@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from assay.errors import BadParameter
+from assay.isolation import values
 from assay.isolation.frames import BadFrame, PipeClosed
-from assay.isolation.sandbox import RunEnd, Sandbox, SandboxLimits, SandboxRun
-from assay.isolation.sandbox.sandbox_child import values
-from assay.isolation.sandbox.sandbox_child.program import PATH
+from assay.isolation.sandbox import PATH, RunEnd, Sandbox, SandboxLimits, SandboxRun
 from assay.rewards.outcome.code.read import CallTest, CallTests, CodeTests, StdioTests, Tests
 
 FAILURES = (PipeClosed, BadFrame, TimeoutError)

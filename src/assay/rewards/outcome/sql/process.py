@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import threading
 import time
 from collections.abc import Mapping
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from assay.isolation.child import ChildProcess, same_interpreter
+from assay.isolation.child import ChildProcess, module_child
 from assay.isolation.frames import BadFrame, PipeClosed
 
 IDLE: Final = 8
@@ -88,10 +87,7 @@ class QueryProcesses:
         return self._start(), True
 
     def _start(self) -> ChildProcess:
-        command, environment = same_interpreter("assay.rewards.outcome.sql.child")
-        child = ChildProcess(
-            command, environment=environment, limits={resource.RLIMIT_DATA: MEMORY_BYTES}
-        )
+        child = module_child("assay.rewards.outcome.sql.child", memory_bytes=MEMORY_BYTES)
         child.start()
         return child
 

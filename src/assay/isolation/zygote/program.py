@@ -15,11 +15,10 @@ import sys
 import types
 from typing import Any, NoReturn
 
-from . import filters, kernel, values, view
-from .wire import frames
+from .. import frames, kernel, values
+from . import filters, view
 
 MODULE = "program"
-PATH = "/usr/local/bin:/usr/bin:/bin"
 BAD_SOURCE, RAISED = 2, 1
 OPEN_FILES = 128
 STACK_BYTES = 64 * 1024 * 1024
@@ -27,9 +26,10 @@ STACK_BYTES = 64 * 1024 * 1024
 
 def empty_environment() -> None:
     """Leave nothing of the owner's in this environment, which all programs have from here."""
+    path = os.environ["PATH"]
     os.environ.clear()
     os.environ.update(
-        PATH=PATH, HOME=view.TMP, TMPDIR=view.TMP, LANG="C.UTF-8", OMP_NUM_THREADS="1",
+        PATH=path, HOME=view.TMP, TMPDIR=view.TMP, LANG="C.UTF-8", OMP_NUM_THREADS="1",
         OPENBLAS_NUM_THREADS="1", PYTHONHASHSEED="0",
     )  # fmt: skip
 

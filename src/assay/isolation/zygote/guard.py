@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import kernel, program, view
-from .wire import frames
+from .. import frames, kernel
+from . import program, view
 
 TICK_S = 0.02
 SLOW_S = 0.5
@@ -25,8 +25,8 @@ NICE = 10
 STDERR_BYTES = 2_000
 CHUNK = 1 << 16
 REAP_S = 5.0
-RESIDENT = (b"RssAnon:", b"RssShmem:")
-"""Fields of /proc: memory that a process holds; what several share counts for each."""
+INSIDE = (1000, 1000)
+"""User and group of a program, in the user namespace of its run."""
 ZYGOTE_BYTES = 12 * 1024 * 1024
 """Of it, what a fork has from the zygote, and has not taken."""
 
@@ -190,9 +190,7 @@ class Guard:
     def _offer_to_the_kernel(self) -> None:
         """Be the first that the kernel ends when the machine's memory runs out."""
         with contextlib.suppress(OSError):
-            fd = os.open("self/oom_score_adj", os.O_WRONLY, dir_fd=self._proc)
-            os.write(fd, b"1000")
-            os.close(fd)
+            kernel.write("self/oom_score_adj", "1000", self._proc)
 
     def _give_way(self, elapsed_s: float) -> None:
         if elapsed_s > SLOW_S and self._isolated and not self._is_nice:
@@ -204,38 +202,15 @@ class Guard:
         """Whether the processes below this one hold more memory than they may, shared or not."""
         family = list(self._family())
         most = (int(self._limits["memory_mb"]) << 20) + ZYGOTE_BYTES * len(family)
-        return sum(map(self._resident_bytes, family)) > most
-
-    def _resident_bytes(self, pid: str) -> int:
-        with contextlib.suppress(OSError, IndexError, ValueError):
-            lines = self._read(f"{pid}/status").splitlines()
-            return 1024 * sum(int(line.split()[1]) for line in lines if line.startswith(RESIDENT))
-        return 0
+        return kernel.resident_bytes(family, self._proc) > most
 
     def _family(self) -> Iterator[str]:
         """The ids, as the machine knows them, of the processes below this one."""
         pending = [self._own_id]
         while pending:
-            pid = pending.pop()
-            with contextlib.suppress(OSError):
-                for task in self._names(f"{pid}/task"):
-                    children = self._read(f"{pid}/task/{task}/children").decode().split()
-                    pending += children
-                    yield from children
-
-    def _names(self, path: str) -> list[str]:
-        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY, dir_fd=self._proc)
-        try:
-            return os.listdir(fd)  # noqa: PTH208 - of a descriptor
-        finally:
-            os.close(fd)
-
-    def _read(self, path: str) -> bytes:
-        fd = os.open(path, os.O_RDONLY, dir_fd=self._proc)
-        try:
-            return os.read(fd, CHUNK)
-        finally:
-            os.close(fd)
+            children = kernel.children(pending.pop(), self._proc)
+            pending += children
+            yield from children
 
     def _kill_all(self) -> None:
         """Kill and reap every process below this one."""
@@ -247,8 +222,7 @@ class Guard:
                     os.kill(-1, signal.SIGKILL)
             else:
                 for pid in list(self._family()):
-                    with contextlib.suppress(ProcessLookupError, PermissionError):
-                        os.kill(int(pid), signal.SIGKILL)
+                    kernel.kill(int(pid))
             try:
                 while os.waitpid(-1, os.WNOHANG)[0]:
                     pass
@@ -293,25 +267,8 @@ def start(
         kernel.set_option(kernel.PR_SET_CHILD_SUBREAPER, 1)
         Guard(control, channel, proc, folder, isolated=False).run()
         return
-    own_ids(proc, ids)
+    kernel.map_ids(ids, INSIDE, proc)
     guard = Guard(control, channel, proc, view.TMP, isolated=True)
     view.mount_tmp(guard.disk_bytes)
     kernel.set_option(kernel.PR_SET_DUMPABLE, 0)
     guard.run()
-
-
-def own_ids(proc: int, ids: tuple[int, int], *, inside: tuple[int, int] = (1000, 1000)) -> None:
-    """Give the ids of the user namespace outside their numbers inside this one.
-
-    Raises `OSError`.
-    """
-    for name, text in (
-        ("setgroups", "deny"),
-        ("uid_map", f"{inside[0]} {ids[0]} 1"),
-        ("gid_map", f"{inside[1]} {ids[1]} 1"),
-    ):
-        fd = os.open(f"self/{name}", os.O_WRONLY, dir_fd=proc)
-        try:
-            os.write(fd, text.encode())
-        finally:
-            os.close(fd)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
-import platform
 import struct
 from functools import lru_cache
 
-from .kernel import NUMBERS, NoSuchCall, call, checked, libc
+from .. import kernel
 
-PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
 _X86_64, _AARCH64 = 0xC000003E, 0xC00000B7
 _ARCHITECTURES = {"x86_64": _X86_64, "aarch64": _AARCH64}
 _DENIED: dict[str, tuple[int, ...]] = {
@@ -41,28 +38,20 @@ def deny_system_calls() -> None:
 
     Raises `OSError` where the kernel has no seccomp filters.
     """
-    filter_, _ = _loaded_filter()
-    checked(libc().prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(filter_), 0, 0))
-
-
-class _Program(ctypes.Structure):
-    _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_void_p))
+    kernel.filter_system_calls(_loaded_filter()[0])
 
 
 @lru_cache(maxsize=1)
-def _loaded_filter() -> tuple[_Program, object]:
-    """The filter as the kernel reads it, and what keeps its steps in memory."""
-    machine = platform.machine()
+def _loaded_filter() -> tuple[bytes, object]:
+    machine = os.uname().machine
     if machine not in _ARCHITECTURES:
-        raise NoSuchCall(f"no table of system calls for {machine}")
-    program = b"".join(struct.pack("HBBI", *step) for step in _filter(machine))
-    buffer = ctypes.create_string_buffer(program)
-    return _Program(len(program) // 8, ctypes.addressof(buffer)), buffer
+        raise kernel.NoSuchCall(f"no table of system calls for {machine}")
+    return kernel.make_filter(_filter(machine))
 
 
 def prepare() -> None:
     """Make the filter once, for all that are forked from here."""
-    with contextlib.suppress(NoSuchCall):
+    with contextlib.suppress(kernel.NoSuchCall):
         _loaded_filter()
 
 
@@ -81,7 +70,7 @@ def _filter(machine: str) -> list[tuple[int, int, int, int]]:
     for number in sorted(set(_DENIED[machine])):
         steps += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ERROR | _EPERM)]
     steps += [
-        (_JUMP_EQUAL, 0, 3, NUMBERS[machine]["clone"]),
+        (_JUMP_EQUAL, 0, 3, kernel.CALLS[machine]["clone"]),
         (_LOAD, 0, 0, 16),
         (_JUMP_SET, 0, 1, _NEW_NAMESPACES),
         (_RETURN, 0, 0, _ERROR | _EPERM),
@@ -95,19 +84,14 @@ _FS_BY_VERSION = {1: 0x1FFF, 2: 0x3FFF, 3: 0x7FFF, 4: 0x7FFF, 5: 0xFFFF}
 _NETWORK_SINCE, _SCOPE_SINCE = 4, 6
 
 
-def landlock_version() -> int:
-    """The version of Landlock that the kernel has; 0 where there is none."""
-    with contextlib.suppress(OSError):
-        return call("landlock_create_ruleset", None, ctypes.c_size_t(0), ctypes.c_uint(1))
-    return 0
-
-
 def restrict_files(writable: str) -> bool:
     """Whether this process may from here on write below one folder only, and make no connection.
 
     Needs no privilege but `no_new_privs`; False where the kernel has no Landlock.
     """
-    version = landlock_version()
+    version = 0
+    with contextlib.suppress(OSError):
+        version = kernel.call("landlock_create_ruleset", None, 0, 1)
     if version < 1:
         return False
     handled = _FS_BY_VERSION.get(version, _FS_BY_VERSION[5])
@@ -115,11 +99,11 @@ def restrict_files(writable: str) -> bool:
     scope = 3 if version >= _SCOPE_SINCE else 0
     sizes = 24 if version >= _SCOPE_SINCE else 16 if version >= _NETWORK_SINCE else 8
     attributes = struct.pack("QQQ", handled, network, scope)[:sizes]
-    rules = call("landlock_create_ruleset", attributes, ctypes.c_size_t(sizes), ctypes.c_uint(0))
+    rules = kernel.call("landlock_create_ruleset", attributes, sizes, 0)
     try:
         for path, access in (("/", _READ), (writable, handled), ("/dev/null", 2 | 4)):
             _allow(rules, path, access & handled)
-        call("landlock_restrict_self", ctypes.c_int(rules), ctypes.c_uint(0))
+        kernel.call("landlock_restrict_self", rules, 0)
     finally:
         os.close(rules)
     return True
@@ -129,6 +113,6 @@ def _allow(rules: int, path: str, access: int) -> None:
     fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
         rule = struct.pack("=Qi", access, fd)
-        call("landlock_add_rule", ctypes.c_int(rules), ctypes.c_int(1), rule, ctypes.c_uint(0))
+        kernel.call("landlock_add_rule", rules, 1, rule, 0)
     finally:
         os.close(fd)

@@ -1,4 +1,16 @@
-"""The zygote, as its owner sees it: started once, asked for runs, and what holds there."""
+"""Untrusted programs, run in children that cannot reach what judges them.
+
+    sandbox = shared_sandbox()
+    with sandbox.start({"mode": "calls", …}, limits=SandboxLimits(time_s=5)) as run:
+        run.receive(deadline)
+
+One zygote for each process of ours and each kind of isolation: a Python with the usual modules
+loaded, inside namespaces of its own, that forks a guard for every run. The guard is the first
+process of the run's own process namespace, starts the program, holds it to its limits, and takes
+everything with it when it ends. A program has no network, no files but read-only interpreters and
+libraries and a /tmp of its own, an empty environment, no descriptor but its own pipes, and sees no
+process but its own. It is no virtual machine: a hole in the kernel is a hole in it.
+"""
 
 from __future__ import annotations
 
@@ -9,27 +21,150 @@ import socket
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, Self, TypeAlias
 
 from assay.errors import ResourceError
-from assay.isolation.child import ChildProcess
-from assay.isolation.frames import BadFrame, PipeClosed
-from assay.isolation.sandbox.runs import SandboxLimits, SandboxRun
+from assay.isolation import frames
+from assay.isolation.child import STANDALONE, ChildProcess
+from assay.isolation.frames import BadFrame, FramePipe, PipeClosed
 from assay.resources.scratch import scratch_prefix
 
 Isolation: TypeAlias = Literal["full", "process"]
 """`full` is the minimum of layers, or no run at all; `process` is a process with limits alone."""
 
-CHILD_FOLDER = Path(__file__).parent
+PATH = "/usr/local/bin:/usr/bin:/bin"
+"""Where programs find other programs."""
 START_S = 60.0
 SLOTS = 64
 """Runs at a time; the next ones wait."""
 WAITING = 4096
 """Runs that may wait for a slot; one more is refused at once."""
 WAIT_S = 600.0
+BEGIN_S = 5.0
+"""For the guard of a run to begin; it takes a millisecond or two, but not where much else runs."""
+END_S = 0.4
+"""After the time of a run, for its guard to end it and report; it takes a millisecond or two."""
+LONGEST_BEGIN = 1 << 18
+"""Bytes of the first frame of a guard."""
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxLimits:
+    """What one run may take."""
+
+    time_s: float = 10.0
+    """Wall-clock time of the whole run, however many tests it has."""
+    memory_mb: int = 512
+    """Of all its processes together; each of them alone cannot hold more either."""
+    disk_mb: int = 64
+    """Of its /tmp, which is memory."""
+    processes: int = 64
+    """Processes and threads."""
+    output_bytes: int = 4 * 1024 * 1024
+    """What one program may write to its standard output, or send as one answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """How a run ended, as its guard reported it; nothing of it runs any more."""
+
+    cause: str
+    """`time`, `memory`, `output` for a limit, `asked`, `lost` if no guard reported; else empty."""
+    exit_code: int | None
+    """Of the program; negative for a signal."""
+
+
+class SandboxRun:
+    """A run under way; leaving its block ends it and waits until nothing is left of it."""
+
+    def __init__(
+        self,
+        control: socket.socket,
+        channel: socket.socket | None,
+        job: Mapping[str, Any],
+        limits: SandboxLimits,
+    ) -> None:
+        self.limits = limits
+        self.has_begun = False
+        """Whether its guard was heard of; its time counts from then on."""
+        self._sockets = [one for one in (control, channel) if one is not None]
+        pipes = [FramePipe(one.fileno(), one.fileno()) for one in self._sockets]
+        self._control, self._channel = pipes[0], pipes[-1]
+        self._end: RunEnd | None = None
+        opening = frames.encode({**job, "limits": asdict(limits)})
+        with suppress(PipeClosed, TimeoutError):
+            self._control.send(opening, time.monotonic() + BEGIN_S)
+        self._deadline = time.monotonic() + BEGIN_S
+        """Until it has begun, when it is given up; then when its time is over."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has begun, and had all of its time."""
+        return self.has_begun and time.monotonic() >= self._deadline
+
+    def send(self, value: Any) -> None:
+        """Send a frame to the program. Raises `PipeClosed`, or `TimeoutError` at the deadline."""
+        self._await_begin()
+        self._channel.send(frames.encode(value), self._deadline)
+
+    def receive(self) -> dict[str, Any]:
+        """The program's next frame: an object, and nothing else of it is to be believed.
+
+        Raises `PipeClosed`, `BadFrame`, or `TimeoutError` at the deadline.
+        """
+        self._await_begin()
+        body = self._channel.receive(self._deadline, self.limits.output_bytes * 2)
+        return frames.decode_object(body)
+
+    def report(self) -> dict[str, Any]:
+        """The guard's next frame; one with `end` is the last. Raises as `receive` does."""
+        self._await_begin()
+        # The guard keeps the time; it is waited for a little longer.
+        longest = self.limits.output_bytes * 8
+        frame = frames.decode_object(self._control.receive(self._deadline + END_S, longest))
+        if "end" in frame:
+            self._end = RunEnd(frame["end"]["cause"], frame["end"]["exit"])
+        return frame
+
+    def end(self) -> RunEnd:
+        """How the run ended; it is ended now if it has not."""
+        if self._end is None:
+            with suppress(OSError):
+                self._sockets[0].shutdown(socket.SHUT_WR)
+            self._end = self._await_end()
+        return self._end
+
+    def _await_begin(self) -> None:
+        if not self.has_begun:
+            opening = frames.decode_object(self._control.receive(self._deadline, LONGEST_BEGIN))
+            self._deadline = opening["began"] + self.limits.time_s
+            self.has_begun = True
+
+    def _await_end(self) -> RunEnd:
+        self._deadline = max(self._deadline, time.monotonic() - END_S)
+        with suppress(PipeClosed, BadFrame, TimeoutError):
+            while self._end is None:
+                self.report()
+        return self._end or RunEnd("lost", None)
+
+    def close(self) -> None:
+        """End the run, and let go of its sockets."""
+        try:
+            self.end()
+        finally:
+            for one in self._sockets:
+                one.close()
 
 
 class NoSandbox(ResourceError):
@@ -185,9 +320,10 @@ class Sandbox:
         self._folder = tempfile.mkdtemp(prefix=scratch_prefix("sandbox"))
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         child = ChildProcess(
-            [sys.executable, "-s", "-P", "-m", "sandbox_child", str(theirs.fileno())],
+            [sys.executable, "-s", "-P", "-m", "assay_isolation.zygote", str(theirs.fileno())],
             environment={
-                "PYTHONPATH": str(CHILD_FOLDER),
+                "PATH": PATH,
+                "PYTHONPATH": STANDALONE,
                 "PYTHONHASHSEED": "0",
                 "PYTHONDONTWRITEBYTECODE": "1",
                 "PYTHONUTF8": "1",

@@ -1,4 +1,4 @@
-"""The zygote: `python -m sandbox_child SOCKET_FD READ_FD WRITE_FD`.
+"""The zygote: `python -m assay_isolation.zygote SOCKET_FD READ_FD WRITE_FD`.
 
 It has loaded the modules that programs use, has gone where programs may go, and forks a guard for
 every run that is asked for over its socket. It ends when its pipe closes.
@@ -18,8 +18,8 @@ import tempfile
 from importlib import import_module
 from typing import Any
 
-from . import filters, guard, kernel, program, view
-from .wire import frames
+from .. import frames, kernel
+from . import filters, guard, program, view
 
 PRELOADED = """abc array ast asyncio base64 binascii bisect calendar cmath collections contextlib
     copy ctypes dataclasses datetime decimal enum fractions functools hashlib heapq io itertools
@@ -70,7 +70,7 @@ class Zygote:
                 kernel.unshare(SPACES)
                 return
         kernel.unshare(kernel.CLONE_NEWUSER | SPACES)
-        guard.own_ids(self.proc, (uid, gid), inside=(uid, gid))
+        kernel.map_ids((uid, gid), (uid, gid), self.proc)
 
     def _become_nobody(self) -> None:
         if os.geteuid() != 0:
@@ -109,7 +109,7 @@ class Zygote:
         assert self.ids is not None
         failures: dict[str, str] = {}
         try:
-            guard.own_ids(self.proc, self.ids)
+            kernel.map_ids(self.ids, guard.INSIDE, self.proc)
             view.mount_tmp(1 << 20)
         except OSError as error:
             return {"namespaces": f"{error.strerror or error}"}
@@ -174,7 +174,7 @@ def main() -> None:
     read_fd, write_fd = frames.inherited_pipes(sys.argv)
     launches = socket.socket(fileno=int(sys.argv[-3]))
     launches.set_inheritable(False)
-    sys.path[:] = [entry for entry in sys.path if not __file__.startswith(f"{entry}{os.sep}")]
+    sys.path[:] = [entry for entry in sys.path if entry != os.environ["PYTHONPATH"]]
     program.empty_environment()
     filters.prepare()
     for name in PRELOADED:

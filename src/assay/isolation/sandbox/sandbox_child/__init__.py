@@ -1,5 +1,0 @@
-"""What runs on the other side of the sandbox: the zygote, the guards, and the programs' processes.
-
-It imports the standard library alone, and is started as `python -m sandbox_child`. Nothing here
-knows an expected value or a verdict.
-"""
