@@ -13,7 +13,7 @@ from pyarrow import dataset, parquet
 
 from assay.errors import BadParameter, BadRecord
 from assay.scoring.engine import LocalProcesses
-from assay.scoring.folders import score_folder
+from assay.scoring.files.folders import score_folder
 from tests.runner.rewards_for_tests import length
 
 T = TypeVar("T")

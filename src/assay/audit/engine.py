@@ -26,7 +26,7 @@ from assay.audit.snippets import REFERENCE_NAMES
 from assay.audit.target import TargetSpec, parse_target
 from assay.errors import BadParameter, BadRecord, did_you_mean
 from assay.schema.audit import AUDIT_SCHEMA, Budget, CheckRecord, Family, Kind
-from assay.scoring.shard_rows import plan_shards, read_rows
+from assay.scoring.files.rows import plan_shards, read_rows
 
 BUILT_IN: Final = "built in"
 ROWS: Final[Mapping[Budget, int]] = {"fast": 40, "full": 200}

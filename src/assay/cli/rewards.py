@@ -19,6 +19,7 @@ from assay.cli.terminal import number_text, output, plain, print_json, progress_
 from assay.errors import BadParameter, NameCollision
 from assay.registry import REWARDS, find_reward
 from assay.registry.addresses import is_address
+from assay.report.diff_job import TOLERANCE, diff_rewards, find_data
 from assay.report.group_effects import GroupEffects
 from assay.report.reward_diff import (
     NOTHING,
@@ -31,7 +32,6 @@ from assay.report.reward_diff import (
     check_gates,
 )
 from assay.resources.files import atomic_write
-from assay.runner.reward_diff import TOLERANCE, diff_rewards, find_data
 from assay.scoring.scorer import Scorer
 
 GATE = 3

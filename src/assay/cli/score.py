@@ -37,12 +37,11 @@ from assay.registry import REWARDS, find_reward
 from assay.schema.score import Abstained, Score
 from assay.scoring.counts import AbstentionLimit, RewardCounts, nothing_scored
 from assay.scoring.engine import Engine, EngineName
-from assay.scoring.files import FileReport, check_source, score_file
-from assay.scoring.folders import score_folder
-from assay.scoring.result_rows import encode
+from assay.scoring.files.folders import score_folder
+from assay.scoring.files.jobs import FileReport, check_source, score_file
+from assay.scoring.files.rows import InputRow, encode, plan_shards, read_rows, read_stream
+from assay.scoring.files.shards import bind_columns, score_rows
 from assay.scoring.scorer import Scorer
-from assay.scoring.shard_rows import InputRow, plan_shards, read_rows, read_stream
-from assay.scoring.shard_scoring import bind_columns, score_rows
 
 if TYPE_CHECKING:
     from assay.ledger.run import Run

@@ -26,9 +26,9 @@ from assay.errors import BadParameter, BadRecord, ResourceError
 from assay.formats import parquet
 from assay.scoring.counts import RewardCounts
 from assay.scoring.engine import Engine, LocalProcesses
-from assay.scoring.files import FileJob, FileReport
-from assay.scoring.shard_rows import SHARD_BYTES, Shard, fingerprint, plan_shards
-from assay.scoring.shard_scoring import (
+from assay.scoring.files.jobs import FileJob, FileReport
+from assay.scoring.files.rows import SHARD_BYTES, Shard, fingerprint, plan_shards
+from assay.scoring.files.shards import (
     FILE,
     RewardLike,
     RowProgress,
