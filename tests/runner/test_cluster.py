@@ -26,7 +26,7 @@ from assay.ledger.run import Run
 from assay.registry import ENVIRONMENTS
 from assay.runner import cluster, retries
 from assay.runner.cluster_payload import pack, unpack
-from assay.runner.execute import RunProgress
+from assay.runner.progress import RunProgress
 from assay.schema.observation import Observation
 from assay.schema.score import score_to_record
 from assay.scoring.files.folders import score_folder

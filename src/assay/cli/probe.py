@@ -8,7 +8,7 @@ import click
 from rich.table import Column, Table
 from rich.text import Text
 
-from assay.cli.options import json_option, options_of
+from assay.cli.options import json_option, options_of, renamed_option
 from assay.cli.terminal import output, plain, print_json, reward_text, table_of
 from assay.registry import find_reward
 from assay.report.sensitivity import ScoredVariant, Sensitivity, probe
@@ -20,7 +20,8 @@ from assay.report.sensitivity import ScoredVariant, Sensitivity, probe
     "--answer", required=True, metavar="TEXT", help=r"The reference; `\n` is a line break."
 )
 @click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="Its options.")
-@click.option("--column", "columns", multiple=True, metavar="KEY=VALUE", help="Other columns.")
+@click.option("--value", "columns", multiple=True, metavar="COLUMN=VALUE", help="Other columns.")
+@renamed_option("--column", "--value")
 @json_option
 def command(
     name: str, answer: str, params: Sequence[str], columns: Sequence[str], as_json: bool
@@ -36,7 +37,7 @@ def command(
         name,
         answer.replace("\\n", "\n"),
         params=options_of(params, "--param", find_reward(name).function),
-        columns=options_of(columns, "--column"),
+        columns=options_of(columns, "--value"),
     )
     if as_json:
         print_json(sensitivity.to_record())
