@@ -30,7 +30,7 @@ AGENTFLY_SUCCESS = 10.0
 """AgentFly pays so much for a completed ScienceWorld task, and nothing for a part of it."""
 
 
-@reward(parts=("bought", "r_type", "r_att", "r_option", "r_price"))
+@reward(parts=("bought", "r_type", "r_att", "r_option", "r_price"), kind="environment")
 async def webshop_reward(
     final_response: object,  # noqa: ARG001 - the purchase is scored, not the response
     context: Context,
@@ -65,7 +65,7 @@ async def webshop_reward(
     return Scored(evidence.score, because, parts, {"output": item})
 
 
-@reward(parts=("won", "done"))
+@reward(parts=("won", "done"), kind="environment")
 async def alfworld_episode_reward(context: Context) -> Score:
     """1.0 when the household task was done, else 0.0."""
     evidence = await _read_evidence(context, "alfworld")
@@ -80,6 +80,7 @@ async def alfworld_episode_reward(context: Context) -> Score:
     version=2,
     parts=("score", "max_score", "completed", "acc"),
     changes={2: "with agentfly=True, `acc` is 0.0 under four messages, as in AgentFly's code"},
+    kind="environment",
 )
 async def scienceworld_reward(
     final_response: object,  # noqa: ARG001 - the environment is scored, not the response
@@ -125,7 +126,12 @@ async def scienceworld_reward(
     return Scored(value, because, parts, {"output": output})
 
 
-@reward(name="scienceworld_reward", version=1, parts=("score", "max_score", "completed", "acc"))
+@reward(
+    name="scienceworld_reward",
+    version=1,
+    parts=("score", "max_score", "completed", "acc"),
+    kind="environment",
+)
 async def scienceworld_reward_1(
     final_response: object, context: Context, *, agentfly: bool = False
 ) -> Score:

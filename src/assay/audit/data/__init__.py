@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
@@ -27,14 +27,11 @@ REFERENCE_COLUMNS: Final = (
 PROMPT_COLUMNS: Final = ("prompt", "question", "problem", "goal", "query", "instruction")
 
 
-ROWS_OF: Final[Mapping[str, str]] = {"instructions_reward": "instructions"}
-"""Rows of their own, for predefined rewards that need other columns than their kind's."""
-
-
-def built_in(kind: Kind, reward: str = "") -> tuple[Sample, ...]:
-    """The built-in samples of a kind, or of a predefined reward with rows of its own."""
-    # A reward of the form takes any question.
-    name = ROWS_OF.get(reward) or ("qa" if kind == "format" else kind)
+def built_in(kind: Kind, parameters: Collection[str] = ()) -> tuple[Sample, ...]:
+    """The built-in samples of a kind, or of one that reads a column that only some rows have."""
+    # Any other reward of the form takes any question.
+    form = "instructions" if "instructions" in parameters else "qa"
+    name = form if kind == "format" else kind
     text = files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
     table = tomllib.loads(text)
     shared = {key: value for key, value in table.items() if key != "row"}
