@@ -97,7 +97,7 @@ def test_every_predefined_reward_declares_its_kind_in_each_version(name: str) ->
 def test_a_reward_of_ones_own_declares_its_kind_and_what_it_accepts(tmp_path: Path) -> None:
     (tmp_path / "declared.py").write_text(
         "import assay\n\n"
-        "@assay.reward(register=False, kind='choice', accepts={'empty_answer': 'paid to be here'})\n"
+        "@assay.reward(register=False, kind='choice', accepts={'empty_answer': 'paid here'})\n"
         "def anything(final_response, answer):\n    return 1.0\n\n"
         "@assay.reward(register=False, accepts={'empty_anser': 'misspelt'})\n"
         "def misspelt(final_response, answer):\n    return 1.0\n"
@@ -107,7 +107,7 @@ def test_a_reward_of_ones_own_declares_its_kind_and_what_it_accepts(tmp_path: Pa
     )
     assert result.kind == "choice"
     reasons = {finding.check: finding.accepted for finding in result.findings}
-    assert reasons.pop("empty_answer") == "paid to be here"
+    assert reasons.pop("empty_answer") == "paid here"
     assert reasons
     assert set(reasons.values()) == {None}
     with pytest.raises(BadParameter, match="did you mean 'empty_answer'"):

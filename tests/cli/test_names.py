@@ -16,7 +16,7 @@ import assay
 from assay.agents.scripted import ScriptedAgent
 from assay.cli.main import assay as commands
 from assay.cli.main import main
-from assay.cli.options import key_value, options_of
+from assay.cli.options import options_of
 from assay.registry import AGENTS
 from tests.report.ledgers import write_run
 from tests.runner.corridor import BENCHMARK
@@ -162,7 +162,7 @@ def test_an_unknown_command_names_the_nearest(
     ids=lambda value: repr(value)[:20],
 )
 def test_a_value_is_json_that_a_record_can_hold_or_text(text: str, value: Any) -> None:
-    assert key_value(f"key={text}", "--set") == ("key", value)
+    assert options_of([f"key={text}"], "--set") == {"key": value}
     assert not (isinstance(value, float) and math.isnan(value))
 
 

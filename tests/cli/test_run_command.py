@@ -17,7 +17,7 @@ from rich.console import Console
 import assay
 from assay.agents.scripted import ScriptedAgent
 from assay.cli.main import main
-from assay.cli.options import key_text, key_value
+from assay.cli.options import key_text, options_of
 from assay.cli.run import command, describe
 from assay.ledger.run import Run
 from assay.registry import AGENTS
@@ -257,7 +257,7 @@ def test_a_log_is_imported_by_its_contents_or_its_format(
     ],
 )
 def test_a_setting_is_json_where_it_can_be(text: str, setting: tuple[str, Any]) -> None:
-    assert key_value(text, "--set") == setting
+    assert options_of([text], "--set") == dict([setting])
 
 
 class Guesser(ScriptedAgent):

@@ -13,7 +13,6 @@ from assay.registry.annotations import (
     UNKNOWN,
     OptionText,
     annotations_of,
-    json_or_text,
     read_option,
 )
 
@@ -124,15 +123,6 @@ def column_map(columns: Sequence[str]) -> dict[str, str]:
                 f"--column says twice where {parameter!r} is: {column!r}, {columns_of[parameter]!r}"
             )
     return columns_of
-
-
-def key_value(text: str, option: str) -> tuple[str, Any]:
-    """`key=value`; the value is JSON where it can be read as such, else the text itself.
-
-    Raises `BadParameter` for a text without a key or an equals sign.
-    """
-    key, value = key_text(text, option)
-    return key, json_or_text(value)
 
 
 def key_text(text: str, option: str) -> tuple[str, OptionText]:

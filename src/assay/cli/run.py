@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
@@ -33,7 +32,7 @@ from assay.runner.execute import StartedRun
 from assay.runner.options import HELP, RunOptions
 from assay.runner.progress import RunProgress
 from assay.runner.retries import RETRIED
-from assay.runner.run import start
+from assay.runner.run import complete, start
 from assay.scoring.counts import AbstentionLimit
 
 STOPPED = 130
@@ -235,7 +234,7 @@ def _execute(started: StartedRun) -> Run:
     try:
         with stdout_kept_for_data(), _show_progress(started.run.path.name) as tell:
             beginning = _FirstProgress(tell)
-            run = asyncio.run(started.execute(beginning))
+            run = complete(started.execute(beginning))
         if beginning.was_complete:
             console.print(f"nothing was left to run: all {beginning.total:,} episodes were there")
         return run
