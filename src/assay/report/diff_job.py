@@ -70,7 +70,6 @@ from assay.scoring.files.rows import (
     read_rows,
 )
 from assay.scoring.files.shards import (
-    RewardLike,
     RowProgress,
     ShardJob,
     bind_columns,
@@ -78,7 +77,7 @@ from assay.scoring.files.shards import (
     score_input,
     settle_plan,
 )
-from assay.scoring.scorer import Scorer
+from assay.scoring.scorer import RewardLike, Scorer
 
 TOLERANCE = 1e-9
 BUCKET_ROWS = 65_536

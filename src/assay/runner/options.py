@@ -20,8 +20,9 @@ from assay.errors import BadParameter
 from assay.registry import MODELS
 from assay.runner.benchmark import SECTIONS
 from assay.runner.progress import RunProgress, no_progress
-from assay.runner.values import RewardLike, TaskLike, reward_names
+from assay.runner.values import TaskLike, reward_names
 from assay.scoring.engine import EngineName
+from assay.scoring.scorer import RewardLike
 
 P = ParamSpec("P")
 T = TypeVar("T")

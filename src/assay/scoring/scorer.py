@@ -17,7 +17,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from assay.errors import BadParameter, MissingExtra, MissingParameter
 from assay.registry import RewardSpec, bound_options, find_reward
@@ -281,6 +281,10 @@ class Scorer:
             self.spec.id,
             self.params,
         )
+
+
+RewardLike: TypeAlias = str | Callable[..., Any] | Scorer
+"""A reward by its name, the function itself, or with its configuration."""
 
 
 class _Raised:

@@ -29,7 +29,6 @@ from assay.scoring.files.rows import (
 )
 from assay.scoring.files.shards import (
     PARTIAL,
-    RewardLike,
     RowProgress,
     ShardJob,
     ShardScoring,
@@ -39,7 +38,7 @@ from assay.scoring.files.shards import (
     read_counts,
     settle_plan,
 )
-from assay.scoring.scorer import Scorer
+from assay.scoring.scorer import RewardLike, Scorer
 
 PLAN = "plan.json"
 

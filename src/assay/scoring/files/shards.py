@@ -23,14 +23,13 @@ from assay.schema.score import Score
 from assay.scoring.batch import map_rows, score_row
 from assay.scoring.counts import AbstentionLimit, RewardCounts
 from assay.scoring.files.rows import InputRow, Shard, read_rows, result_of, write_shard
-from assay.scoring.scorer import Scorer, without_defaults
+from assay.scoring.scorer import RewardLike, Scorer, without_defaults
 
 PARTIAL = ".partial"
 """What the folder of an unfinished job is called after its results."""
 FILE = "file"
 """The column that says which file of a folder a row is from."""
 
-RewardLike: TypeAlias = str | Callable[..., Any] | Scorer
 RowProgress: TypeAlias = Callable[[int, int], None]
 """Called with the rows done and the rows in all."""
 
