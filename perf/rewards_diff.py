@@ -26,7 +26,7 @@ from typing import Any
 
 import psutil
 
-from assay.scoring.shard_rows import SHARD_BYTES
+from assay.scoring.files.rows import SHARD_BYTES
 
 ROOT = Path(__file__).parents[1]
 PLANTED = 50

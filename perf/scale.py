@@ -30,7 +30,7 @@ from pyarrow import parquet
 
 from assay.runner.cluster import connect
 from assay.scoring.engine import Engine, LocalProcesses
-from assay.scoring.folders import score_folder
+from assay.scoring.files.folders import score_folder
 
 WORDS = "the a of river city Paris London war king 1914 new york music film by and blue".split()
 FILES = 8
@@ -149,7 +149,7 @@ def cluster(nodes: int) -> Iterator[tuple[Engine, Callable[[], None]]]:
 
 
 def _warm(number: int) -> int:
-    import assay.scoring.folders  # noqa: F401 - imported now, the first shard need not
+    import assay.scoring.files.folders  # noqa: F401 - imported now, the first shard need not
 
     time.sleep(0.2)
     return number

@@ -25,7 +25,7 @@ from assay.cli.terminal import output, progress_output
 from assay.errors import MissingExtra
 from assay.ledger.run import Run
 from assay.ledger.summary import reward_of, summarise
-from assay.runner.execute import RunProgress
+from assay.runner.progress import RunProgress
 
 Settings = Mapping[str, str | int | bool]
 

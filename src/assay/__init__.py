@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from assay.scoring.batch import mean as mean
     from assay.scoring.batch import score_batch as score_batch
     from assay.scoring.composition import compose as compose
-    from assay.scoring.files import score_file as score_file
+    from assay.scoring.files.jobs import score_file as score_file
     from assay.scoring.scorer import Scorer as Scorer
     from assay.scoring.scorer import score as score
     from assay.scoring.scorer import score_async as score_async
@@ -70,7 +70,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "assay.rewards": "credit",
         "assay.browser.steps.recovery": "RecoveryRewardScorer",
         "assay.scoring.batch": "mean score_batch",
-        "assay.scoring.files": "score_file",
+        "assay.scoring.files.jobs": "score_file",
         "assay.runner.run": "run run_async",
         "assay.schema.episode": "Episode Step Trajectory",
         "assay.schema.message": "Message",

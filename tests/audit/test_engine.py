@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from assay.audit.context import CheckContext, shrink
 from assay.audit.data import built_in
-from assay.audit.engine import ACCEPTED, KINDS_OF, all_checks, audit_reward, find_kind, read_samples
+from assay.audit.engine import all_checks, audit_reward, find_kind, read_samples
 from assay.audit.findings import CallResult, GraderCall, wilson
 from assay.audit.isolation import ProcessLimits
 from assay.audit.session import AuditSession
 from assay.audit.target import parse_target
 from assay.errors import BadParameter, BadRecord
-from assay.registry import REWARDS
+from assay.registry import REWARDS, find_reward
 from assay.schema.audit import KINDS
 from tests.audit.in_process import context_of
 
@@ -87,15 +87,37 @@ def test_the_kind_is_the_one_whose_golds_are_paid(name: str, kind: str, guests: 
         assert find_kind(session) == kind
 
 
-def test_only_predefined_rewards_have_a_kind_of_their_own() -> None:
-    assert KINDS_OF.keys() <= set(REWARDS.built_in())
-    assert KINDS_OF.keys() >= ACCEPTED.keys()
+@pytest.mark.parametrize("name", REWARDS.built_in())
+def test_every_predefined_reward_declares_its_kind_in_each_version(name: str) -> None:
+    versions = [find_reward(f"{name}@{version}") for version in REWARDS.versions(name)]
+    assert all(spec.kind in KINDS for spec in versions)
+    assert len({spec.kind for spec in versions}) == 1
+
+
+def test_a_reward_of_ones_own_declares_its_kind_and_what_it_accepts(tmp_path: Path) -> None:
+    (tmp_path / "declared.py").write_text(
+        "import assay\n\n"
+        "@assay.reward(register=False, kind='choice', accepts={'empty_answer': 'paid here'})\n"
+        "def anything(final_response, answer):\n    return 1.0\n\n"
+        "@assay.reward(register=False, accepts={'empty_anser': 'misspelt'})\n"
+        "def misspelt(final_response, answer):\n    return 1.0\n"
+    )
+    result = audit_reward(
+        parse_target("declared.py:anything", folder=tmp_path), families=("degenerate",)
+    )
+    assert result.kind == "choice"
+    reasons = {finding.check: finding.accepted for finding in result.findings}
+    assert reasons.pop("empty_answer") == "paid here"
+    assert reasons
+    assert set(reasons.values()) == {None}
+    with pytest.raises(BadParameter, match="did you mean 'empty_answer'"):
+        audit_reward(parse_target("declared.py:misspelt", folder=tmp_path))
 
 
 def test_check_names_are_unique_and_acceptances_name_checks() -> None:
     names = [check.name for check in all_checks()]
     assert len(names) == len(set(names))
-    for reasons in ACCEPTED.values():
+    for reasons in (find_reward(name).accepts for name in REWARDS.built_in()):
         assert reasons.keys() <= set(names)
         assert all(len(reason) > 40 for reason in reasons.values())
 

@@ -236,13 +236,30 @@ def test_every_reward_is_in_the_summary_and_the_diagnosis(
     assert [(r["scorer"], r["mean"], r["scored"]) for r in diagnosis["rewards"]] == expected
 
 
-def test_noise_takes_a_file_of_questions(capfd: pytest.CaptureFixture[str]) -> None:
-    code, out, err = assay(
-        capfd, "noise", "qs.jsonl", "--agent", "mine.py:answer", *REWARD, "--column", "question=q",
-        "--runs", "2", "--json",
+def test_a_file_of_questions_is_run_twice_to_see_the_noise(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    call = (
+        "run", "qs.jsonl", "--agent", "mine.py:answer", *REWARD, "--column", "question=q",
+        "--repeat-run", "2", "--focus", "noise",
     )  # fmt: skip
+    code, out, err = assay(capfd, *call, "--json")
+    assert code == 0, err
+    records = json.loads(out)
+    assert [record["mean"] for record in records] == [1.0, 1.0]
+    paths = [record["path"] for record in records]
+    focus = [Run(path).manifest.focus for path in paths]
+    assert focus == ["noise, run 1 of 2", "noise, run 2 of 2"]
+    assert f"assay compare --noise {' '.join(paths)}" in err
+    code, out, err = assay(capfd, "compare", "--noise", *paths, "--json")
     assert code == 0, err
     assert json.loads(out)["means"] == [1.0, 1.0]
+    code, out, err = assay(capfd, *call)
+    assert code == 0, err
+    assert out.count("mean reward") == 2
+    code, _, err = assay(capfd, "run", "--resume", "latest", "--repeat-run", "2")
+    assert code == 2
+    assert "--resume is of one run" in err
 
 
 OLD = [

@@ -55,7 +55,7 @@ def test_every_command_prints_json(runs: str, capsys: pytest.CaptureFixture[str]
         ["history", "--plot", "--runs", runs],
         ["history", "--plot", "tasks", "--runs", runs],
         ["audit", "qa_f1_reward", "--forms-of", "14.2"],
-        ["noise", "--of", "base-1", "--of", "base-1", "--runs-dir", runs],
+        ["compare", "--noise", "base-1", "base-1", "--runs", runs],
     ):
         assert main([*command, "--json"]) == 0, command
         json.loads(capsys.readouterr().out)
@@ -100,9 +100,35 @@ def test_what_form_costs_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> 
     assert main(["audit", "webshop_reward", "--forms-of", "1"]) == 2
 
 
-def test_noise_needs_a_benchmark_or_recorded_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["noise"]) == 2
-    assert "name a benchmark to run" in capsys.readouterr().err
+def test_noise_is_read_from_runs_of_one_configuration(
+    runs: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "--noise", "base-1", "base-1", "--runs", runs]) == 0
+    out = capsys.readouterr().out
+    assert "means of 2 runs of" in out
+    assert "scored the same in all of 2 runs" in out
+    for command, problem in (
+        (["compare", "base-1"], "name a run to compare it with"),
+        (["compare", "--noise", "base-1"], "`assay run --repeat-run 3` makes them"),
+        (["compare", "--noise", "base-1", "base-1", "--all"], "--noise compares no two sides"),
+    ):
+        assert main([*command, "--runs", runs]) == 2
+        assert problem in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("call", "new"),
+    [
+        (["noise", "townsquare", "--agent", "rules"], "assay run --repeat-run N"),
+        (["noise", "--of", "latest"], "assay compare --noise RUN"),
+        (["audit", "qa_f1_reward", "--gold", "solution"], "--reference"),
+    ],
+)
+def test_an_earlier_spelling_names_the_one_in_use(
+    call: list[str], new: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(call) == 2
+    assert new in capsys.readouterr().err
 
 
 def test_three_tasks_that_fall_in_single_runs_can_close_the_gate(

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
+from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from rich.console import Console
 
+import assay
 from assay.agents.scripted import ScriptedAgent
 from assay.cli.main import main
 from assay.cli.options import key_text, options_of
-from assay.cli.run import describe
+from assay.cli.run import command, describe
 from assay.ledger.run import Run
 from assay.registry import AGENTS
 from assay.runner.agents import choose_agent
 from assay.runner.benchmark import with_settings
-from assay.runner.execute import RunProgress
+from assay.runner.options import HELP, RunOptions
+from assay.runner.progress import RunProgress
 from tests.formats.browsergym_folders import summary_info, write_folder
 from tests.runner.corridor import BENCHMARK, Corridor
 
@@ -55,6 +61,32 @@ def test_a_run_prints_its_summary_and_tells_its_progress_elsewhere(
         assert words in out
     assert "3 of 3  mean 1.000  0 errors  0:00 left" in err
     assert "left" not in out
+
+
+def test_every_option_of_a_run_is_one_of_the_command_with_its_default_and_its_help() -> None:
+    values = command.make_context("run", []).params
+    defaults = {each.name: each.default for each in fields(RunOptions)}
+    assert defaults.keys() - values.keys() == {"environment", "progress"}
+    for name in defaults.keys() & values.keys():
+        value = str(values[name]) if isinstance(values[name], Path) else values[name]
+        assert (value or None) == (defaults[name] or None), name
+    texts = {each.name: str(each.help) for each in command.params if isinstance(each, click.Option)}
+    # These are options of several commands.
+    for name in (defaults.keys() & texts.keys()) - {"engine", "address", "runs_dir"}:
+        assert texts[name].startswith(HELP[name])
+
+
+@pytest.mark.parametrize("function", [assay.run, assay.run_async])
+def test_a_run_takes_the_fields_of_its_options(function: Callable[..., object]) -> None:
+    parameters = inspect.signature(function).parameters
+    assert {name: each.default for name, each in parameters.items()} == {
+        each.name: each.default for each in fields(RunOptions)
+    }
+    keywords = [each.name for each in parameters.values() if each.kind is each.KEYWORD_ONLY]
+    assert keywords == list(parameters)[1:]
+    assert all(f"{name}: " in str(function.__doc__) for name in parameters)
+    with pytest.raises(TypeError, match="agnet"):
+        function("corridor.toml", agnet="scripted")
 
 
 def test_a_terminal_gets_a_bar(

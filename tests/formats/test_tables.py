@@ -11,7 +11,7 @@ import pytest
 from assay.errors import BadParameter, BadRecord
 from assay.formats.csv_rows import read_header, read_records
 from assay.formats.tables import read_table
-from assay.scoring.shard_rows import plan_shards, read_rows
+from assay.scoring.files.rows import plan_shards, read_rows
 
 ROWS = [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]
 

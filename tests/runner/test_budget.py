@@ -21,7 +21,8 @@ from assay.ledger.run import Run
 from assay.ledger.summary import summarise
 from assay.report.diagnosis import diagnose
 from assay.runner.budget import Budget, Spending, make_budget
-from assay.runner.plan import RunRequest, plan_new
+from assay.runner.options import RunOptions
+from assay.runner.plan import plan_new
 from assay.schema.usage import Usage
 from tests.agents.chat_server import ChatServer, as_json, serving
 
@@ -219,7 +220,7 @@ def test_list_prices_hold_at_the_vendors_own_address_alone(monkeypatch: pytest.M
     monkeypatch.setenv("OPENAI_API_KEY", "k")
 
     def options(**settings: Any) -> dict[str, Any]:
-        request = RunRequest(
+        request = RunOptions(
             tasks=TASKS, model="openai:gpt-5-nano", rewards=["qa_f1_reward"], settings=settings
         )
         record: dict[str, Any] = plan_new(request).config()["agent"]["options"]["model_options"]

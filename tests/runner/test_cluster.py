@@ -26,10 +26,10 @@ from assay.ledger.run import Run
 from assay.registry import ENVIRONMENTS
 from assay.runner import cluster, retries
 from assay.runner.cluster_payload import pack, unpack
-from assay.runner.execute import RunProgress
+from assay.runner.progress import RunProgress
 from assay.schema.observation import Observation
 from assay.schema.score import score_to_record
-from assay.scoring.folders import score_folder
+from assay.scoring.files.folders import score_folder
 from tests.agents.faulty_endpoint import free_port
 from tests.runner.corridor import BENCHMARK, Corridor
 from tests.runner.rewards_for_tests import length
@@ -135,7 +135,7 @@ def test_two_nodes_write_what_one_process_writes(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("assay.scoring.folders.PLANNED_HERE_BYTES", 0)
+    monkeypatch.setattr("assay.scoring.files.folders.PLANNED_HERE_BYTES", 0)
     with cluster.connect() as engine:
         report = score_folder(
             rows, [length, hazard], tmp_path / "out", engine=engine, shard_bytes=SHARD_BYTES
@@ -262,7 +262,7 @@ def test_a_job_begun_here_is_finished_there(
 def test_an_error_of_a_worker_is_raised_as_itself(
     nodes: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.scoring.folders.PLANNED_HERE_BYTES", 0)
+    monkeypatch.setattr("assay.scoring.files.folders.PLANNED_HERE_BYTES", 0)
     (tmp_path / "in.parquet").write_text("no")
     with cluster.connect() as engine, pytest.raises(BadRecord, match="not a Parquet file"):
         score_folder(tmp_path / "in.parquet", [length], tmp_path / "out", engine=engine)

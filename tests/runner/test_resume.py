@@ -16,7 +16,7 @@ from assay.agents.scripted import ScriptedAgent
 from assay.errors import BadParameter, BadRecord
 from assay.ledger.run import Run
 from assay.registry import TASKS
-from assay.runner.execute import RunProgress
+from assay.runner.progress import RunProgress
 from assay.runner.rescore import rescore
 from assay.schema.observation import Observation
 from assay.schema.task import Task

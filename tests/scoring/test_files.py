@@ -14,8 +14,8 @@ import pytest
 from pyarrow import parquet
 
 from assay.errors import BadParameter, BadRecord
-from assay.scoring.files import score_file
-from assay.scoring.shard_rows import plan_shards, read_rows
+from assay.scoring.files.jobs import score_file
+from assay.scoring.files.rows import plan_shards, read_rows
 from tests.runner.rewards_for_tests import length
 
 
@@ -211,7 +211,7 @@ def test_a_plan_that_names_a_default_option_is_the_same_plan(
 SCRIPT = """
 import sys
 from pathlib import Path
-from assay.scoring.files import score_file
+from assay.scoring.files.jobs import score_file
 from tests.runner.rewards_for_tests import length
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pyarrow import dataset, parquet
 
 from assay.errors import BadParameter, BadRecord
 from assay.scoring.engine import LocalProcesses
-from assay.scoring.folders import score_folder
+from assay.scoring.files.folders import score_folder
 from tests.runner.rewards_for_tests import length
 
 T = TypeVar("T")
@@ -158,7 +158,7 @@ def test_nothing_is_replaced_unasked_and_nothing_but_results_ever(
 ) -> None:
     out = tmp_path / "out"
     score_folder(source, [length], out)
-    with pytest.raises(BadRecord, match="--resume does what it still owes"):
+    with pytest.raises(BadRecord, match="--resume scores what is missing"):
         score_folder(source, [length], out)
     (out / "mine.txt").write_text("precious")
     write_lines(source / "a.jsonl", "one")

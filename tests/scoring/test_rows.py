@@ -10,8 +10,8 @@ from pyarrow import parquet
 import assay
 from assay.cli.main import main
 from assay.errors import BadParameter, MissingParameter, TooManyAbstained
-from assay.scoring.files import score_file
-from assay.scoring.folders import score_folder
+from assay.scoring.files.folders import score_folder
+from assay.scoring.files.jobs import score_file
 from perf.rows import prove
 
 QA = "qa_f1_reward"

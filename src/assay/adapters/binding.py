@@ -14,8 +14,7 @@ from assay.adapters.tally import GROUP_COLUMNS, Tally, group_of, tally_of
 from assay.errors import BadParameter, MissingExtra, MissingParameter, NoScore
 from assay.schema.end_tokens import END_TOKENS, strip_end_tokens
 from assay.schema.score import Abstained, Score
-from assay.scoring.columns import look_up
-from assay.scoring.kinds import RESPONSE
+from assay.scoring.columns import RESPONSE, look_up
 from assay.scoring.scorer import Scorer
 
 Reward: TypeAlias = str | Callable[..., Any]

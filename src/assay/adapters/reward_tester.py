@@ -29,7 +29,7 @@ from assay.isolation.processes import kill_family, worker_pool
 from assay.registry import REWARDS
 from assay.schema.score import Score
 from assay.schema.values import describe
-from assay.scoring.kinds import RESPONSE
+from assay.scoring.columns import RESPONSE
 from assay.scoring.scorer import Scorer
 
 Response: TypeAlias = str | Mapping[str, Any] | None

@@ -26,34 +26,13 @@ from assay.audit.snippets import REFERENCE_NAMES
 from assay.audit.target import TargetSpec, parse_target
 from assay.errors import BadParameter, BadRecord, did_you_mean
 from assay.schema.audit import AUDIT_SCHEMA, Budget, CheckRecord, Family, Kind
-from assay.scoring.shard_rows import plan_shards, read_rows
+from assay.scoring.files.rows import plan_shards, read_rows
 
 BUILT_IN: Final = "built in"
 ROWS: Final[Mapping[Budget, int]] = {"fast": 40, "full": 200}
 """Rows of the user's data that are used, drawn by the seed."""
 CALL_S: Final[Mapping[Budget, float]] = {"fast": 10.0, "full": 20.0}
 KIND_ROWS: Final = 8
-KINDS_OF: Final[Mapping[str, Kind]] = {
-    "math_equal_reward": "maths",
-    "math_equal_reward_tool": "agent",
-    "qa_f1_reward": "qa",
-    "qa_f1_reward_tool": "agent",
-    "assistantbench_reward": "structured",
-    "fuzzy_answer_reward": "qa",
-    "webshop_reward": "environment",
-    "alfworld_episode_reward": "environment",
-    "scienceworld_reward": "environment",
-    "environment_reward": "environment",
-    "choice_reward": "choice",
-    "format_reward": "format",
-    "instructions_reward": "format",
-    "length_reward": "format",
-    "repetition_reward": "format",
-    "code_reward": "code",
-    "sql_reward": "sql",
-    "tool_call_reward": "tools",
-    "json_reward": "structured",
-}
 TELLING: Final[tuple[tuple[Kind, frozenset[str]], ...]] = (
     ("environment", frozenset(("context",))),
     ("files", frozenset(("workspace", "files"))),
@@ -66,40 +45,6 @@ CHOICE: Final = re.compile(r"\(?[A-J]\)?\.?")
 MARGIN: Final = 0.25
 """How much more of a kind must be recognised than of texts, which equal some forms by chance."""
 NO_ANSWER: Final = "I do not know."
-
-_TOKENS: Final = (
-    "token F1 as published compares bags of words: it dilutes alternatives and does not know a "
-    "denial; use `em` or `correct_at` where a spray must earn nothing"
-)
-_REPEATED: Final = (
-    "a response without a box, tag or phrase is read by its last number, as documented, and the "
-    "reward is not given the question; extraction='anchored' refuses it"
-)
-_ASSISTANTBENCH: Final = (
-    "parity with BrowserGym's AssistantBench scorer, which pays numbers by the logarithm of their "
-    "ratio (negative ones the other way round, so that some earn more than 1) and texts by words"
-)
-ACCEPTED: Final[Mapping[str, Mapping[str, str]]] = {
-    "qa_f1_reward": dict.fromkeys(
-        ("or_list", "negation", "retraction", "foreign_denial"), _TOKENS
-    ),
-    "assistantbench_reward": dict.fromkeys(
-        ("near_misses_refused", "lazy_constant", "range", "or_list", "negation", "retraction",
-         "foreign_denial"),
-        _ASSISTANTBENCH,
-    ),
-    "math_equal_reward": {"prompt_echo": _REPEATED},
-    "environment_reward": {
-        "after_done":
-            "it repeats the world's own word, and a run ends an episode when its world is done; "
-            "what a world pays later is the world's to mend",
-    },
-}  # fmt: skip
-"""Reasons by check, for the predefined rewards.
-
-An accepted finding is shown with its reason and does not close the gate. A flaw is not accepted
-here, it is mended; what is accepted is what a published definition says.
-"""
 
 Progress = Callable[[int, int, str], None]
 """Called with the checks done, the checks in all, and the name of the next one."""
@@ -126,27 +71,26 @@ def audit_reward(
     """What is wrong with a reward, as far as the budget's checks can tell.
 
     `target` is a registered name, `module:function`, `file.py:function` or the address of a server.
-    Without `kind` it is known (a predefined reward), read off the signature, or found out by
+    Without `kind` it is what the reward declares, read off the signature, or found out by
     asking; without `data` the samples are the built-in ones of that kind. The result depends on
     the target, the data and the seed alone, timings aside.
     """
-    _require_checks(accept or {})
     started = time.monotonic()
     limits = limits or ProcessLimits(call_s=CALL_S[budget])
     spec = parse_target(target) if isinstance(target, str) else target
     with AuditSession(spec, limits, environment=environment) as session:
+        _require_checks({**session.declared[1], **(accept or {})})
         rows = () if data is None or kind else _readable(data, budget, seed)
         chosen = kind or find_kind(session, rows)
-        ours = spec.form == "registered"
-        name = session.target.plain_name if ours else ""
         samples = (
-            built_in(chosen, name) if data is None else read_samples(data, chosen, budget, seed)
+            built_in(chosen, session.target.parameters)
+            if data is None
+            else read_samples(data, chosen, budget, seed)
         )
         session.settle_shape(chosen, samples)
         _require_columns(session, chosen, samples)
         context = CheckContext(session, chosen, samples, budget, seed, built_in_rows=data is None)
-        by_default = ACCEPTED.get(session.target.plain_name, {}) if ours else {}
-        accepted = {**by_default, **(accept or {})}
+        accepted = {**session.declared[1], **(accept or {})}
         checks = [
             check
             for check in all_checks()
@@ -224,7 +168,7 @@ def audit_group(
 
 
 def find_kind(session: AuditSession, rows: Sequence[Sample] = ()) -> Kind:
-    """The kind of the target: by its name, by its signature, by the data, or found out by asking.
+    """The kind of the target: as declared, by its signature, by the data, or found out by asking.
 
     A target without a reference among its parameters that pays the same whatever the reference is
     scores the form alone. References that are single letters are those of multiple choice. A target
@@ -234,8 +178,9 @@ def find_kind(session: AuditSession, rows: Sequence[Sample] = ()) -> Kind:
     answering.
     """
     target = session.target
-    if target.form == "registered" and target.plain_name in KINDS_OF:
-        return KINDS_OF[target.plain_name]
+    declared, _ = session.declared
+    if declared is not None:
+        return declared
     known = next((kind for kind, names in TELLING if names & set(target.parameters)), None)
     if known is not None:
         return known

@@ -26,6 +26,8 @@ FACTS: Final[Mapping[str, tuple[type, ...]]] = {
     "source": (str, type(None)),
     "summary": (str,),
     "python": (str,),
+    "kind": (str, type(None)),
+    "accepts": (dict,),
 }
 
 
@@ -120,9 +122,9 @@ def read_facts(frame: Mapping[str, Any]) -> dict[str, Any]:
     for name, types in FACTS.items():
         if not isinstance(facts[name], types):
             raise BadFrame(f"{name} is of type {type(facts[name]).__name__}")
-    lists = [*facts["parameters"], *(facts["parts"] or [])]
-    if not all(isinstance(one, str) for one in lists):
-        raise BadFrame("a parameter or part without a name")
+    texts = [*facts["parameters"], *(facts["parts"] or []), *facts["accepts"].values()]
+    if not all(isinstance(one, str) for one in texts):
+        raise BadFrame("a parameter, part or reason that is no text")
     return facts
 
 

@@ -20,7 +20,7 @@ from assay.audit.isolation import (
 )
 from assay.audit.replies import MeasuredResult
 from assay.audit.target import VARIANTS, TargetSpec, to_target
-from assay.schema.audit import AuditTarget, Kind, Shape
+from assay.schema.audit import KINDS, AuditTarget, Kind, Shape
 
 T = TypeVar("T")
 
@@ -64,6 +64,12 @@ class AuditSession:
         if self._target is None:
             self._target = to_target(self.spec, self._isolated.start())
         return self._target
+
+    @property
+    def declared(self) -> tuple[Kind | None, Mapping[str, str]]:
+        """The kind that the reward's author declared, and by check what is meant to be, and why."""
+        facts = self._isolated.start()
+        return next((each for each in KINDS if each == facts["kind"]), None), facts["accepts"]
 
     def settle_shape(self, kind: Kind, samples: Sequence[Sample]) -> None:
         """Choose the variant of the target's shape in which right answers are paid best."""

@@ -21,6 +21,7 @@ from assay.audit.groups import GROUP_SIZE
 from assay.audit.isolation import ProcessLimits
 from assay.audit.result import FOLDER, Audit
 from assay.audit.target import TargetSpec, parse_target
+from assay.cli.options import renamed_option
 from assay.cli.terminal import (
     output,
     plain,
@@ -86,9 +87,10 @@ STYLES: dict[Severity, str] = {
     "--accept", multiple=True, metavar="CHECK=REASON", help="A finding that is meant to be."
 )
 @click.option(
-    "--gold", "reference_column", default="answer", show_default=True,
+    "--reference", "reference_column", metavar="COLUMN", default="answer", show_default=True,
     help="The column of the reference.",
 )  # fmt: skip
+@renamed_option("--gold", "--reference")
 @click.option("--python", metavar="PATH", help="Another interpreter to run the target in.")
 @click.option(
     "--env", "variables", multiple=True, metavar="NAME", help="A variable that it may see."

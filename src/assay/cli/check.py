@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import orjson
@@ -17,10 +18,22 @@ from assay.errors import BadParameter, UsageError
 from assay.isolation.sandbox import SandboxLayer, shared_sandbox
 from assay.registry import find_reward
 from assay.resources.contract import ContractCheck, check_environment
+from assay.schema.score import Abstained
 from assay.schema.task import Task
-from assay.scoring.references import ReferenceProblem, check_references
+from assay.scoring.files.rows import InputRow, plan_shards, read_rows
+from assay.scoring.files.shards import bind_columns, score_input
 from assay.scoring.scorer import Scorer
-from assay.scoring.shard_scoring import bind_columns
+
+PROBE = "0"
+"""An answer that every reward can read: what abstains from it abstains because of the reference."""
+
+
+class ReferenceProblem(NamedTuple):
+    """A row whose reference the reward cannot judge."""
+
+    line: int
+    reason: str
+    because: str
 
 
 @click.group(name="check", cls=NamingGroup)
@@ -99,12 +112,12 @@ def references(
     (scorer,) = bind_columns([unbound], column_map(columns))
     rows = 0
     problems: dict[str, list[ReferenceProblem]] = {}
-    for checked in check_references(source, scorer):
+    for problem in _check_references(source, scorer):
         rows += 1
-        if checked.reason:
-            problems.setdefault(checked.reason, []).append(checked)
+        if problem is not None:
+            problems.setdefault(problem.reason, []).append(problem)
     if as_json:
-        every = [problem._asdict() for group in problems.values() for problem in group]
+        every = [each._asdict() for group in problems.values() for each in group]
         click.echo(orjson.dumps({"rows": rows, "problems": every}))
     else:
         _show_problems(problems, rows, most)
@@ -142,6 +155,31 @@ def _show_layers(layers: tuple[SandboxLayer, ...], *, isolates: bool) -> None:
         if isolates
         else "programs are not isolated here: rewards that run them abstain (no_isolation)"
     )
+
+
+def _check_references(source: Path, scorer: Scorer) -> Iterator[ReferenceProblem | None]:
+    """For each row of the file why its reference cannot be judged; `None` where it can.
+
+    Raises `BadParameter` for a reward that asks a live environment.
+    """
+    if "context" in (*scorer.spec.required, *scorer.spec.optional):
+        raise BadParameter(
+            f"{scorer.spec.name} scores an episode in an environment, not a reference; "
+            "`assay list rewards` shows what each reads"
+        )
+    for shard in plan_shards(source):
+        for row in read_rows(source, shard):
+            score = score_input(scorer, _with_probe(row))
+            if isinstance(score, Abstained):
+                yield ReferenceProblem(row.number, score.reason, score.because)
+            else:
+                yield None
+
+
+def _with_probe(row: InputRow) -> InputRow:
+    if not isinstance(row.value, dict):
+        return row
+    return row._replace(value={"trajectory": [], **row.value, "final_response": PROBE})
 
 
 def _show_problems(problems: dict[str, list[ReferenceProblem]], rows: int, most: int) -> None:

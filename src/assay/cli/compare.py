@@ -19,15 +19,17 @@ from assay.cli.terminal import (
     reward_text,
     table_of,
 )
-from assay.errors import AssayError
+from assay.errors import AssayError, UsageError
 from assay.ledger.layout import find_run, place_from_the_end
 from assay.ledger.summary import PERFECT
 from assay.report.attempts import read_attempts
 from assay.report.comparison import CHANGE, Comparison, SampleSize, compare_many
+from assay.report.noise import NoiseFloor, noise_floor
 from assay.report.statistics import EXACT_PAIRS
 from assay.report.task_changes import DROP
 
 SHOWN = 30
+SHOWN_FLAKY = 20
 DIFF_LINES = 12
 """Of the agent's code that are shown unasked."""
 STYLE = {"improved": "bold green", "regressed": "bold red", "mixed": "bold red"}
@@ -39,7 +41,7 @@ REFUSED = 2
 
 @click.command(name="compare")
 @click.argument("base")
-@click.argument("cands", nargs=-1, required=True, metavar="CAND…")
+@click.argument("cands", nargs=-1, metavar="CAND…")
 @click.option(
     "--fail-on",
     type=click.Choice(["regression", "task-drop", "no-verdict"]),
@@ -64,6 +66,12 @@ REFUSED = 2
 )
 @click.option("--force", is_flag=True, help="Compare what differs, and label it.")
 @click.option(
+    "--noise",
+    is_flag=True,
+    help="Say instead how far single runs differ by chance: all of them are runs of one "
+    "configuration, or one has repeats.",
+)
+@click.option(
     "--pass-at", type=float, default=PERFECT, show_default=True, help="From here a task passes."
 )
 @click.option("--all", "show_all", is_flag=True, help="Every task, the unchanged ones too.")
@@ -79,6 +87,7 @@ def command(
     drop: float,
     change: float,
     force: bool,
+    noise: bool,
     pass_at: float,
     show_all: bool,
     show_diff: bool,
@@ -98,7 +107,26 @@ def command(
     that fell by --drop or more outnumber those that rose as far, as three to none do. It closes for
     at most one in eight pairs of runs between which nothing was changed; a regression for about one
     in twenty. A gate that closes exits with 3.
+
+    With --noise the runs are of one configuration, as `assay run --repeat-run 5` makes them, or
+    one run with repeats: how far must two of them differ before it means anything?
+
+    \b
+    assay compare @-2 latest --fail-on regression
+    assay compare --noise latest
     """
+    if noise:
+        if fail_on or force or show_all or show_diff:
+            raise UsageError(
+                "--noise compares no two sides; it takes runs, --runs and --json alone"
+            )
+        floor = noise_floor([base, *cands], runs_dir=runs_dir)
+        print_json(floor.to_record()) if as_json else _show_noise(output(), floor)
+        return
+    if not cands:
+        raise UsageError(
+            "name a run to compare it with, or more; --noise alone takes one with repeats"
+        )
     comparisons = compare_many(
         base,
         list(cands),
@@ -121,6 +149,25 @@ def command(
             for line in _unscored([base, *cands], runs_dir):
                 console.print(line, soft_wrap=True)
     context.exit(_exit_code(comparisons, fail_on))
+
+
+def _show_noise(console: Console, floor: NoiseFloor) -> None:
+    means = ", ".join(f"{mean:.3f}" for mean in floor.means)
+    console.print(f"means of {floor.k} runs of {floor.n} tasks: {means}")
+    console.print(f"largest difference between two of them: {floor.largest:.3f}")
+    if floor.flaky:
+        table = table_of("flaky task", "rewards", ">mean", ">spread")
+        for task in floor.flaky[:SHOWN_FLAKY]:
+            rewards = " ".join(f"{value:.2f}" for value in task.rewards[:12])
+            table.add_row(
+                Text(plain(task.task_id, 40)), rewards, reward_text(task.mean), f"{task.spread:.3f}"
+            )
+        console.print(table)
+        if len(floor.flaky) > SHOWN_FLAKY:
+            console.print(f"… and {len(floor.flaky) - SHOWN_FLAKY} more; --json has them all")
+    console.print(Text(floor.sentence, style="bold"))
+    for note in floor.notes:
+        console.print(Text(f"note: {note}", style="yellow"))
 
 
 def _unscored(names: Sequence[str], runs_dir: Path) -> Iterator[str]:

@@ -239,6 +239,7 @@ def _show_one(spec: RewardSpec) -> None:
     console.print(Text(f"{spec.id}", style="bold"))
     console.print(Text(inspect.getdoc(spec.function) or "no documentation"))
     table = table_of(show_header=False)
+    table.add_row("kind", spec.kind or "not declared")
     table.add_row("needs", ", ".join(spec.required) or "nothing")
     table.add_row("takes", ", ".join((*spec.optional, *(["any column"] * spec.takes_any))) or "-")
     table.add_row(

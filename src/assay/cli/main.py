@@ -26,17 +26,22 @@ COMMANDS = {
     "compare": "Say whether a run is better than another, if that can be said.",
     "history": "Show every run against the comparable one before it.",
     "labels": "Say what is right yourself, and see how far each reward agrees.",
-    "noise": "Measure how far two runs of one configuration differ.",
     "audit": "Find out how a reward can be fooled, before a policy does.",
     "view": "Look at runs, episodes and rewards in a browser.",
     "serve": "Score over HTTP, or over MCP for a coding agent.",
     "check": "Check an environment of your own against its contract.",
 }
 """Every command with its one-line help, so that `--help` imports none of them."""
+GONE = {
+    "noise": "`assay run --repeat-run N` makes the runs, `assay compare --noise RUN…` reads them"
+}
+"""Earlier commands, and what does their work."""
 
 
 class LazyGroup(NamingGroup):
     """Commands that are imported when they are called."""
+
+    gone = GONE
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -17,6 +17,7 @@ from assay.registry.annotations import (
 )
 
 RUNS_DIR = "runs"
+F = TypeVar("F", bound=Callable[..., Any])
 
 runs_option = click.option(
     "--runs",
@@ -41,6 +42,16 @@ column_option = click.option(
     help="Where a parameter of the reward is found, such as answer=solution.",
 )
 """The option `--column PARAMETER=COLUMN`, passed on as `columns`; `column_map` reads it."""
+
+
+def renamed_option(old: str, new: str) -> Callable[[F], F]:
+    """The earlier spelling of an option: whoever gives it is told the new one."""
+
+    def refuse(_: click.Context, __: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            raise click.UsageError(f"{old} is called {new} now")
+
+    return click.option(old, hidden=True, expose_value=False, callback=refuse)
 
 
 class Amount(click.FloatRange):

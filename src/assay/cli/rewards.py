@@ -9,16 +9,16 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 from rich.text import Text
 
 from assay.cli.engines import import_modules, stdout_kept_for_data
 from assay.cli.groups import NamingGroup
 from assay.cli.options import column_map, column_option, json_option, options_of, runs_option
-from assay.cli.terminal import number_text, output, plain, print_json, progress_output, table_of
+from assay.cli.terminal import number_text, output, plain, print_json, progress_bar, table_of
 from assay.errors import BadParameter, NameCollision
 from assay.registry import REWARDS, find_reward
 from assay.registry.addresses import is_address
+from assay.report.diff_job import TOLERANCE, diff_rewards, find_data
 from assay.report.group_effects import GroupEffects
 from assay.report.reward_diff import (
     NOTHING,
@@ -31,7 +31,6 @@ from assay.report.reward_diff import (
     check_gates,
 )
 from assay.resources.files import atomic_write
-from assay.runner.reward_diff import TOLERANCE, diff_rewards, find_data
 from assay.scoring.scorer import Scorer
 
 GATE = 3
@@ -138,8 +137,7 @@ def diff(
                 _open_side(stack, old, old_python, [*params, *old_params]),
                 _open_side(stack, new, new_python, [*params, *new_params]),
             ]
-        show = stack.enter_context(_bar())
-        task = show.add_task("scoring", total=None)
+        show = stack.enter_context(progress_bar("scoring"))
         with stdout_kept_for_data():
             result = diff_rewards(
                 sides[0],
@@ -154,7 +152,7 @@ def diff(
                 overwrite=overwrite,
                 workers=workers,
                 runs_dir=runs_dir,
-                progress=lambda done, total: show.update(task, completed=done, total=total),
+                progress=show,
             )
     sentences = result.closed(gates)
     if html is not None:
@@ -167,18 +165,6 @@ def diff(
     for sentence in sentences:
         click.echo(f"assay: the gate is closed: {sentence}", err=True)
     context.exit(GATE if sentences else 0)
-
-
-def _bar() -> Progress:
-    console = progress_output()
-    return Progress(
-        "{task.description}",
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    )
 
 
 def _open_side(stack: ExitStack, text: str, python: str | None, params: Sequence[str]) -> Scorer:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
@@ -21,186 +23,116 @@ from assay.cli.options import (
     reward_list,
     runs_option,
 )
-from assay.cli.summary import fail_unless_scored, grades_of, print_run
-from assay.cli.terminal import number_text, progress_output
+from assay.cli.summary import fail_unless_scored, grades_of, print_run, run_record
+from assay.cli.terminal import number_text, print_json, progress_output
 from assay.errors import BadParameter, RunStopped, UsageError
 from assay.ledger.run import Run
-from assay.runner.execute import Executor, RunProgress
-from assay.runner.plan import RunRequest
+from assay.ledger.summary import summarise
+from assay.runner.execute import StartedRun
+from assay.runner.options import HELP, RunOptions
+from assay.runner.progress import RunProgress
 from assay.runner.retries import RETRIED
-from assay.runner.run import StartedRun, find_executor, start
+from assay.runner.run import complete, start
 from assay.scoring.counts import AbstentionLimit
-from assay.scoring.engine import EngineName
 
 STOPPED = 130
 """The exit code of what Ctrl-C ended."""
+PATH = click.Path(path_type=Path)
+F = TypeVar("F", bound=Callable[..., Any])
+DEFAULTS = {each.name: each.default for each in fields(RunOptions)}
+SHORT_SETTINGS = {
+    "call_timeout": "model_options.timeout_s",
+    "max_attempt_cost": "limits.cost_usd",
+    "max_attempt_tokens": "limits.tokens",
+}
+"""Options that are short for a setting."""
+
+
+def _option(name: str, *flags: str, note: str = "", **attributes: Any) -> Callable[[F], F]:
+    """The click option of a field of `RunOptions`: its name, default and help, with a note."""
+    flags = flags or (f"--{name.replace('_', '-')}",)
+    default = attributes.pop("default", DEFAULTS[name])
+    return click.option(*flags, name, default=default, help=HELP[name] + note, **attributes)
+
+
+def _short_option(name: str, text: str, **attributes: Any) -> Callable[[F], F]:
+    """An option that is short for a setting."""
+    help_text = f"{text}; short for --set {SHORT_SETTINGS[name]}={attributes['metavar']}."
+    return click.option(f"--{name.replace('_', '-')}", name, help=help_text, **attributes)
 
 
 @click.command(name="run")
 @click.argument("benchmark", required=False)
-@click.option(
-    "--agent",
-    metavar="NAME|FILE.py:NAME|stdio:COMMAND|URL",
-    help="Who acts: a name (`assay list agents`), a class or function of your own, a program that "
-    'speaks JSON lines ("stdio:node agent.js"), or a server (http://127.0.0.1:8000/act).',
-)
-@click.option(
-    "--model",
-    metavar="KIND:NAME",
-    help="What the agent asks, such as openai:NAME; without --agent, questions go to it as they "
-    "are. Short for --set model=KIND --set model_options.model=NAME.",
-)
-@click.option(
-    "--reward",
-    "rewards",
-    metavar="NAME[,NAME]",
-    help="What scores, instead of the benchmark's own: a name, or FILE.py:NAME. The first is "
-    "primary.",
-)
-@click.option(
-    "--column",
-    "columns",
-    multiple=True,
-    metavar="PART=COLUMN",
-    help="Where a file of questions has id, question, answer, or what a reward asks for.",
-)
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="An option of the agent; with a section (limits.steps=20), of the benchmark.",
-)
-@click.option("--tasks", metavar="ID,…", help="Ids, patterns (rain_*), or a flag such as demo.")
-@click.option("--repeats", type=WholeNumber(1), help="Episodes of each task.  [default: 1]")
-@click.option(
-    "--seed",
-    type=int,
-    metavar="N",
-    help="Each attempt gets a seed of its own, derived from this one, for agents that take `seed`; "
-    "--set model_options.send_seed=true sends it to an OpenAI-shaped endpoint.",
-)
-@click.option(
-    "--max-cost",
+@_option("agent", metavar="NAME|FILE.py:NAME|stdio:COMMAND|URL")
+@_option("model", metavar="KIND:NAME")
+@_option("rewards", "--reward", metavar="NAME[,NAME]")
+@_option("columns", "--column", multiple=True, metavar="PART=COLUMN")
+@_option("settings", "--set", multiple=True, metavar="KEY=VALUE")
+@_option("tasks", metavar="ID,…")
+@_option("repeats", type=WholeNumber(1), note="  [default: 1]")
+@_option("seed", type=int, metavar="N")
+@_option("max_cost", type=Amount(0), metavar="USD")
+@_option("max_tokens", type=WholeNumber(0), metavar="N")
+@_short_option(
+    "max_attempt_cost",
+    "An attempt that has cost so much ends before its next turn, as budget_limit",
     type=Amount(0),
     metavar="USD",
-    help="No attempt begins that all of them together are likely to cost more with; the run can "
-    "be resumed with a larger budget. --resume alone keeps the run's own; 0 for none.",
 )
-@click.option(
-    "--max-tokens",
-    type=WholeNumber(0),
-    metavar="N",
-    help="The same for tokens, of prompts and completions.",
-)
-@click.option(
-    "--max-attempt-cost",
-    type=Amount(0),
-    metavar="USD",
-    help="An attempt that has cost so much ends before its next turn, as budget_limit; short for "
-    "--set limits.cost_usd=USD.",
-)
-@click.option(
-    "--max-attempt-tokens",
-    type=int,
-    metavar="N",
-    help="The same for tokens; short for --set limits.tokens=N.",
-)
-@click.option(
-    "--prices",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="What models cost, as TOML or JSON; `assay list prices` shows what is known without.",
-)
-@click.option(
-    "--cache",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Keep the replies of hosted models there, and take them from there, at no cost, when the "
-    "same request is made in the same repeat.",
-)
-@click.option(
-    "--workers", type=WholeNumber(1), default=2, show_default=True, help="Episodes at a time."
-)
+@_short_option("max_attempt_tokens", "The same for tokens", type=int, metavar="N")
+@_option("prices", type=PATH, metavar="FILE")
+@_option("cache", type=PATH, metavar="DIR")
+@_option("workers", type=WholeNumber(1), show_default=True)
 @engine_options
-@click.option("--focus", metavar="TEXT", help="What the run is meant to show; written before it.")
-@click.option(
-    "--expect",
-    multiple=True,
-    metavar="up:ID,… | down:ID,…",
-    help="Tasks whose reward should move; written before the run.",
-)
-@click.option("--resume", metavar="RUN", help="Run exactly what that run still lacks.")
-@click.option(
-    "--retry-errors",
+@_option("focus", metavar="TEXT")
+@_option("expect", multiple=True, metavar="up:ID,… | down:ID,…")
+@_option("resume", metavar="RUN")
+@_option(
+    "retry_errors",
     is_flag=False,
     flag_value=",".join(RETRIED),
+    default=None,
     metavar="[=env,model,agent]",
-    help="With --resume: run what failed again too, as new attempts. Alone it stands for "
-    "env,model; agent errors count as zeros, and the summary says how many were replaced.",
 )
-@click.option(
-    "--stop-after-errors",
+@_option(
+    "stop_after_errors",
     type=WholeNumber(0),
     metavar="N",
-    help="End the run when its first N attempts all fail alike, such as with a refused key; "
-    "0 for never.  [default: 3, or the benchmark's]",
+    note="  [default: 3, or the benchmark's]",
 )
 @max_abstained_option(
     "Exit with 3 if a reward does not grade more attempts than this: 0, 0.05 or 5%."
 )
-@click.option(
-    "--call-timeout",
+@_short_option(
+    "call_timeout",
+    "For one reply of the model, retries included (120 s where nothing else is said)",
     type=float,
     metavar="SECONDS",
-    help="For one reply of the model, retries included; short for --set "
-    "model_options.timeout_s=SECONDS.  [default: 120]",
+)
+@click.option(
+    "--repeat-run",
+    type=WholeNumber(1),
+    default=1,
+    metavar="N",
+    help="Run all of it N times, as N runs: `assay compare --noise RUN…` says how far two of them "
+    "must differ before it means anything.",
 )
 @runs_option
-@click.option(
-    "--repository",
-    type=click.Path(path_type=Path),
-    default=".",
-    help="The agent's repository, whose commit is recorded.  [default: this folder's]",
-)
-@click.option(
-    "--keep-diff/--no-diff",
-    default=True,
-    help="Keep what is not committed there with the run (256 kB at most, without secrets), for "
-    "`assay compare`.  [default: keep]",
-)
+@_option("repository", type=PATH, note="  [default: this folder's]")
+@_option("keep_diff", "--keep-diff/--no-diff", note="  [default: keep]")
 @click.option("--json", "as_json", is_flag=True, help="The summary as JSON on stdout.")
 def command(
-    benchmark: str | None,
-    agent: str | None,
-    model: str | None,
+    *,
     rewards: str | None,
     columns: Sequence[str],
     settings: Sequence[str],
-    tasks: str | None,
-    repeats: int | None,
-    seed: int | None,
-    max_cost: float | None,
-    max_tokens: int | None,
-    max_attempt_cost: float | None,
-    max_attempt_tokens: int | None,
-    prices: Path | None,
-    cache: Path | None,
-    workers: int,
-    engine: EngineName,
-    address: str | None,
-    imports: Sequence[str],
-    focus: str | None,
     expect: Sequence[str],
-    resume: str | None,
     retry_errors: str | None,
-    stop_after_errors: int | None,
+    imports: Sequence[str],
     most: str | None,
-    call_timeout: float | None,
-    runs_dir: Path,
-    repository: Path,
-    keep_diff: bool,
+    repeat_run: int,
     as_json: bool,
+    **others: Any,
 ) -> None:
     """Run an agent on BENCHMARK: a name (`assay list benchmarks`), a TOML file, or questions.
 
@@ -229,55 +161,70 @@ def command(
     """
     limit = AbstentionLimit.of(count_or_share(most, "--max-abstained"))
     import_modules(imports)
-    executor = find_executor(engine, address)
-    if call_timeout is not None and any(text.startswith("model_timeout_s=") for text in settings):
+    short = {key: others.pop(name) for name, key in SHORT_SETTINGS.items()}
+    if short["model_options.timeout_s"] is not None and any(
+        text.startswith("model_timeout_s=") for text in settings
+    ):
         raise UsageError("--call-timeout and --set model_timeout_s say the same; give one of them")
-    short = {
-        "model_options.timeout_s": call_timeout,
-        "limits.cost_usd": max_attempt_cost,
-        "limits.tokens": max_attempt_tokens,
-    }
-    request = RunRequest(
-        benchmark=benchmark,
-        agent=agent,
+    options = RunOptions(
+        **others,
         settings={
             **dict(key_text(text, "--set") for text in settings),
             **{key: value for key, value in short.items() if value is not None},
         },
-        tasks=tasks,
-        repeats=repeats,
         expect=_expectations(expect) if expect else None,
-        focus=focus,
-        model=model,
         rewards=reward_list(rewards),
         columns=column_map(columns),
-        seed=seed,
-        max_cost=max_cost,
-        max_tokens=max_tokens,
-        prices=prices,
-    )
-    with start(
-        request,
-        workers=workers,
-        cache=cache,
-        resume=resume,
         retry_errors=False if retry_errors is None else retry_errors,
-        runs_dir=runs_dir,
-        repository=repository,
-        keep_diff=keep_diff,
-        elsewhere=engine != "local",
-    ) as started:
+    )
+    if repeat_run == 1:
+        _run_once(options, limit, as_json=as_json)
+    else:
+        _run_repeatedly(options, limit, repeat_run, as_json=as_json)
+
+
+def _run_once(options: RunOptions, limit: AbstentionLimit | None, *, as_json: bool) -> None:
+    """Run it, print its summary, and raise what is wrong with it."""
+    with start(options) as started:
         try:
-            run = _finish(started, executor, stop_after_errors)
+            run = _execute(started)
         except RunStopped:
-            print_run(Run(started.path), as_json=as_json)
+            print_run(started.run, as_json=as_json)
             raise
     fail_unless_scored(run, print_run(run, as_json=as_json).counts, run.path)
     if limit is not None:
         limit.check(grades_of(run), at_end=True)
 
 
-def _finish(started: StartedRun, executor: Executor, stop_after_errors: int | None) -> Run:
+def _run_repeatedly(
+    options: RunOptions, limit: AbstentionLimit | None, count: int, *, as_json: bool
+) -> None:
+    """As many runs of the same, each with a summary; JSON is a list of them."""
+    if options.resume is not None:
+        raise BadParameter("--resume is of one run; leave out --repeat-run")
+    console = progress_output()
+    runs: list[Run] = []
+    try:
+        for number in range(1, count + 1):
+            place = f"run {number} of {count}"
+            console.print(place)
+            focus = f"{options.focus}, {place}" if options.focus else place
+            with start(replace(options, focus=focus)) as started:
+                runs.append(_execute(started))
+            if not as_json:
+                print_run(runs[-1], as_json=False)
+    finally:
+        if as_json:
+            print_json([run_record(run) for run in runs])
+    for run in runs:
+        fail_unless_scored(run, summarise(run).counts, run.path)
+        if limit is not None:
+            limit.check(grades_of(run), at_end=True)
+    paths = " ".join(str(run.path) for run in runs)
+    console.print(f"how far they differ: assay compare --noise {paths}", soft_wrap=True)
+
+
+def _execute(started: StartedRun) -> Run:
     console = progress_output()
     if "resumed_at_commit" in started.notes:
         console.print(
@@ -285,22 +232,22 @@ def _finish(started: StartedRun, executor: Executor, stop_after_errors: int | No
             "other code, and the summary says how many"
         )
     try:
-        with stdout_kept_for_data(), _show_progress(started) as tell:
+        with stdout_kept_for_data(), _show_progress(started.run.path.name) as tell:
             beginning = _FirstProgress(tell)
-            run = started.finish(beginning, executor, stop_after_errors=stop_after_errors)
+            run = complete(started.execute(beginning))
         if beginning.was_complete:
             console.print(f"nothing was left to run: all {beginning.total:,} episodes were there")
         return run
     except KeyboardInterrupt:
         console.print(
-            f"stopped; every finished episode is kept: assay run --resume {started.path}",
+            f"stopped; every finished episode is kept: assay run --resume {started.run.path}",
             soft_wrap=True,
         )
         raise click.exceptions.Exit(STOPPED) from None
 
 
 @contextmanager
-def _show_progress(started: StartedRun) -> Iterator[Callable[[RunProgress], None]]:
+def _show_progress(name: str) -> Iterator[Callable[[RunProgress], None]]:
     """A function that shows progress, as a bar in a terminal and as lines elsewhere."""
     console = progress_output()
     if not console.is_terminal:
@@ -313,7 +260,7 @@ def _show_progress(started: StartedRun) -> Iterator[Callable[[RunProgress], None
         TextColumn("{task.fields[words]}"),
     )
     with Bar(*columns, console=console) as bar:
-        task = bar.add_task(started.path.name, total=None, words="")
+        task = bar.add_task(name, total=None, words="")
 
         def tell(progress: RunProgress) -> None:
             bar.update(

@@ -8,12 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 import orjson
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -31,18 +30,25 @@ from assay.cli.options import (
     options_of,
     runs_option,
 )
-from assay.cli.terminal import number_text, output, plain, progress_output, reward_text, table_of
+from assay.cli.terminal import (
+    number_text,
+    output,
+    plain,
+    progress_bar,
+    progress_output,
+    reward_text,
+    table_of,
+)
 from assay.errors import AssayError, BadParameter, BadRecord, TooManyAbstained, UnknownName
 from assay.registry import REWARDS, find_reward
 from assay.schema.score import Abstained, Score
 from assay.scoring.counts import AbstentionLimit, RewardCounts, nothing_scored
 from assay.scoring.engine import Engine, EngineName
-from assay.scoring.files import FileReport, check_source, score_file
-from assay.scoring.folders import score_folder
-from assay.scoring.result_rows import encode
+from assay.scoring.files.folders import score_folder
+from assay.scoring.files.jobs import FileReport, check_source, score_file
+from assay.scoring.files.rows import InputRow, encode, plan_shards, read_rows, read_stream
+from assay.scoring.files.shards import bind_columns, score_rows
 from assay.scoring.scorer import Scorer
-from assay.scoring.shard_rows import InputRow, plan_shards, read_rows, read_stream
-from assay.scoring.shard_scoring import bind_columns, score_rows
 
 if TYPE_CHECKING:
     from assay.ledger.run import Run
@@ -139,10 +145,8 @@ def command(
     else:
         _check_without_out(source, engine, resume=resume)
         limit = AbstentionLimit.of(max_abstained)
-        if as_json or not (as_table or sys.stdout.isatty()):
-            counts = _print_lines(source, scorers, keep, limit)
-        else:
-            counts = _print_table(source, scorers, limit)
+        as_lines = as_json or not (as_table or sys.stdout.isatty())
+        counts = _score_and_print(source, scorers, keep, limit, as_lines=as_lines)
     if failures := list(nothing_scored(counts)):
         raise AssayError("\n       ".join(failures))
 
@@ -200,17 +204,8 @@ def _score_run(run: Run, scorers: Sequence[Scorer], *, as_json: bool) -> None:
     from assay.cli.summary import fail_unless_scored, print_run
     from assay.runner.rescore import rescore
 
-    console = progress_output()
-    bar = Progress(
-        "{task.description}",
-        BarColumn(),
-        MofNCompleteColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    )
-    with bar, stdout_kept_for_data():
-        task = bar.add_task("scoring", total=None)
-        child = rescore(run, scorers, on_progress=lambda done: bar.update(task, completed=done))
+    with progress_bar("scoring") as show, stdout_kept_for_data():
+        child = rescore(run, scorers, on_progress=lambda done: show(done, None))
     fail_unless_scored(child, print_run(child, as_json=as_json).counts, run.path)
 
 
@@ -227,18 +222,8 @@ def _score_to_file(
     if source == "-":
         raise BadParameter("--out needs a file to read, which can be read again; stdin cannot")
     to_folder = out.endswith("/") or Path(source).is_dir() or Path(out).is_dir()
-    console = progress_output()
-    bar = Progress(
-        "[progress.description]{task.description}",
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    )
-    with bar:
-        task = bar.add_task("scoring", total=None)
-        try:
+    try:
+        with progress_bar("scoring") as show:
             return (score_folder if to_folder else score_file)(
                 source,
                 scorers,
@@ -248,14 +233,11 @@ def _score_to_file(
                 engine=engine,
                 resume=resume,
                 overwrite=overwrite,
-                progress=lambda done, total: bar.update(task, completed=done, total=total),
+                progress=show,
             )
-        except (KeyboardInterrupt, TooManyAbstained):
-            bar.stop()
-            click.echo(
-                "stopped; what is finished is kept: the same command with --resume", err=True
-            )
-            raise
+    except (KeyboardInterrupt, TooManyAbstained):
+        click.echo("stopped; what is finished is kept: the same command with --resume", err=True)
+        raise
 
 
 def _rows(source: str, scorers: Sequence[Scorer]) -> Iterator[InputRow]:
@@ -268,61 +250,67 @@ def _rows(source: str, scorers: Sequence[Scorer]) -> Iterator[InputRow]:
     return (row for shard in plan_shards(path) for row in read_rows(path, shard))
 
 
-def _print_lines(
-    source: str, scorers: list[Scorer], keep: Sequence[str], limit: AbstentionLimit | None
-) -> dict[str, RewardCounts]:
-    counts = {scorer.spec.name: RewardCounts() for scorer in scorers}
+Scored: TypeAlias = tuple[dict[str, Score], dict[str, Any]]
+"""The scores of a row, and the result row that is written for it."""
+
+
+def _print_lines(scored: Iterator[Scored]) -> None:
+    """A JSON object for each row, as it is scored."""
     out = sys.stdout.buffer
     try:
         with stdout_kept_for_data():
-            for scores, result in score_rows(scorers, _rows(source, scorers), keep):
+            for _, result in scored:
                 out.write(encode(result))
-                _count(counts, scores, limit)
     finally:
         out.flush()
-    if limit is not None:
-        limit.check(counts, at_end=True)
-    _print_counts(progress_output(), counts)
-    return counts
 
 
-def _print_table(
-    source: str, scorers: list[Scorer], limit: AbstentionLimit | None
-) -> dict[str, RewardCounts]:
+def _print_table(rows: deque[InputRow], scored: Iterator[Scored]) -> None:
+    """The first rows with their scores; `rows` has those that are not printed yet."""
     console = output()
-    counts = {scorer.spec.name: RewardCounts() for scorer in scorers}
-    rows = _rows(source, scorers)
-    recent: deque[InputRow] = deque()
-
-    def remember() -> Iterator[InputRow]:
-        for row in rows:
-            recent.append(row)
-            yield row
-
-    scored = score_rows(scorers, remember(), ())
     for scores, _ in islice(scored, SHOWN_ROWS):
-        console.print(_row_table(recent.popleft(), scores))
-        _count(counts, scores, limit)
+        console.print(_row_table(rows.popleft(), scores))
     beyond = 0
-    for scores, _ in scored:
-        recent.clear()
-        _count(counts, scores, limit)
+    for _ in scored:
+        rows.clear()
         beyond += 1
     if beyond:
         console.print(f"… and {beyond:,} more rows; --out FILE keeps them all")
+
+
+def _score_and_print(
+    source: str,
+    scorers: list[Scorer],
+    keep: Sequence[str],
+    limit: AbstentionLimit | None,
+    *,
+    as_lines: bool,
+) -> dict[str, RewardCounts]:
+    """Print every row with its scores, then the counts of each reward."""
+    counts = {scorer.spec.name: RewardCounts() for scorer in scorers}
+    recent: deque[InputRow] = deque()
+
+    def remember() -> Iterator[InputRow]:
+        for row in _rows(source, scorers):
+            recent.append(row)
+            yield row
+
+    def scored(rows: Iterator[InputRow]) -> Iterator[Scored]:
+        for scores, result in score_rows(scorers, rows, keep):
+            for name, score in scores.items():
+                counts[name].add(score)
+            yield scores, result
+            if limit is not None:
+                limit.check(counts)
+
+    if as_lines:
+        _print_lines(scored(_rows(source, scorers)))
+    else:
+        _print_table(recent, scored(remember()))
     if limit is not None:
         limit.check(counts, at_end=True)
-    _print_counts(console, counts)
+    _print_counts(progress_output() if as_lines else output(), counts)
     return counts
-
-
-def _count(
-    counts: dict[str, RewardCounts], scores: dict[str, Score], limit: AbstentionLimit | None
-) -> None:
-    for name, score in scores.items():
-        counts[name].add(score)
-    if limit is not None:
-        limit.check(counts)
 
 
 def _row_table(row: InputRow, scores: dict[str, Score]) -> Table:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -24,6 +27,16 @@ def output() -> Console:
 def progress_output() -> Console:
     """Where progress goes."""
     return Console(stderr=True, highlight=False)
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Callable[[int, int | None], None]]:
+    """A bar on stderr, where that is a terminal; it is told what is done, and how much there is."""
+    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    console = progress_output()
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def table_of(*columns: Column | str, show_header: bool = True) -> Table:

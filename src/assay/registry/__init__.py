@@ -24,6 +24,7 @@ from typing import Any, Generic, TypeVar, cast, overload
 from assay.errors import BadParameter, NameCollision, UnknownName, did_you_mean, nearest_file
 from assay.registry.addresses import OWN, is_address, load_address, names_in
 from assay.registry.code import address_of, code_of
+from assay.schema.audit import KINDS, Kind
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -56,6 +57,10 @@ class RewardSpec:
     """By version: what it changed for those who are paid by it."""
     owner_options: tuple[str, ...] = ()
     """Options that a request to a server may not set: they lower its guard."""
+    kind: Kind | None = None
+    """What it scores, for the audit; `None` when the author did not say."""
+    accepts: Mapping[str, str] = field(default_factory=dict)
+    """By check of the audit: why what it finds is meant to be."""
 
     @property
     def id(self) -> str:
@@ -72,10 +77,12 @@ class RewardSpec:
             "name": self.name,
             "version": self.version,
             "summary": self.summary,
+            "kind": self.kind,
             "needs": list(self.required),
             "takes": list(self.optional),
             "options": describe_defaults(self.options.values()),
             "parts": None if self.parts is None else list(self.parts),
+            "accepts": dict(self.accepts),
             "changes": {str(version): text for version, text in sorted(self.changes.items())},
             "documentation": inspect.getdoc(self.function) or "",
         }
@@ -397,6 +404,8 @@ def reward(
     waits: bool = False,
     changes: Mapping[int, str] | None = None,
     owner_options: Iterable[str] = (),
+    kind: Kind | None = None,
+    accepts: Mapping[str, str] | None = None,
 ) -> Callable[[F], F]: ...
 
 
@@ -413,6 +422,8 @@ def reward(
     waits: bool = False,
     changes: Mapping[int, str] | None = None,
     owner_options: Iterable[str] = (),
+    kind: Kind | None = None,
+    accepts: Mapping[str, str] | None = None,
 ) -> F | Callable[[F], F]:
     """Register a function as a reward; the function itself is returned, unchanged.
 
@@ -423,18 +434,22 @@ def reward(
     that a call mostly waits for something else, such as a program that runs: where rows are scored
     without blocking, each of its calls has a thread of its own, and no other row waits for it.
     `changes` says, by version, what it changed: `{2: "…"}`. `owner_options` are those that a
-    request to a server may not set.
+    request to a server may not set. `kind` says what is scored (`maths`, `qa`, `code`, …), and
+    `accepts`, by check, why what `assay audit` finds is meant to be.
     """
 
     def decorate(function: F) -> F:
         spec = describe(function, name=name, version=version, parts=parts)
         _check_changes(spec, changes or {})
+        _check_declarations(spec, kind, accepts or {})
         spec = replace_fields(
             spec,
             extras=dict(extras or {}),
             waits=waits,
             changes=dict(changes or {}),
             owner_options=tuple(owner_options),
+            kind=kind,
+            accepts=dict(accepts or {}),
         )
         earlier = own_spec(function)
         if register and earlier is not None and earlier.id != spec.id:
@@ -516,6 +531,19 @@ def _check_changes(spec: RewardSpec, changes: Mapping[Any, Any]) -> None:
             )
 
 
+def _check_declarations(spec: RewardSpec, kind: Any, accepts: Mapping[Any, Any]) -> None:
+    """Raise `BadParameter` unless the kind is one, and what is accepted has its reason."""
+    if kind is not None and kind not in KINDS:
+        hint = did_you_mean(str(kind), KINDS) or f"it is one of {', '.join(KINDS)}"
+        raise BadParameter(f"reward {spec.id!r}: there is no kind {kind!r}; {hint}")
+    for check, reason in accepts.items():
+        if not (isinstance(check, str) and isinstance(reason, str) and reason.strip()):
+            raise BadParameter(
+                f"reward {spec.id!r}: accepts={{{check!r}: {reason!r:.100}}}; say for each check "
+                "of the audit why what it finds is meant to be"
+            )
+
+
 def _has_own_name(function: Callable[..., Any]) -> bool:
     """Whether it is a function or class with a name of its own, unlike a lambda or a partial."""
     named = inspect.isroutine(function) and not inspect.ismethod(function)
@@ -550,6 +578,8 @@ def find_reward(reward: str | Callable[..., Any]) -> RewardSpec:
         extras=inner.extras,
         waits=inner.waits,
         owner_options=inner.owner_options,
+        kind=inner.kind,
+        accepts=inner.accepts,
     )
 
 

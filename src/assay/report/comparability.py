@@ -15,17 +15,8 @@ from assay.ledger.layout import RunLayout, list_runs
 from assay.ledger.run import read_manifest
 from assay.registry import AGENTS, MODELS
 from assay.report.attempts import RunAttempts, ScoredAttempt, read_attempts
-from assay.schema.manifest import RunManifest
+from assay.schema.manifest import MODEL_ACCESS_OPTIONS, RunManifest
 
-NO_MATTER = frozenset(
-    {
-        "base_url", "api_key_env", "stream", "patience", "timeout_s", "retry",
-        "input_usd_per_mtok", "output_usd_per_mtok",
-    }
-)  # fmt: skip
-"""Options of a model that say where it is, how long it may take and what it costs, not what it is.
-
-A run that is resumed may have others of these."""
 NOT_THE_CONFIGURATION = ("expect", "repeats", "reported", "imported", "seed", "budget")
 """What a manifest keeps beside the configuration: predictions, counts, numbers from elsewhere, the
 log that it was imported from, what chance is drawn from, and what a run may spend."""
@@ -246,7 +237,7 @@ def model_of(manifest: RunManifest) -> dict[str, Any]:
         return {}
     inner = options.get("model_options")
     details = inner if isinstance(inner, Mapping) else {}
-    sampled = {k: v for k, v in details.items() if k not in NO_MATTER and v is not None}
+    sampled = {k: v for k, v in details.items() if k not in MODEL_ACCESS_OPTIONS and v is not None}
     return {"client": options["model"], **sampled}
 
 

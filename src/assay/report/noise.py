@@ -85,7 +85,9 @@ def noise_floor(runs: Sequence[RunLike], *, runs_dir: str | Path = "runs") -> No
             )
     columns = [column for attempts in read for column in _columns(attempts)]
     if len(columns) < 2:
-        raise UsageError("noise needs at least two runs of each task; give --runs 2 or more")
+        raise UsageError(
+            "noise needs two runs of each task or more: `assay run --repeat-run 3` makes them"
+        )
     shared = [task for task in columns[0] if all(task in column for column in columns)]
     if not shared:
         raise UsageError("no task was scored in every run, so nothing says how much they vary")

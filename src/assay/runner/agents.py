@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from assay.agents.functions import agent_factory
 from assay.agents.models.cli import split_command
@@ -26,6 +27,7 @@ from assay.registry.annotations import (
 )
 from assay.resources.spec import check_options
 from assay.runner.benchmark import SECTIONS
+from assay.schema.episode import Episode
 
 STDIO = "stdio:"
 """What the short form of an agent begins with that is a program."""
@@ -42,10 +44,23 @@ class AgentChoice:
     options: Mapping[str, Any] = field(default_factory=dict)
     files: tuple[Path, ...] = ()
     """Where the agent's own code is, as far as that is known; none for a registered agent."""
+    recordings: tuple[Episode, ...] | None = field(default=None, repr=False)
+    """The episodes of the run that its options name, for it to re-enact."""
 
-    def build(self) -> Agent:
-        """A fresh agent, without state of any earlier episode."""
-        return self.factory(**self.options)
+    def build(self, base_url: str = "") -> Agent:
+        """A fresh agent, without state of any earlier episode.
+
+        Recorded actions that it re-enacts name the service's address of now, `base_url`.
+        """
+        recordings = self.options.get(RECORDINGS) if self.recordings is None else self.recordings
+        if recordings is None or isinstance(recordings, str):
+            return self.factory(**self.options)
+        if base_url and isinstance(recordings, Sequence):
+            recordings = [
+                _with_address(item, base_url) if isinstance(item, Episode) else item
+                for item in recordings
+            ]
+        return self.factory(**{**self.options, RECORDINGS: recordings})
 
     @property
     def asks_model(self) -> bool:
@@ -153,21 +168,32 @@ def _read_options(
 _PLAIN: Final = ((bool, "true or false"), (int, "a whole number"), (float, "a number"))
 
 
-def with_run_id(choice: AgentChoice, runs_dir: Path) -> AgentChoice:
-    """The same agent, with the id of a run that it re-enacts: `latest` is soon another one."""
-    run = choice.options.get(RECORDINGS)
-    if not isinstance(run, str) or RunLayout(Path(run)).manifest.is_file():
-        return choice
-    return replace(choice, options={**choice.options, RECORDINGS: find_run(run, runs_dir).name})
-
-
 def with_recordings(choice: AgentChoice, runs_dir: Path) -> AgentChoice:
-    """The same agent, with a run that it re-enacts replaced by the episodes of that run."""
-    run = choice.options.get(RECORDINGS)
-    if not isinstance(run, str):
+    """The same agent, with the episodes of a run that it re-enacts.
+
+    A record has the id of that run: `latest` is soon another one.
+    """
+    name = choice.options.get(RECORDINGS)
+    if not isinstance(name, str):
         return choice
-    episodes = list(Run(find_run(run, runs_dir)).final(full=True))
-    return replace(choice, options={**choice.options, RECORDINGS: episodes})
+    path = find_run(name, runs_dir)
+    is_path = RunLayout(Path(name)).manifest.is_file()
+    options = {**choice.options, RECORDINGS: name if is_path else path.name}
+    return replace(choice, options=options, recordings=tuple(Run(path).final(full=True)))
+
+
+def _with_address(episode: Episode, base_url: str) -> Episode:
+    """The episode as it would have been with the service at this address."""
+    then = urlsplit(str(episode.metadata.get("base_url", ""))).netloc
+    if not then:
+        return episode
+    now = urlsplit(base_url).netloc
+    steps = tuple(
+        step.model_copy(update={"action": step.action.replace(then, now)})
+        for step in episode.trajectory.steps
+    )
+    trajectory = episode.trajectory.model_copy(update={"steps": steps})
+    return episode.model_copy(update={"trajectory": trajectory})
 
 
 def with_defaults(factory: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:

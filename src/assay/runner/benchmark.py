@@ -137,15 +137,18 @@ def _question_file(path: Path, settings: Mapping[str, Any]) -> Benchmark:
             "math_equal_reward or qa_f1_reward (`assay list rewards`), or a function of your own "
             f"({OWN})"
         )
-    document = {
-        "name": path.stem,
-        "summary": f"the questions of {path.name}",
-        "tasks": {"source": "jsonl", "path": str(path.resolve())},
-        "environment": {"name": "chat"},
-        "rewards": {},
-        "limits": dict(QUESTION_LIMITS),
-    }
-    return read_benchmark(document, where=str(path), settings=settings)
+    tasks = {"source": "jsonl", "path": str(path.resolve())}
+    title = {"name": path.stem, "summary": f"the questions of {path.name}"}
+    return questions_benchmark(title, tasks, settings, where=str(path))
+
+
+def questions_benchmark(
+    title: Mapping[str, str], tasks: Mapping[str, str], settings: Mapping[str, Any], *, where: str
+) -> Benchmark:
+    """The benchmark in which each task is a question of a conversation."""
+    limits = dict(QUESTION_LIMITS)
+    fixed = {"environment": {"name": "chat"}, "rewards": {}, "limits": limits}
+    return read_benchmark({**title, "tasks": tasks, **fixed}, where=where, settings=settings)
 
 
 def read_benchmark(

@@ -3,150 +3,48 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, TypeAlias
 
 from assay.agents.models.prices import read_prices
-from assay.agents.models.protocol import Model
-from assay.agents.protocol import Agent
-from assay.errors import BadParameter, BadRecord, MissingParameter
-from assay.ledger.provenance import resolved_config, task_set_hash
-from assay.registry import ENVIRONMENTS, MODELS, RESERVED, REWARDS, STEP_SCORERS, TASKS
+from assay.errors import BadParameter, MissingParameter
+from assay.ledger.provenance import resolved_config
+from assay.registry import ENVIRONMENTS, RESERVED, REWARDS, STEP_SCORERS, TASKS
 from assay.registry.addresses import is_address
 from assay.registry.annotations import annotations_of, names_none
-from assay.report.comparability import NO_MATTER
 from assay.resources.protocol import StepScorer
 from assay.resources.spec import check_options
-from assay.runner.agents import AgentChoice, choose_agent, with_defaults
+from assay.runner.agents import AgentChoice, choose_agent, with_defaults, with_recordings
 from assay.runner.benchmark import (
-    SECTIONS,
     Benchmark,
     ComponentSpec,
-    RunLimits,
     find_benchmark,
     read_benchmark,
 )
 from assay.runner.budget import NO_BUDGET, Budget, check_prices, make_budget, with_prices
+from assay.runner.options import RunOptions
 from assay.runner.services import service_options
 from assay.runner.values import (
-    RewardLike,
-    TaskLike,
     benchmark_of_values,
-    reward_names,
     with_values,
 )
 from assay.schema.columns import ANSWERS, GOALS
 from assay.schema.manifest import RunManifest
-from assay.schema.secrets import SECRET
 from assay.schema.task import Task
-from assay.scoring.scorer import Scorer, without_defaults
+from assay.scoring.scorer import Scorer
 from assay.tasks.jsonl import PARTS, columns_of, likely_answer
 
 DIRECTIONS = ("up", "down")
-LISTED_CHANGES = 5
 NEAR = 0.83
-"""So much alike are the name of a part and a slip of it: `answr`, `ansewr`, not `problem_id`."""
+"""Similarity above which a name is suggested as a typo: `answr`, `ansewr`, not `problem_id`."""
 AttemptKey: TypeAlias = tuple[str, int]
 """A task's id and the number of its repeat: what identifies an episode of a run."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunRequest:
-    """The arguments of a run; `None` stands for one that was left out."""
-
-    benchmark: str | Path | None = None
-    agent: str | Agent | Callable[..., Any] | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """Options of the agent; with a section before them (`limits.steps`), of the benchmark."""
-    tasks: str | Iterable[TaskLike] | None = None
-    """Which of the benchmark's tasks; or the tasks themselves."""
-    repeats: int | None = None
-    expect: Mapping[str, Sequence[str]] | None = None
-    focus: str | None = None
-    model: str | Model | None = None
-    """`openai:NAME`: what the agent asks; without an agent, the agent `chat` does."""
-    rewards: Sequence[RewardLike] | None = None
-    """Instead of those of the benchmark."""
-    columns: Mapping[str, str] | None = None
-    """Where a file of questions has the parts of a task under other names."""
-    environment: Any = None
-    """Instead of the benchmark's: a name, a mapping with a name, what makes one, or one."""
-    seed: int | None = None
-    max_cost: float | None = None
-    """What the whole run may cost, in dollars; 0 for no limit."""
-    max_tokens: int | None = None
-    prices: str | Path | None = None
-    """A file that says what models cost."""
-
-    @property
-    def selection(self) -> str | None:
-        """Which tasks, where the tasks are not passed themselves."""
-        return self.tasks if isinstance(self.tasks, str) else None
-
-    @property
-    def task_values(self) -> Iterable[TaskLike] | None:
-        """The tasks, where they are passed themselves."""
-        return None if isinstance(self.tasks, str) else self.tasks
-
-    def find_benchmark(self, manifest: RunManifest | None = None) -> Benchmark:
-        """The benchmark that is named, that of the manifest, or one around the values."""
-        settings = self.settings_of(benchmark=True)
-        if self.benchmark is not None:
-            benchmark = find_benchmark(self.benchmark, settings)
-        elif manifest is not None:
-            where = f"manifest of {manifest.run_id}"
-            benchmark = read_benchmark(manifest.config["benchmark"], where=where, settings=settings)
-        else:
-            benchmark = benchmark_of_values(settings)
-        return with_values(
-            benchmark,
-            tasks=self.task_values,
-            columns=self.columns or {},
-            environment=self.environment,
-            rewards=self.rewards,
-        )
-
-    def settings_of(self, *, benchmark: bool) -> dict[str, Any]:
-        """The settings of the benchmark, or those of the agent, short forms included."""
-        short: dict[str, Any] = {}
-        if benchmark:
-            columns = {} if self.task_values is not None else self.columns or {}
-            short |= {f"tasks.columns.{key}": name for key, name in columns.items()}
-            short |= {} if self.rewards is None else {"rewards.names": reward_names(self.rewards)}
-        elif self.model is not None:
-            short |= model_settings(self.model)
-        return short | {
-            key: value
-            for key, value in self.settings.items()
-            if ("." in key and key.partition(".")[0] in SECTIONS) == benchmark
-        }
-
-    def with_prices(self, agent: AgentChoice) -> AgentChoice:
-        """The agent, with what its model costs where that is known."""
-        prices = None if self.prices is None else read_prices(self.prices)
-        return with_prices(agent, prices, self.settings)
-
-    @property
-    def agent_or_chat(self) -> str | Agent | Callable[..., Any] | None:
-        """The agent; the one that passes questions on where only a model is named."""
-        return "chat" if self.agent is None and self.model is not None else self.agent
-
-
-def model_settings(model: str | Model) -> dict[str, Any]:
-    """The options of an agent that `openai:NAME` stands for; a name alone is the model's kind."""
-    if not isinstance(model, str):
-        return {"model": model}
-    kind, colon, name = model.partition(":")
-    if not kind or (colon and not name):
-        raise BadParameter(f"model {model!r}; write KIND:NAME, such as openai:gpt-5-mini")
-    MODELS.get(kind)
-    return {"model": kind, **({"model_options.model": name} if colon else {})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,10 +125,10 @@ def derived_seed(seed: int | None, task_id: str, repeat: int) -> int | None:
     return int.from_bytes(digest[:4], "big") >> 1
 
 
-def plan_new(request: RunRequest) -> Plan:
+def plan_new(options: RunOptions) -> Plan:
     """The plan of a new run."""
-    agent = request.agent_or_chat
-    named = request.benchmark is not None or request.task_values is not None
+    agent = options.agent_or_chat
+    named = options.benchmark is not None or options.task_values is not None
     if agent is None and named:
         raise BadParameter(
             "only the agent is missing: --agent FILE.py:NAME is a function of the question, "
@@ -244,124 +142,41 @@ def plan_new(request: RunRequest) -> Plan:
             "(openai:NAME)"
         )
     return make_plan(
-        request.find_benchmark(),
-        request.with_prices(choose_agent(agent, request.settings_of(benchmark=False))),
-        selection=request.selection or "",
-        repeats=1 if request.repeats is None else request.repeats,
-        expect=request.expect,
-        seed=request.seed,
-        budget=make_budget(request.max_cost, request.max_tokens),
+        benchmark_of(options),
+        agent_of(options, agent, options.agent_settings),
+        selection=options.selection or "",
+        repeats=1 if options.repeats is None else options.repeats,
+        expect=options.expect,
+        seed=options.seed,
+        budget=make_budget(options.max_cost, options.max_tokens),
+        cache=options.cache,
     )
 
 
-def plan_resumed(request: RunRequest, manifest: RunManifest) -> Plan:
-    """The plan that the run was started with; raise `BadParameter` if the request differs.
-
-    What the request leaves out comes from the manifest.
-    """
-    config = manifest.config
-    if not {"benchmark", "agent", "tasks", "repeats"} <= config.keys():
-        raise BadRecord(
-            f"run {manifest.run_id!r} is no run of `assay run`, so nothing of it can be resumed"
-        )
-    agent = request.agent_or_chat
-    options = {} if agent is not None else config["agent"]["options"]
-    settings = {**options, **request.settings_of(benchmark=False)}
-    _check_secrets(settings, manifest.run_id)
-    plan = make_plan(
-        request.find_benchmark(manifest),
-        request.with_prices(
-            choose_agent(config["agent"]["name"] if agent is None else agent, settings)
-        ),
-        selection=config["tasks"] if request.selection is None else request.selection,
-        repeats=config["repeats"] if request.repeats is None else request.repeats,
-        expect=config["expect"] if request.expect is None else request.expect,
-        seed=config.get("seed") if request.seed is None else request.seed,
-        budget=make_budget(request.max_cost, request.max_tokens, config.get("budget")),
+def benchmark_of(options: RunOptions, manifest: RunManifest | None = None) -> Benchmark:
+    """The benchmark that is named, that of the manifest, or one around tasks that are values."""
+    settings = options.benchmark_settings
+    if options.benchmark is not None:
+        benchmark = find_benchmark(options.benchmark, settings)
+    elif manifest is not None:
+        where = f"manifest of {manifest.run_id}"
+        benchmark = read_benchmark(manifest.config["benchmark"], where=where, settings=settings)
+    else:
+        benchmark = benchmark_of_values(settings)
+    return with_values(
+        benchmark,
+        tasks=options.task_values,
+        columns=options.columns or {},
+        environment=options.environment,
+        rewards=options.rewards,
     )
-    changes = list(_changes(plan, manifest, request.focus))
-    if changes:
-        more = f" and {len(changes) - LISTED_CHANGES} more" * (len(changes) > LISTED_CHANGES)
-        raise BadParameter(
-            f"run {manifest.run_id!r} cannot be resumed with another configuration: "
-            f"{'; '.join(changes[:LISTED_CHANGES])}{more}. `--resume` alone takes everything from "
-            "the run; start a new one for the change"
-        )
-    return plan
 
 
-def _check_secrets(options: Mapping[str, Any], run_id: str) -> None:
-    """Raise `BadParameter` if options of the agent are needed that no record keeps."""
-    for key, value in options.items():
-        if SECRET in json.dumps(value, default=str):
-            raise BadParameter(
-                f"run {run_id!r} was started with a secret in the agent's option {key!r}, which "
-                f"no record keeps; give the whole option again, as in `--set {key}=…`"
-            )
-
-
-def _changes(plan: Plan, manifest: RunManifest, focus: str | None) -> Iterator[str]:
-    """Each difference between what was planned and what would be done now, as a sentence."""
-    now = plan.config()
-    then = _with_model_where_it_is_now(_without_default_options(manifest.config, plan), now)
-    # A run goes on with another budget as it would have with more of the first.
-    yield from differences({**then, "budget": now["budget"]}, now)
-    rewards = tuple(scorer.spec.id for scorer in plan.scorers)
-    if rewards != manifest.rewards:
-        yield f"rewards were {list(manifest.rewards)} and are {list(rewards)} now"
-    if task_set_hash(plan.tasks) != manifest.task_set:
-        yield "the tasks have other contents now"
-    if focus is not None and focus != manifest.focus:
-        yield f"focus was {manifest.focus!r} and is {focus!r} now"
-
-
-def _without_default_options(config: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
-    """The configuration of a manifest, as it would be written now.
-
-    Older ones name options also where they are the default, and lack limits that came later.
-    """
-    benchmark = dict(config["benchmark"])
-    benchmark["limits"] = {**asdict(RunLimits()), **(benchmark.get("limits") or {})}
-    rewards = dict(benchmark.get("rewards") or {})
-    options = dict(rewards.get("options") or {})
-    for reward, scorer in zip(plan.benchmark.rewards, plan.scorers, strict=True):
-        params = without_defaults(scorer.spec, options.pop(reward.name, {}))
-        if params:
-            options[reward.name] = params
-    return {**config, "benchmark": {**benchmark, "rewards": {**rewards, "options": options}}}
-
-
-def relocation(plan: Plan, manifest: RunManifest) -> dict[str, Any]:
-    """What a resumed run has otherwise of where its model is, and how long a reply may take."""
-    then, now = _model_options(manifest.config), _model_options(plan.config())
-    return {key: now.get(key) for key in sorted(NO_MATTER) if then.get(key) != now.get(key)}
-
-
-def _with_model_where_it_is_now(
-    then: Mapping[str, Any], now: Mapping[str, Any]
-) -> Mapping[str, Any]:
-    """The earlier configuration, with what may be otherwise in a resumed run as it is now."""
-    before, after = _model_options(then), _model_options(now)
-    identity = {key: value for key, value in before.items() if key not in NO_MATTER}
-    location = {key: value for key, value in after.items() if key in NO_MATTER}
-    if not after or not (identity or location):
-        return then
-    options = {**then["agent"]["options"], "model_options": {**identity, **location}}
-    return {**then, "agent": {**then["agent"], "options": options}}
-
-
-def _model_options(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    options = config["agent"]["options"].get("model_options")
-    return options if isinstance(options, Mapping) else {}
-
-
-def differences(then: Any, now: Any, path: str = "") -> Iterator[str]:
-    """Every place where two configurations differ, by its key."""
-    if isinstance(then, Mapping) and isinstance(now, Mapping):
-        for key in sorted({*then, *now}):
-            yield from differences(then.get(key), now.get(key), f"{path}.{key}" if path else key)
-    elif then != now:
-        yield f"{path} was {then!r:.100} and is {now!r:.100} now"
+def agent_of(options: RunOptions, agent: Any, settings: Mapping[str, Any]) -> AgentChoice:
+    """The agent with its options, what its model costs, and the run that it re-enacts."""
+    prices = None if options.prices is None else read_prices(options.prices)
+    choice = with_prices(choose_agent(agent, settings), prices, options.settings or {})
+    return with_recordings(choice, Path(options.runs_dir))
 
 
 def make_plan(
@@ -373,6 +188,7 @@ def make_plan(
     expect: Mapping[str, Sequence[str]] | None = None,
     seed: int | None = None,
     budget: Budget = NO_BUDGET,
+    cache: str | Path | None = None,
 ) -> Plan:
     """A plan whose names, options and columns were checked; raise what is wrong with them."""
     if repeats < 1:
@@ -404,7 +220,19 @@ def make_plan(
         expect=_resolve_expectations(tasks, expect or {}),
         seed=seed,
         budget=budget,
+        cache=None if cache is None else _make_cache(cache),
     )
+
+
+def _make_cache(folder: str | Path) -> Path:
+    """The folder, made where there is none; raise `BadParameter` if nothing can be kept there."""
+    path = Path(folder).resolve()
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=path).close()
+    except OSError as error:
+        raise BadParameter(f"cache {str(folder)!r} cannot be used: {error.strerror}") from error
+    return path
 
 
 def _environment_for(agent: AgentChoice, chosen: ComponentSpec) -> Callable[..., Any]:

@@ -10,11 +10,9 @@ from assay.ledger.provenance import installed_versions, new_run_id, utc_now
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
 from assay.resources.context import Context
-from assay.runner.rollout import score_episode
 from assay.schema.manifest import RunManifest
+from assay.scoring.episodes import SCORE_S, score_episode
 from assay.scoring.scorer import Scorer
-
-SCORE_S = 60.0
 
 
 def rescore(

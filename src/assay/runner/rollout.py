@@ -10,24 +10,22 @@ run. The failure is attributed to whoever's turn it was, or to the model that an
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 from assay.agents.attempt import attempt_state
 from assay.agents.driving import DrivingAgent
 from assay.agents.functions import seed_for
 from assay.agents.protocol import Agent, as_action
-from assay.errors import MissingExtra, UsageError
+from assay.errors import MissingExtra
 from assay.resources.context import Context
 from assay.resources.protocol import Environment
 from assay.runner.follow import follow_agent
 from assay.runner.plan import PlannedAttempt
 from assay.runner.recorder import EpisodeRecorder, RunResources, do_nothing
-from assay.schema.episode import NO_FAULT_OF_THE_AGENT, Episode, StopReason
+from assay.schema.episode import Episode, StopReason
 from assay.schema.observation import Observation
-from assay.schema.score import Score
-from assay.scoring.missing_answer import score_missing_answer, without_pay_for_a_crash
-from assay.scoring.scorer import Scorer
+from assay.scoring.episodes import score_episode
 
 
 async def rollout(
@@ -138,51 +136,3 @@ def episode_boundary(recorder: EpisodeRecorder) -> Iterator[None]:
         recorder.fail(error)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a bad rollout is data, not a crash
         recorder.fail(error)
-
-
-async def score_episode(
-    scorers: Sequence[Scorer], episode: Episode, context: Context, *, limit_s: float
-) -> tuple[Score, ...]:
-    """A score of every reward, in their order; none of them can end the run.
-
-    Every reward abstains from an episode that its model or environment ended: whatever the agent
-    had done by then, the rest was not in its hands.
-    """
-    if episode.no_fault:
-        default = NO_FAULT_OF_THE_AGENT[episode.stop_reason]
-        because = episode.failure.message if episode.failure else default
-        return tuple(scorer.abstain(episode.stop_reason, because) for scorer in scorers)
-    context.trajectory = episode.trajectory.messages
-    context.steps = episode.trajectory.steps
-    columns = {**episode.columns(), "context": context}
-    scores: list[Score] = []
-    for scorer in scorers:
-        score = _score_without_answer(scorer, episode)
-        if score is None:
-            score = await _score_within(limit_s, scorer, columns)
-            if episode.stop_reason == "agent_error" and episode.final_response is None:
-                score = without_pay_for_a_crash(scorer, score, failure=_message_of(episode))
-        scores.append(score)
-    return tuple(scores)
-
-
-def _message_of(episode: Episode) -> str | None:
-    return episode.failure.message if episode.failure else None
-
-
-def _score_without_answer(scorer: Scorer, episode: Episode) -> Score | None:
-    """The score of an episode without an answer; `None` where the reward has to be called."""
-    if episode.final_response is not None:
-        return None
-    failure = _message_of(episode)
-    return score_missing_answer(scorer, stop_reason=episode.stop_reason, failure=failure)
-
-
-async def _score_within(limit_s: float, scorer: Scorer, columns: dict[str, object]) -> Score:
-    try:
-        async with asyncio.timeout(limit_s):
-            return await scorer.score_async(columns)
-    except TimeoutError:
-        return scorer.abstain("grader_timeout", f"no score within {limit_s:g} s")
-    except UsageError as error:
-        return scorer.abstain("bad_row", str(error))

@@ -9,16 +9,15 @@ from typing import Any, TypeAlias
 
 from assay.errors import BadParameter, cause_of
 from assay.registry import find_reward
-from assay.runner.benchmark import QUESTION_LIMITS, Benchmark, ComponentSpec, read_benchmark
+from assay.runner.benchmark import Benchmark, ComponentSpec, questions_benchmark
 from assay.schema.task import Task
-from assay.scoring.scorer import Scorer
+from assay.scoring.scorer import RewardLike, Scorer
 from assay.tasks.jsonl import rename_columns, task_of
 
 TASK_VALUES = "values"
 """What a record has for the source of tasks that were values."""
 TaskLike: TypeAlias = Task | Mapping[str, Any] | str
 """A task, a row with the columns that a file of questions has, or the question alone."""
-RewardLike: TypeAlias = str | Scorer | Callable[..., Any]
 
 
 def benchmark_of_values(settings: Mapping[str, Any]) -> Benchmark:
@@ -27,14 +26,8 @@ def benchmark_of_values(settings: Mapping[str, Any]) -> Benchmark:
         raise BadParameter(
             "say what scores the tasks: rewards=['math_equal_reward'], or a function of your own"
         )
-    document = {
-        "name": "tasks",
-        "tasks": {"source": TASK_VALUES},
-        "environment": {"name": "chat"},
-        "rewards": {},
-        "limits": dict(QUESTION_LIMITS),
-    }
-    return read_benchmark(document, where="tasks", settings=settings)
+    tasks = {"source": TASK_VALUES}
+    return questions_benchmark({"name": "tasks"}, tasks, settings, where="tasks")
 
 
 def with_values(

@@ -11,6 +11,15 @@ from assay.schema.record import Record
 
 RUN_SCHEMA = "assay.run/1"
 """The version of a run folder; every record in it carries it as `schema_id`."""
+MODEL_ACCESS_OPTIONS = frozenset(
+    {
+        "base_url", "api_key_env", "stream", "patience", "timeout_s", "retry",
+        "input_usd_per_mtok", "output_usd_per_mtok",
+    }
+)  # fmt: skip
+"""Options of a model that say where it is, how long it may take and what it costs, not what it is.
+
+A run that is resumed may have others of these."""
 
 
 class RunManifest(Record):

@@ -15,7 +15,7 @@ from assay.isolation.processes import naming_losses, worker_pool
 from assay.schema.score import Abstained, Json, Score
 from assay.schema.values import describe
 from assay.scoring.counts import AbstentionLimit, RewardCounts
-from assay.scoring.scorer import ROW_REASONS, Scorer
+from assay.scoring.scorer import ROW_REASONS, RewardLike, Scorer
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -27,7 +27,7 @@ ROWS_PER_TASK = 512
 
 
 def score_batch(
-    reward: str | Callable[..., Any] | Scorer,
+    reward: RewardLike,
     rows: Any,
     *,
     params: Mapping[str, Json] | None = None,
@@ -124,7 +124,7 @@ def mean(scores: Iterable[Score]) -> float | None:
 
 
 def _scorer(
-    reward: str | Callable[..., Any] | Scorer,
+    reward: RewardLike,
     params: Mapping[str, Json] | None,
     columns: Mapping[str, str] | None,
 ) -> Scorer:

@@ -1,13 +1,17 @@
-"""Where a reward's parameters are found in a row: under their own names, or where it is told."""
+"""The columns of a row: where a reward finds its parameters, and which values each one reads."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+import types
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import NoneType
-from typing import Any
+from typing import Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
 
 from assay.errors import BadParameter, MissingParameter
 from assay.registry import RewardSpec
+from assay.registry.annotations import UNKNOWN, admits, annotations_of
+from assay.schema.values import is_list, is_missing, plain
 
 
 class NoSuchPath(LookupError):
@@ -58,3 +62,120 @@ def look_up(row: Mapping[str, Any], path: str, parameter: str, reward: str) -> A
         if not exists:
             raise NoSuchPath(f"{reward} takes {parameter!r} from {path!r}, which is not there")
     return value
+
+
+_Test: TypeAlias = Callable[[Any], bool]
+
+
+class ColumnKind(NamedTuple):
+    """The values that a parameter takes, by its annotation."""
+
+    accepts: _Test
+    """Whether a plain value is one of them."""
+    text: str
+    """What they are, for a message: `text`, `a list of text`, …"""
+    takes_any_text: bool = False
+
+
+TEXT = ColumnKind(lambda value: isinstance(value, str), "text", takes_any_text=True)
+_NOTHING = ColumnKind(is_missing, "None")
+_SIMPLE: Mapping[Any, ColumnKind] = {
+    str: TEXT,
+    bool: ColumnKind(lambda value: isinstance(value, bool), "true or false"),
+    int: ColumnKind(
+        lambda value: isinstance(value, int) and not isinstance(value, bool), "a whole number"
+    ),
+    float: ColumnKind(
+        lambda value: (
+            isinstance(value, (int, float))
+            and not isinstance(value, bool)
+            and not is_missing(value)
+        ),
+        "a number",
+    ),
+    bytes: ColumnKind(lambda value: isinstance(value, bytes), "bytes"),
+    None: _NOTHING,
+    types.NoneType: _NOTHING,
+}
+RESPONSE = "final_response"
+_LISTS = (list, tuple, set, frozenset, Sequence, Collection, Iterable)
+
+
+def column_kinds(
+    function: Callable[..., Any],
+    names: Iterable[str],
+    *,
+    default: Mapping[str, ColumnKind] | None = None,
+) -> dict[str, ColumnKind]:
+    """The kind of each parameter whose annotation declares one.
+
+    Texts, numbers, truth values, literals, lists and mappings of them, and unions: a parameter that
+    is annotated otherwise (`object`, `Any`, a class) takes whatever comes. So does one that is not
+    annotated at all, unless there is a `default` for it.
+    """
+    annotations = annotations_of(function)
+    kinds = {
+        name: (default or {}).get(name)
+        if annotations[name] is UNKNOWN
+        else _kind(annotations[name])
+        for name in names
+    }
+    return {name: kind for name, kind in kinds.items() if kind is not None}
+
+
+def asks_for_none(function: Callable[..., Any]) -> bool:
+    """Whether the reward wants to be called where there is no response.
+
+    Its annotation admits `None` (`str | None`, `object`), or `None` is the parameter's default. One
+    that names no type and takes the rollout's `context` does too, since it is the environment that
+    it asks; and one that does not read the response.
+    """
+    parameters = inspect.signature(function).parameters
+    if RESPONSE not in parameters or parameters[RESPONSE].default is None:
+        return True
+    annotation = annotations_of(function).get(RESPONSE, UNKNOWN)
+    return "context" in parameters if annotation is UNKNOWN else admits(annotation, None)
+
+
+def _kind(annotation: Any) -> ColumnKind | None:
+    """What the annotation declares; `None` when it declares nothing that can be tested."""
+    try:
+        if annotation in _SIMPLE:
+            return _SIMPLE[annotation]
+    except TypeError:  # what cannot be hashed is none of them
+        return None
+    origin = get_origin(annotation) or annotation
+    if origin in (Union, types.UnionType):
+        return _union([_kind(each) for each in get_args(annotation)])
+    if origin is Literal:
+        choices = get_args(annotation)
+        return ColumnKind(lambda value: value in choices, f"one of {choices!r:.100}")
+    if origin in _LISTS:
+        return _list([each for each in get_args(annotation) if each is not Ellipsis])
+    if origin in (dict, Mapping):
+        return ColumnKind(lambda value: isinstance(value, Mapping), "a mapping")
+    return None
+
+
+def _union(kinds: Sequence[ColumnKind | None]) -> ColumnKind | None:
+    known = [kind for kind in kinds if kind is not None]
+    if len(known) < len(kinds):
+        return None
+    texts = [kind.text for kind in known if kind is not _NOTHING]
+    return ColumnKind(
+        lambda value: any(kind.accepts(value) for kind in known),
+        " or ".join(texts) or "None",
+        any(kind.takes_any_text for kind in known),
+    )
+
+
+def _list(items: Sequence[Any]) -> ColumnKind:
+    kinds = [_kind(item) for item in items]
+    item = _union(kinds) if kinds else None
+    if item is None:
+        return ColumnKind(is_list, "a list")
+    accepts = item.accepts
+    return ColumnKind(
+        lambda value: is_list(value) and all(map(accepts, map(plain, value))),
+        f"a list of {item.text}",
+    )

@@ -28,7 +28,7 @@ from assay.errors import BadParameter, did_you_mean
 from assay.registry import RESERVED, REWARDS, RewardSpec, describe
 from assay.registry.code import code_of
 from assay.schema.score import Abstained, Score, Scored
-from assay.scoring.kinds import RESPONSE
+from assay.scoring.columns import RESPONSE
 from assay.scoring.scorer import Scorer
 
 Reward: TypeAlias = str | Callable[..., Any]

@@ -17,17 +17,24 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from assay.errors import BadParameter, MissingExtra, MissingParameter
 from assay.registry import RewardSpec, bound_options, find_reward
 from assay.resources import threads
 from assay.schema.score import Abstained, Json, Score, Scored
 from assay.schema.values import describe, is_missing, plain
-from assay.scoring.columns import NoSuchPath, check_columns, look_up
-from assay.scoring.failures import FAILURES, PASSED, message_of, traceback_of
-from assay.scoring.kinds import RESPONSE, TEXT, ColumnKind, asks_for_none, column_kinds
-from assay.scoring.results import SCORES, to_score
+from assay.scoring.columns import (
+    RESPONSE,
+    TEXT,
+    ColumnKind,
+    NoSuchPath,
+    asks_for_none,
+    check_columns,
+    column_kinds,
+    look_up,
+)
+from assay.scoring.results import FAILURES, PASSED, SCORES, message_of, to_score, traceback_of
 
 ROW_REASONS = frozenset(
     {"bad_row", "bad_reference", "bad_response", "missing_reference", "unparseable_reference"}
@@ -274,6 +281,10 @@ class Scorer:
             self.spec.id,
             self.params,
         )
+
+
+RewardLike: TypeAlias = str | Callable[..., Any] | Scorer
+"""A reward by its name, the function itself, or with its configuration."""
 
 
 class _Raised:

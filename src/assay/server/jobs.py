@@ -23,7 +23,7 @@ from assay.registry import find_reward
 from assay.resources.row_files import confine_row_files
 from assay.schema.score import Score
 from assay.scoring.batch import score_row
-from assay.scoring.result_rows import result_of
+from assay.scoring.files.rows import result_of
 from assay.scoring.scorer import Scorer
 from assay.server.strict_json import read_json, write_json
 

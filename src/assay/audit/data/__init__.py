@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -36,14 +36,11 @@ REFERENCE_COLUMNS: Final = (
 PROMPT_COLUMNS: Final = ("prompt", "question", "problem", "goal", "query", "instruction")
 
 
-ROWS_OF: Final[Mapping[str, str]] = {"instructions_reward": "instructions"}
-"""Rows of their own, for predefined rewards that need other columns than their kind's."""
-
-
-def built_in(kind: Kind, reward: str = "") -> tuple[Sample, ...]:
-    """The built-in samples of a kind, or of a predefined reward with rows of its own."""
-    # A reward of the form takes any question.
-    name = ROWS_OF.get(reward) or ("qa" if kind == "format" else kind)
+def built_in(kind: Kind, parameters: Collection[str] = ()) -> tuple[Sample, ...]:
+    """The built-in samples of a kind, or of one that reads a column that only some rows have."""
+    # Any other reward of the form takes any question.
+    form = "instructions" if "instructions" in parameters else "qa"
+    name = form if kind == "format" else kind
     table = read_table(name)
     shared = {key: value for key, value in table.items() if key != "row"}
     return tuple(_sample(kind, {**shared, **row}) for row in table["row"])

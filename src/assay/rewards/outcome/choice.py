@@ -58,7 +58,7 @@ class Option(NamedTuple):
     text: str = ""
 
 
-@reward(name="choice_reward", version=1, parts=PARTS)
+@reward(name="choice_reward", version=1, parts=PARTS, kind="choice")
 def choice_reward(
     final_response: str | None, answer: object, choices: object = None
 ) -> Scored | Abstained:

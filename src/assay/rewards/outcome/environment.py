@@ -10,8 +10,17 @@ from assay.resources.context import Context
 from assay.schema.episode import Step
 from assay.schema.score import Abstained, Score, Scored
 
+AFTER_DONE = (
+    "it repeats the world's own word, and a run ends an episode when its world is done; what a "
+    "world pays later is the world's to mend"
+)
 
-@reward(parts=("raw_reward", "last_reward", "paid_steps"))
+
+@reward(
+    parts=("raw_reward", "last_reward", "paid_steps"),
+    kind="environment",
+    accepts={"after_done": AFTER_DONE},
+)
 def environment_reward(context: Context) -> Score:
     """The sum of the rewards that the environment itself paid; whatever range it uses is kept.
 

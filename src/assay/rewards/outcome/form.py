@@ -39,7 +39,7 @@ class Form(NamedTuple):
     """What breaks it; empty where it is kept."""
 
 
-@reward(name="format_reward", version=1, parts=PARTS)
+@reward(name="format_reward", version=1, parts=PARTS, kind="format")
 def format_reward(
     final_response: str | None,
     *,

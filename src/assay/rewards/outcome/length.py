@@ -24,7 +24,7 @@ PARTS = ("length",)
 WORD = re.compile(r"\S+")
 
 
-@reward(name="length_reward", version=1, parts=PARTS)
+@reward(name="length_reward", version=1, parts=PARTS, kind="format")
 def length_reward(
     final_response: str | None,
     response_tokens: int | None = None,

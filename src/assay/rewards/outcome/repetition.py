@@ -26,7 +26,7 @@ MAX_NGRAM = 64
 _ITEMS = {"words": re.compile(r"\S+"), "chars": re.compile(r"\S")}
 
 
-@reward(name="repetition_reward", version=1, parts=PARTS)
+@reward(name="repetition_reward", version=1, parts=PARTS, kind="format")
 def repetition_reward(
     final_response: str | None,
     *,

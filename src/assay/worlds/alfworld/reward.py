@@ -8,7 +8,7 @@ from assay.schema.score import Abstained, Score, Scored
 from assay.worlds.evidence import read_evidence
 
 
-@reward(parts=("won", "done"))
+@reward(parts=("won", "done"), kind="environment")
 async def alfworld_episode_reward(context: Context) -> Score:
     """1.0 when the household task was done, else 0.0."""
     evidence = await read_evidence(context, "alfworld")

@@ -19,6 +19,7 @@ AGENTFLY_SUCCESS = 10.0
     version=2,
     parts=("score", "max_score", "completed", "acc"),
     changes={2: "with agentfly=True, `acc` is 0.0 under four messages, as in AgentFly's code"},
+    kind="environment",
 )
 async def scienceworld_reward(
     final_response: object,  # noqa: ARG001 - the environment is scored, not the response
@@ -64,7 +65,12 @@ async def scienceworld_reward(
     return Scored(value, because, parts, {"output": output})
 
 
-@reward(name="scienceworld_reward", version=1, parts=("score", "max_score", "completed", "acc"))
+@reward(
+    name="scienceworld_reward",
+    version=1,
+    parts=("score", "max_score", "completed", "acc"),
+    kind="environment",
+)
 async def scienceworld_reward_1(
     final_response: object, context: Context, *, agentfly: bool = False
 ) -> Score:

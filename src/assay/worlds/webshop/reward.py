@@ -14,7 +14,7 @@ ITEM_CHARS = 80
 """Characters of a product or page that are repeated; a record may hold anything there."""
 
 
-@reward(parts=("bought", "r_type", "r_att", "r_option", "r_price"))
+@reward(parts=("bought", "r_type", "r_att", "r_option", "r_price"), kind="environment")
 async def webshop_reward(
     final_response: object,  # noqa: ARG001 - the purchase is scored, not the response
     context: Context,
@@ -51,7 +51,10 @@ async def webshop_reward(
 
 def _purchase(progress: Mapping[str, Any]) -> dict[str, float | None]:
     if not progress:
-        return {"bought": 0.0, **dict.fromkeys(("r_type", "r_att", "r_option", "r_price"))}
+        return {
+            "bought": 0.0,
+            **dict.fromkeys(("r_type", "r_att", "r_option", "r_price")),
+        }
     price_ok = progress.get("price_ok")
     return {
         "bought": 1.0,

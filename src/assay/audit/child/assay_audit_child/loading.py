@@ -68,6 +68,7 @@ def _callable(target: Any, shape: str | None) -> tuple[Any, str | None]:
 def facts(function: Any, shape: str | None) -> dict[str, Any]:
     """The facts about a target that need no call."""
     spec = getattr(function, "__assay__", None)
+    own = spec if getattr(spec, "function", None) is function else None
     parts = getattr(spec, "parts", None)
     call = getattr(function, "__call__", None)  # noqa: B004 - the method itself is inspected
     return {
@@ -81,6 +82,8 @@ def facts(function: Any, shape: str | None) -> dict[str, Any]:
         "source": _source(function),
         "summary": (inspect.getdoc(function) or "").partition("\n")[0][:200],
         "python": sys.version.split()[0],
+        "kind": getattr(own, "kind", None),
+        "accepts": dict(getattr(own, "accepts", {})),
     }
 
 

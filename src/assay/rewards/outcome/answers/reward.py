@@ -38,7 +38,24 @@ NOTE_PAIRS = 20
 """Aligned pairs that the note of a score shows."""
 
 
-@reward(name="assistantbench_reward", version=1, parts=ASSISTANTBENCH_PARTS)
+PARITY = (
+    "parity with BrowserGym's AssistantBench scorer, which pays numbers by the logarithm of their "
+    "ratio (negative ones the other way round, so that some earn more than 1) and texts by words"
+)
+ACCEPTED = (
+    "near_misses_refused", "lazy_constant", "range", "or_list", "negation", "retraction",
+    "foreign_denial",
+)  # fmt: skip
+"""Checks of the audit whose findings parity brings with it."""
+
+
+@reward(
+    name="assistantbench_reward",
+    version=1,
+    parts=ASSISTANTBENCH_PARTS,
+    kind="structured",
+    accepts=dict.fromkeys(ACCEPTED, PARITY),
+)
 def assistantbench_reward(
     final_response: str | None,
     answer: object,
@@ -74,7 +91,7 @@ def assistantbench_reward(
     return _to_score(match, reference, lines)
 
 
-@reward(name="fuzzy_answer_reward", version=1, parts=FUZZY_PARTS)
+@reward(name="fuzzy_answer_reward", version=1, parts=FUZZY_PARTS, kind="qa")
 def fuzzy_answer_reward(
     final_response: str | None, answer: object, *, tolerance: float = 0.0
 ) -> Score:

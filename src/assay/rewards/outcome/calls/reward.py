@@ -79,7 +79,7 @@ class CallComparison:
     differences: list[str] | None = None
 
 
-@reward(name="tool_call_reward", version=1, parts=PARTS)
+@reward(name="tool_call_reward", version=1, parts=PARTS, kind="tools")
 def tool_call_reward(
     trajectory: object,
     answer: object,

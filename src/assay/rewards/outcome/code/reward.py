@@ -35,7 +35,14 @@ ATTEMPTS = 2
 """Of a run that was lost through no fault of the program's."""
 
 
-@reward(name="code_reward", version=1, parts=PARTS, waits=True, owner_options=("isolation",))
+@reward(
+    name="code_reward",
+    version=1,
+    parts=PARTS,
+    waits=True,
+    owner_options=("isolation",),
+    kind="code",
+)
 def code_reward(
     final_response: str | None,
     tests: object,

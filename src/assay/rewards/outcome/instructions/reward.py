@@ -42,7 +42,7 @@ class Instruction(NamedTuple):
     arguments: Arguments
 
 
-@reward(name="instructions_reward", version=1, parts=PARTS)
+@reward(name="instructions_reward", version=1, parts=PARTS, kind="format")
 def instructions_reward(
     final_response: str | None,
     instructions: object,

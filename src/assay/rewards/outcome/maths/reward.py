@@ -54,7 +54,20 @@ NOTE_CHARS = 1000
 _BETWEEN_PARTS = re.compile(r"[,;]\s+|;|\s+and\s+")
 
 
-@reward(name="math_equal_reward", version=2, parts=PARTS, changes=CHANGES)
+LAST_NUMBER = (
+    "a response without a box, tag or phrase is read by its last number, as documented, and the "
+    "reward is not given the question; extraction='anchored' refuses it"
+)
+
+
+@reward(
+    name="math_equal_reward",
+    version=2,
+    parts=PARTS,
+    changes=CHANGES,
+    kind="maths",
+    accepts={"prompt_echo": LAST_NUMBER},
+)
 def math_equal_reward(
     final_response: str | None,
     answer: object,
@@ -100,7 +113,7 @@ def math_equal_reward(
     return Scored(value, f"{extracted.because}; {best.because}", {"acc": value}, notes)
 
 
-@reward(name="math_equal_reward_tool", version=2, parts=PARTS, changes=CHANGES)
+@reward(name="math_equal_reward_tool", version=2, parts=PARTS, changes=CHANGES, kind="agent")
 def math_equal_reward_tool(
     final_response: str | None,
     answer: object,

@@ -107,7 +107,21 @@ MODES: dict[str, QaMode] = {
 }
 
 
-@reward(name="qa_f1_reward", version=1, parts=PARTS)
+BAGS_OF_WORDS = (
+    "token F1 as published compares bags of words: it dilutes alternatives and does not know a "
+    "denial; use `em` or `correct_at` where a spray must earn nothing"
+)
+ACCEPTED = ("or_list", "negation", "retraction", "foreign_denial")
+"""Checks of the audit whose findings token F1 brings with it."""
+
+
+@reward(
+    name="qa_f1_reward",
+    version=1,
+    parts=PARTS,
+    kind="qa",
+    accepts=dict.fromkeys(ACCEPTED, BAGS_OF_WORDS),
+)
 def qa_f1_reward(
     final_response: object,
     answer: object,
@@ -140,7 +154,7 @@ def qa_f1_reward(
     return Scored(f1, because, {"f1": f1, "em": em, "precision": precision, "recall": recall})
 
 
-@reward(name="qa_f1_reward_tool", version=1, parts=PARTS)
+@reward(name="qa_f1_reward_tool", version=1, parts=PARTS, kind="agent")
 def qa_f1_reward_tool(
     final_response: object,
     answer: object,

@@ -30,7 +30,7 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
 SHOWN: Final = 3
 
 
-@reward(name="json_reward", version=1, parts=PARTS)
+@reward(name="json_reward", version=1, parts=PARTS, kind="structured")
 def json_reward(
     final_response: object,
     answer: object = None,

@@ -34,7 +34,7 @@ QUERY_CHARS: Final = 20_000
 MOST_DATABASES: Final = 64
 
 
-@reward(name="sql_reward", version=1, parts=PARTS)
+@reward(name="sql_reward", version=1, parts=PARTS, kind="sql")
 def sql_reward(
     final_response: object,
     answer: object,

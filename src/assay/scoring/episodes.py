@@ -1,4 +1,4 @@
-"""What a reward says of an attempt in which the agent never answered.
+"""What the rewards of a run say of one episode, also where the agent never answered.
 
 A reward is only called with `None` for the final response where it asks for that: its annotation
 admits `None` (`str | None`, `object`), or `None` is the parameter's default. A reward that names
@@ -11,12 +11,59 @@ none; where the agent broke, that pay is 0.0, unless the reward asks for `None` 
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+from collections.abc import Sequence
 
+from assay.errors import UsageError
 from assay.registry.annotations import annotations_of, names_none
+from assay.resources.context import Context
+from assay.schema.episode import NO_FAULT_OF_THE_AGENT, Episode
 from assay.schema.score import Score, Scored
-from assay.scoring.kinds import RESPONSE
+from assay.scoring.columns import RESPONSE
 from assay.scoring.scorer import Scorer
+
+SCORE_S = 60.0
+"""How long one reward may take for one recorded episode."""
+
+
+async def score_episode(
+    scorers: Sequence[Scorer], episode: Episode, context: Context, *, limit_s: float
+) -> tuple[Score, ...]:
+    """A score of every reward, in their order; none of them can end the run.
+
+    Every reward abstains from an episode that its model or environment ended: whatever the agent
+    had done by then, the rest was not in its hands.
+    """
+    message = episode.failure.message if episode.failure else None
+    if episode.no_fault:
+        because = NO_FAULT_OF_THE_AGENT[episode.stop_reason] if message is None else message
+        return tuple(scorer.abstain(episode.stop_reason, because) for scorer in scorers)
+    context.trajectory = episode.trajectory.messages
+    context.steps = episode.trajectory.steps
+    columns = {**episode.columns(), "context": context}
+    unanswered = episode.final_response is None
+    scores: list[Score] = []
+    for scorer in scorers:
+        score = None
+        if unanswered:
+            score = score_missing_answer(scorer, stop_reason=episode.stop_reason, failure=message)
+        if score is None:
+            score = await _score_within(limit_s, scorer, columns)
+            if unanswered and episode.stop_reason == "agent_error":
+                score = without_pay_for_a_crash(scorer, score, failure=message)
+        scores.append(score)
+    return tuple(scores)
+
+
+async def _score_within(limit_s: float, scorer: Scorer, columns: dict[str, object]) -> Score:
+    try:
+        async with asyncio.timeout(limit_s):
+            return await scorer.score_async(columns)
+    except TimeoutError:
+        return scorer.abstain("grader_timeout", f"no score within {limit_s:g} s")
+    except UsageError as error:
+        return scorer.abstain("bad_row", str(error))
 
 
 def score_missing_answer(scorer: Scorer, *, stop_reason: str, failure: str | None) -> Score | None:

@@ -19,21 +19,26 @@ from assay.formats import parquet
 from assay.scoring.batch import check_table
 from assay.scoring.counts import RewardCounts
 from assay.scoring.engine import Engine, LocalProcesses
-from assay.scoring.result_rows import join_shards, write_shard
-from assay.scoring.scorer import Scorer
-from assay.scoring.shard_rows import SHARD_BYTES, column_names, fingerprint, plan_shards
-from assay.scoring.shard_scoring import (
-    RewardLike,
+from assay.scoring.files.rows import (
+    SHARD_BYTES,
+    column_names,
+    fingerprint,
+    join_shards,
+    plan_shards,
+    write_shard,
+)
+from assay.scoring.files.shards import (
+    PARTIAL,
     RowProgress,
     ShardJob,
     ShardScoring,
-    check_same,
     make_shard_scoring,
     merge_counts,
+    open_partial,
     read_counts,
-    read_plan,
-    write_plan,
+    settle_plan,
 )
+from assay.scoring.scorer import RewardLike, Scorer
 
 PLAN = "plan.json"
 
@@ -135,10 +140,6 @@ class FileJob(ABC):
 
 
 class _OneFileJob(FileJob):
-    @property
-    def folder(self) -> Path:
-        return self.out.with_name(self.out.name + ".partial")
-
     def open(self, shard_bytes: int, *, resume: bool, overwrite: bool) -> list[ShardJob]:
         if not self.source.is_file():
             raise BadRecord(f"there is no file {str(self.source)!r}")
@@ -153,31 +154,11 @@ class _OneFileJob(FileJob):
             **self.scoring.config(),
             "block_bytes": shard_bytes,
         }
-        if self.folder.exists() and resume:
-            earlier = read_plan(self.folder / PLAN)
-            if earlier is not None:
-                check_same(earlier, plan, self.out)
-        elif self.folder.exists() and not overwrite:
-            raise BadRecord(
-                f"{str(self.folder)!r} holds an unfinished job; "
-                "--resume continues it, --overwrite starts again"
-            )
-        else:
-            shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        write_plan(self.folder / PLAN, plan)
-        # Absolute: a worker may have another working directory.
-        folder, source = self.folder.absolute(), self.source.absolute()
+        folder = open_partial(self.out, resume=resume, overwrite=overwrite)
+        settle_plan(folder / PLAN, plan, self.out)
         suffix = self.out.suffix or ".jsonl"
         return [
-            ShardJob(
-                number=shard.index,
-                source=source,
-                shard=shard,
-                out=folder / f"{shard.index:08d}{suffix}",
-                tally=folder / f"{shard.index:08d}.tally.json",
-                drafts=folder,
-            )
+            ShardJob.in_folder(folder, shard.index, self.source, shard, suffix=suffix)
             for shard in shards
         ]
 
@@ -186,4 +167,4 @@ class _OneFileJob(FileJob):
             join_shards([job.out for job in jobs], self.out)
         else:
             write_shard(self.out, iter(()), self.scoring.scorers, self.scoring.keep)
-        shutil.rmtree(self.folder)
+        shutil.rmtree(self.out.with_name(self.out.name + PARTIAL))

@@ -7,6 +7,7 @@ bytes behind, so it does not matter how often, where or by how many workers that
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -21,14 +22,14 @@ from assay.resources.files import atomic_write
 from assay.schema.score import Score
 from assay.scoring.batch import map_rows, score_row
 from assay.scoring.counts import AbstentionLimit, RewardCounts
-from assay.scoring.result_rows import result_of, write_shard
-from assay.scoring.scorer import Scorer, without_defaults
-from assay.scoring.shard_rows import InputRow, Shard, read_rows
+from assay.scoring.files.rows import InputRow, Shard, read_rows, result_of, write_shard
+from assay.scoring.scorer import RewardLike, Scorer, without_defaults
 
+PARTIAL = ".partial"
+"""What the folder of an unfinished job is called after its results."""
 FILE = "file"
 """The column that says which file of a folder a row is from."""
 
-RewardLike: TypeAlias = str | Callable[..., Any] | Scorer
 RowProgress: TypeAlias = Callable[[int, int], None]
 """Called with the rows done and the rows in all."""
 
@@ -47,6 +48,15 @@ class ShardJob:
     """Where both are written before they are complete."""
     file: str = ""
     """The file's name within its folder, for results that have to tell files apart."""
+
+    @classmethod
+    def in_folder(
+        cls, folder: Path, number: int, source: Path, shard: Shard, *, suffix: str, file: str = ""
+    ) -> ShardJob:
+        """The job of a shard whose files lie in one folder; absolute, for workers elsewhere."""
+        here = folder.absolute()
+        out, tally = here / f"{number:08d}{suffix}", here / f"{number:08d}.tally.json"
+        return cls(number, source.absolute(), shard, out, tally, drafts=here, file=file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,17 +163,19 @@ def score_rows(
     me = os.getpid()
 
     def score(row: InputRow) -> tuple[InputRow, dict[str, Score]]:
-        if row.problem:
-            return row, {
-                scorer.spec.name: scorer.abstain("bad_row", row.problem) for scorer in scorers
-            }
-        place = f"line {row.number}"
-        return row, {scorer.spec.name: score_row(scorer, row.value, place) for scorer in scorers}
+        return row, {scorer.spec.name: score_input(scorer, row) for scorer in scorers}
 
     for row, scores in map_rows(scorers, score, rows):
         if os.getpid() != me:
             os._exit(0)  # A reward forked, and the copy would write what its parent writes.
         yield scores, result_of(row.number, row.value, keep, scores)
+
+
+def score_input(scorer: Scorer, row: InputRow) -> Score:
+    """The score of a row of a file; an abstention that names its line for one that is bad."""
+    if row.problem:
+        return scorer.abstain("bad_row", row.problem)
+    return score_row(scorer, row.value, f"line {row.number}")
 
 
 def read_counts(job: ShardJob) -> ShardCounts | None:
@@ -205,6 +217,33 @@ def read_plan(path: Path) -> dict[str, Any] | None:
     except orjson.JSONDecodeError as error:
         raise BadRecord(f"{str(path)!r} is not the plan of a job: {error}") from error
     return plan
+
+
+def settle_plan(path: Path, plan: dict[str, Any], out: Path) -> None:
+    """Write the plan of a job; raise `BadRecord` if there is one of another job."""
+    earlier = read_plan(path)
+    if earlier is not None:
+        check_same(earlier, plan, out)
+    write_plan(path, plan)
+
+
+def open_partial(out: Path, *, resume: bool, overwrite: bool) -> Path:
+    """The folder `OUT.partial` of a job; what is in it stays if the job is resumed.
+
+    Raises `BadRecord` if results would be lost.
+    """
+    if out.exists() and not overwrite:
+        raise BadRecord(f"{str(out)!r} exists already; --overwrite replaces it")
+    folder = out.with_name(out.name + PARTIAL)
+    if folder.exists() and not resume:
+        if not overwrite:
+            raise BadRecord(
+                f"{str(folder)!r} holds an unfinished job; "
+                "--resume continues it, --overwrite starts again"
+            )
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def check_same(earlier: dict[str, Any], plan: dict[str, Any], out: Path) -> None:

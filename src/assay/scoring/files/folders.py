@@ -26,11 +26,10 @@ from assay.errors import BadParameter, BadRecord, ResourceError
 from assay.formats import parquet
 from assay.scoring.counts import RewardCounts
 from assay.scoring.engine import Engine, LocalProcesses
-from assay.scoring.files import FileJob, FileReport
-from assay.scoring.shard_rows import SHARD_BYTES, Shard, fingerprint, plan_shards
-from assay.scoring.shard_scoring import (
+from assay.scoring.files.jobs import FileJob, FileReport
+from assay.scoring.files.rows import SHARD_BYTES, Shard, fingerprint, plan_shards
+from assay.scoring.files.shards import (
     FILE,
-    RewardLike,
     RowProgress,
     ShardJob,
     check_same,
@@ -38,6 +37,7 @@ from assay.scoring.shard_scoring import (
     read_plan,
     write_plan,
 )
+from assay.scoring.scorer import RewardLike
 
 JOB = "_assay"
 LINES = {".jsonl", ".ndjson", ".csv", ".tsv"}
@@ -148,7 +148,7 @@ class _FolderJob(FileJob):
         if earlier is not None and not (resume or overwrite):
             raise BadRecord(
                 f"{str(self.out)!r} holds a job already; "
-                "--resume does what it still owes, --overwrite starts again"
+                "--resume scores what is missing, --overwrite starts again"
             )
         config = {**self.scoring.config(), "block_bytes": shard_bytes}
         if earlier is not None and resume:
@@ -172,7 +172,7 @@ class _FolderJob(FileJob):
                 f"{len(missing)} shards, {missing[0]} first, were written but are not in "
                 f"{str(self.out)!r}; every worker has to see that folder under that path"
             )
-        # Renamed first: a worker that was given up for dead and is not has no place to write to.
+        # Renamed first: a worker that is declared lost and returns cannot write.
         shutil.rmtree(self.drafts.rename(self.folder / f".{uuid.uuid4().hex}"))
         counts = {name: asdict(each) for name, each in rewards.items()}
         write_plan(self.folder / "summary.json", {"rows": rows, "rewards": counts})

@@ -9,8 +9,8 @@ import pytest
 from pyarrow import parquet
 
 from assay.errors import BadParameter, BadRecord, MissingParameter, UnknownName
+from assay.report.diff_job import diff_rewards
 from assay.report.reward_diff import Gate, RewardDiff
-from assay.runner.reward_diff import diff_rewards
 from assay.schema.score import Abstained, Scored
 from assay.scoring.scorer import Scorer
 from tests.report.ledgers import write_run

@@ -50,34 +50,34 @@ from assay.report.reward_diff import (
 from assay.resources.context import Context
 from assay.resources.files import atomic_write
 from assay.resources.scratch import scratch_prefix
-from assay.runner.rescore import SCORE_S
-from assay.runner.rollout import score_episode
 from assay.schema.episode import Episode
 from assay.schema.score import Abstained, Score, score_to_record
-from assay.scoring.batch import at_place, check_table, score_row
+from assay.scoring.batch import at_place, check_table
 from assay.scoring.columns import NoSuchPath, look_up
 from assay.scoring.engine import Engine, LocalProcesses
-from assay.scoring.folders import list_inputs
-from assay.scoring.result_rows import IDENTITY, encode, join_shards
-from assay.scoring.scorer import Scorer
-from assay.scoring.shard_rows import (
+from assay.scoring.episodes import SCORE_S, score_episode
+from assay.scoring.files.folders import list_inputs
+from assay.scoring.files.rows import (
+    IDENTITY,
     SHARD_BYTES,
     InputRow,
     Shard,
     column_names,
+    encode,
     fingerprint,
+    join_shards,
     plan_shards,
     read_rows,
 )
-from assay.scoring.shard_scoring import (
-    RewardLike,
+from assay.scoring.files.shards import (
     RowProgress,
     ShardJob,
     bind_columns,
-    check_same,
-    read_plan,
-    write_plan,
+    open_partial,
+    score_input,
+    settle_plan,
 )
+from assay.scoring.scorer import RewardLike, Scorer
 
 TOLERANCE = 1e-9
 BUCKET_ROWS = 65_536
@@ -328,12 +328,7 @@ def _score_chunk(scorer: Scorer, rows: Sequence[InputRow]) -> list[Score]:
                 at_place(score, f"line {row.number}")
                 for row, score in zip(rows, scores, strict=True)
             ]
-    return [
-        scorer.abstain("bad_row", row.problem)
-        if row.problem
-        else score_row(scorer, row.value, f"line {row.number}")
-        for row in rows
-    ]
+    return [score_input(scorer, row) for row in rows]
 
 
 def _value(row: Mapping[str, Any], columns: Sequence[str]) -> Any:
@@ -480,10 +475,7 @@ class _DiffJob:
             "inputs": [[each.name, _fingerprint(each)] for each in self.inputs],
             "block_bytes": self.shard_bytes,
         }
-        earlier = read_plan(folder / PLAN)
-        if earlier is not None:
-            check_same(earlier, plan, folder)
-        write_plan(folder / PLAN, plan)
+        settle_plan(folder / PLAN, plan, folder)
 
     def _cut(self, folder: Path) -> list[ShardJob]:
         pieces = [
@@ -494,15 +486,7 @@ class _DiffJob:
             )
         ]
         return [
-            ShardJob(
-                number=number,
-                source=each.path.absolute(),
-                shard=shard,
-                out=folder / f"{number:08d}.jsonl",
-                tally=folder / f"{number:08d}.tally.json",
-                drafts=folder,
-                file=each.name,
-            )
+            ShardJob.in_folder(folder, number, each.path, shard, suffix=".jsonl", file=each.name)
             for number, (each, shard) in enumerate(pieces)
         ]
 
@@ -595,21 +579,11 @@ def _job_folder(out: Path | None, *, resume: bool, overwrite: bool) -> Iterator[
     if out is None:
         if resume:
             raise BadParameter("resume needs out: only a job with a result file can be continued")
-        with tempfile.TemporaryDirectory(prefix=scratch_prefix("diff")) as folder:
-            yield Path(folder)
+        with tempfile.TemporaryDirectory(prefix=scratch_prefix("diff")) as temporary:
+            yield Path(temporary)
         return
     if out.suffix.lower() != ".jsonl":
         raise BadParameter(f"out={str(out)!r}: the rows that changed are written as .jsonl")
-    if out.exists() and not overwrite:
-        raise BadRecord(f"{str(out)!r} exists already; --overwrite replaces it")
-    partial_folder = out.with_name(out.name + ".partial")
-    if partial_folder.exists() and not resume:
-        if not overwrite:
-            raise BadRecord(
-                f"{str(partial_folder)!r} holds an unfinished job; "
-                "--resume continues it, --overwrite starts again"
-            )
-        shutil.rmtree(partial_folder)
-    partial_folder.mkdir(parents=True, exist_ok=True)
-    yield partial_folder
-    shutil.rmtree(partial_folder)
+    folder = open_partial(out, resume=resume, overwrite=overwrite)
+    yield folder
+    shutil.rmtree(folder)

@@ -1,0 +1,220 @@
+"""The options of a run: every parameter of `assay.run`, and of `assay run`, is declared here once.
+
+`run` and `run_async` take the fields of `RunOptions` as their parameters (`takes_options`), and the
+command line makes its options of them: names, defaults and help are theirs.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import wraps
+from pathlib import Path
+from textwrap import fill
+from typing import Annotated, Any, ParamSpec, TypeVar, get_origin, get_type_hints
+
+from assay.agents.models.protocol import Model
+from assay.agents.protocol import Agent
+from assay.errors import BadParameter
+from assay.registry import MODELS
+from assay.runner.benchmark import SECTIONS
+from assay.runner.progress import RunProgress, no_progress
+from assay.runner.values import TaskLike, reward_names
+from assay.scoring.engine import EngineName
+from assay.scoring.scorer import RewardLike
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+RUNS_DIR = "runs"
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What is run, how and where; `None` stands for what was left out."""
+
+    benchmark: Annotated[
+        str | Path | None,
+        "A name (`assay list benchmarks`), a TOML file, or a file of questions.",
+    ] = None
+    _: KW_ONLY
+    agent: Annotated[
+        str | Agent | Callable[..., Any] | None,
+        "Who acts: a name (`assay list agents`), a class or function of your own, a program that "
+        'speaks JSON lines ("stdio:node agent.js"), or a server (http://127.0.0.1:8000/act).',
+    ] = None
+    model: Annotated[
+        str | Model | None,
+        "What the agent asks, such as openai:NAME; without an agent, questions go to it as they "
+        "are. Short for --set model=KIND --set model_options.model=NAME.",
+    ] = None
+    environment: Annotated[
+        Any,
+        "Instead of the benchmark's: a name, a mapping of a name and options, a class or an "
+        "instance.",
+    ] = None
+    rewards: Annotated[
+        Sequence[RewardLike] | None,
+        "What scores, instead of the benchmark's own: a name, or FILE.py:NAME; from Python also a "
+        "function or a Scorer. The first is primary.",
+    ] = None
+    columns: Annotated[
+        Mapping[str, str] | None,
+        "Where a file of questions has id, question, answer, or what a reward asks for.",
+    ] = None
+    settings: Annotated[
+        Mapping[str, Any] | None,
+        "An option of the agent; with a section (limits.steps=20), of the benchmark.",
+    ] = None
+    tasks: Annotated[
+        str | Iterable[TaskLike] | None,
+        "Ids, patterns (rain_*), or a flag such as demo; from Python also the tasks themselves, "
+        "which need no benchmark: each is a Task, a mapping with a question, or a question.",
+    ] = None
+    repeats: Annotated[int | None, "Episodes of each task."] = None
+    seed: Annotated[
+        int | None,
+        "Each attempt gets a seed of its own, derived from this one, for agents that take `seed`; "
+        "--set model_options.send_seed=true sends it to an OpenAI-shaped endpoint.",
+    ] = None
+    max_cost: Annotated[
+        float | None,
+        "No attempt begins that all of them together are likely to cost more dollars with; the "
+        "run can be resumed with a larger budget. --resume alone keeps the run's own; 0 for none.",
+    ] = None
+    max_tokens: Annotated[int | None, "The same for tokens, of prompts and completions."] = None
+    prices: Annotated[
+        str | Path | None,
+        "What models cost, as TOML or JSON; `assay list prices` shows what is known without.",
+    ] = None
+    cache: Annotated[
+        str | Path | None,
+        "Keep the replies of hosted models there, and take them from there, at no cost, when the "
+        "same request is made in the same repeat.",
+    ] = None
+    workers: Annotated[int, "Episodes at a time."] = 2
+    engine: Annotated[EngineName, "This machine's processes, or a Ray cluster's."] = "local"
+    address: Annotated[str | None, "The Ray cluster."] = None
+    focus: Annotated[str | None, "What the run is meant to show; written before it."] = None
+    expect: Annotated[
+        Mapping[str, Sequence[str]] | None,
+        "Tasks whose reward should move, up or down; written before the run.",
+    ] = None
+    resume: Annotated[
+        str | Path | None,
+        "Run exactly what that run still lacks. Other options have to be those that it was "
+        "started with; the engine, the model's address and its time limits may differ.",
+    ] = None
+    retry_errors: Annotated[
+        str | Sequence[str] | bool,
+        "With --resume: run what failed again too, as new attempts. Alone it stands for "
+        "env,model; agent errors count as zeros, and the summary says how many were replaced.",
+    ] = False
+    stop_after_errors: Annotated[
+        int | None,
+        "End the run when its first N attempts all fail alike, such as with a refused key; "
+        "0 for never.",
+    ] = None
+    runs_dir: Annotated[str | Path, "Where the runs are."] = RUNS_DIR
+    repository: Annotated[
+        str | Path,
+        "The agent's repository, whose commit is recorded; outside one, the agent's own file is.",
+    ] = "."
+    keep_diff: Annotated[
+        bool,
+        "Keep what is not committed there with the run (256 kB at most, without secrets), for "
+        "`assay compare`.",
+    ] = True
+    progress: Annotated[
+        Callable[[RunProgress], None],
+        "Called with the state of the run after each attempt.",
+    ] = no_progress
+
+    def __post_init__(self) -> None:
+        if self.workers < 1:
+            raise BadParameter(f"workers is {self.workers!r}; it is a whole number from 1 up")
+        if self.stop_after_errors is not None and self.stop_after_errors < 0:
+            raise BadParameter(
+                f"stop_after_errors is {self.stop_after_errors!r}; it is a whole number, and 0 is "
+                "never"
+            )
+
+    @property
+    def selection(self) -> str | None:
+        """Which tasks, where the tasks are not passed themselves."""
+        return self.tasks if isinstance(self.tasks, str) else None
+
+    @property
+    def task_values(self) -> Iterable[TaskLike] | None:
+        """The tasks, where they are passed themselves."""
+        return None if isinstance(self.tasks, str) else self.tasks
+
+    @property
+    def agent_or_chat(self) -> str | Agent | Callable[..., Any] | None:
+        """The agent; the one that passes questions on where only a model is named."""
+        return "chat" if self.agent is None and self.model is not None else self.agent
+
+    @property
+    def benchmark_settings(self) -> dict[str, Any]:
+        """The settings of the benchmark, short forms included."""
+        columns = {} if self.task_values is not None else self.columns or {}
+        short: dict[str, Any] = {f"tasks.columns.{key}": name for key, name in columns.items()}
+        if self.rewards is not None:
+            short["rewards.names"] = reward_names(self.rewards)
+        return short | {key: v for key, v in (self.settings or {}).items() if _has_section(key)}
+
+    @property
+    def agent_settings(self) -> dict[str, Any]:
+        """The options of the agent, short forms included."""
+        short = {} if self.model is None else model_settings(self.model)
+        return short | {key: v for key, v in (self.settings or {}).items() if not _has_section(key)}
+
+
+def _has_section(key: str) -> bool:
+    section, dot, _ = key.partition(".")
+    return bool(dot) and section in SECTIONS
+
+
+def model_settings(model: str | Model) -> dict[str, Any]:
+    """The options of an agent that `openai:NAME` stands for; a name alone is the model's kind."""
+    if not isinstance(model, str):
+        return {"model": model}
+    kind, colon, name = model.partition(":")
+    if not kind or (colon and not name):
+        raise BadParameter(f"model {model!r}; write KIND:NAME, such as openai:gpt-5-mini")
+    MODELS.get(kind)
+    return {"model": kind, **({"model_options.model": name} if colon else {})}
+
+
+HELP: Mapping[str, str] = {
+    name: annotation.__metadata__[0]
+    for name, annotation in get_type_hints(RunOptions, include_extras=True).items()
+    if get_origin(annotation) is Annotated
+}
+"""What each option says, by its name."""
+
+
+def takes_options(
+    options: Callable[P, RunOptions],
+) -> Callable[[Callable[[RunOptions], T]], Callable[P, T]]:
+    """The function takes the fields of the options in the place of their record."""
+
+    def decorate(function: Callable[[RunOptions], T]) -> Callable[P, T]:
+        @wraps(function)
+        def call(*arguments: P.args, **named: P.kwargs) -> T:
+            return function(options(*arguments, **named))
+
+        hints = get_type_hints(options)
+        signature = inspect.signature(options)
+        parameters = [
+            each.replace(annotation=hints[each.name]) for each in signature.parameters.values()
+        ]
+        call.__signature__ = signature.replace(  # type: ignore[attr-defined]  # inspect reads it
+            parameters=parameters, return_annotation=inspect.signature(function).return_annotation
+        )
+        lines = [fill(f"{each}: {HELP[each]}", 96, subsequent_indent="    ") for each in HELP]
+        call.__doc__ = "\n".join((inspect.getdoc(function) or "", "", *lines))
+        return call
+
+    return decorate

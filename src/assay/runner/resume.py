@@ -1,0 +1,139 @@
+"""A run that is resumed: its plan comes from its manifest, and may differ in few things.
+
+It goes on with another budget, and with its model at another address or with other time limits;
+any other difference is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from assay.errors import BadParameter, BadRecord
+from assay.ledger.provenance import RepositoryState, task_set_hash
+from assay.runner.benchmark import RunLimits
+from assay.runner.budget import make_budget
+from assay.runner.options import RunOptions
+from assay.runner.plan import Plan, agent_of, benchmark_of, make_plan
+from assay.schema.manifest import MODEL_ACCESS_OPTIONS, RunManifest
+from assay.schema.secrets import SECRET
+from assay.scoring.scorer import without_defaults
+
+LISTED_CHANGES = 5
+
+
+def plan_resumed(options: RunOptions, manifest: RunManifest) -> Plan:
+    """The plan that the run was started with; raise `BadParameter` if the options differ.
+
+    What the options leave out comes from the manifest.
+    """
+    config = manifest.config
+    if not {"benchmark", "agent", "tasks", "repeats"} <= config.keys():
+        raise BadRecord(
+            f"run {manifest.run_id!r} is no run of `assay run`, so nothing of it can be resumed"
+        )
+    agent = options.agent_or_chat
+    recorded = {} if agent is not None else config["agent"]["options"]
+    settings = {**recorded, **options.agent_settings}
+    _check_secrets(settings, manifest.run_id)
+    plan = make_plan(
+        benchmark_of(options, manifest),
+        agent_of(options, config["agent"]["name"] if agent is None else agent, settings),
+        selection=config["tasks"] if options.selection is None else options.selection,
+        repeats=config["repeats"] if options.repeats is None else options.repeats,
+        expect=config["expect"] if options.expect is None else options.expect,
+        seed=config.get("seed") if options.seed is None else options.seed,
+        budget=make_budget(options.max_cost, options.max_tokens, config.get("budget")),
+        cache=options.cache,
+    )
+    changes = list(_changes(plan, manifest, options.focus))
+    if changes:
+        more = f" and {len(changes) - LISTED_CHANGES} more" * (len(changes) > LISTED_CHANGES)
+        raise BadParameter(
+            f"run {manifest.run_id!r} cannot be resumed with another configuration: "
+            f"{'; '.join(changes[:LISTED_CHANGES])}{more}. `--resume` alone takes everything from "
+            "the run; start a new one for the change"
+        )
+    return plan
+
+
+def _check_secrets(options: Mapping[str, Any], run_id: str) -> None:
+    """Raise `BadParameter` if options of the agent are needed that no record keeps."""
+    for key, value in options.items():
+        if SECRET in json.dumps(value, default=str):
+            raise BadParameter(
+                f"run {run_id!r} was started with a secret in the agent's option {key!r}, which "
+                f"no record keeps; give the whole option again, as in `--set {key}=…`"
+            )
+
+
+def _changes(plan: Plan, manifest: RunManifest, focus: str | None) -> Iterator[str]:
+    """Each difference between what was planned and what would be done now, as a sentence."""
+    now = plan.config()
+    then = _with_model_where_it_is_now(_without_default_options(manifest.config, plan), now)
+    # A run goes on with another budget as it would have with more of the first.
+    yield from differences({**then, "budget": now["budget"]}, now)
+    rewards = tuple(scorer.spec.id for scorer in plan.scorers)
+    if rewards != manifest.rewards:
+        yield f"rewards were {list(manifest.rewards)} and are {list(rewards)} now"
+    if task_set_hash(plan.tasks) != manifest.task_set:
+        yield "the tasks have other contents now"
+    if focus is not None and focus != manifest.focus:
+        yield f"focus was {manifest.focus!r} and is {focus!r} now"
+
+
+def _without_default_options(config: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
+    """The configuration of a manifest, as it would be written now.
+
+    Older ones name options also where they are the default, and lack limits that came later.
+    """
+    benchmark = dict(config["benchmark"])
+    benchmark["limits"] = {**asdict(RunLimits()), **(benchmark.get("limits") or {})}
+    rewards = dict(benchmark.get("rewards") or {})
+    options = dict(rewards.get("options") or {})
+    for reward, scorer in zip(plan.benchmark.rewards, plan.scorers, strict=True):
+        params = without_defaults(scorer.spec, options.pop(reward.name, {}))
+        if params:
+            options[reward.name] = params
+    return {**config, "benchmark": {**benchmark, "rewards": {**rewards, "options": options}}}
+
+
+def resumption_notes(plan: Plan, manifest: RunManifest, code: RepositoryState) -> dict[str, Any]:
+    """What attempts from now on note: other code of the agent, other access to its model."""
+    notes: dict[str, Any] = {}
+    recorded = (manifest.commit, manifest.dirty)
+    if (code.commit, code.dirty) != recorded and any(recorded):
+        notes |= {"resumed_at_commit": code.commit, "resumed_with_dirty": code.dirty}
+    then, now = _model_options(manifest.config), _model_options(plan.config())
+    keys = sorted(MODEL_ACCESS_OPTIONS)
+    moved = {key: now.get(key) for key in keys if then.get(key) != now.get(key)}
+    return notes | ({"resumed_with": moved} if moved else {})
+
+
+def _with_model_where_it_is_now(
+    then: Mapping[str, Any], now: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """The earlier configuration, with what may be otherwise in a resumed run as it is now."""
+    before, after = _model_options(then), _model_options(now)
+    identity = {key: value for key, value in before.items() if key not in MODEL_ACCESS_OPTIONS}
+    location = {key: value for key, value in after.items() if key in MODEL_ACCESS_OPTIONS}
+    if not after or not (identity or location):
+        return then
+    options = {**then["agent"]["options"], "model_options": {**identity, **location}}
+    return {**then, "agent": {**then["agent"], "options": options}}
+
+
+def _model_options(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    options = config["agent"]["options"].get("model_options")
+    return options if isinstance(options, Mapping) else {}
+
+
+def differences(then: Any, now: Any, path: str = "") -> Iterator[str]:
+    """Every place where two configurations differ, by its key."""
+    if isinstance(then, Mapping) and isinstance(now, Mapping):
+        for key in sorted({*then, *now}):
+            yield from differences(then.get(key), now.get(key), f"{path}.{key}" if path else key)
+    elif then != now:
+        yield f"{path} was {then!r:.100} and is {now!r:.100} now"

@@ -1,0 +1,1 @@
+"""Scoring files and folders: rows in shards, results and counts for each, jobs that resume."""
