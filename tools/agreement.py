@@ -3,23 +3,25 @@
     python -m tools.agreement                 all steps, in real Chromium
     python -m tools.agreement forms walls-01  only these families and steps
     python -m tools.agreement --pages FOLDER  other pages, with a serve.py and a steps.jsonl
+    python -m tools.agreement --door run --door devtools   the same steps through other doors
 
 The pages in `tools/live_pages` and in its folders `second` and `third` and their labels were
-written by three people who do not know the rules; every step is done by a Playwright script in a
-fresh context, watched by `assay.watch`.
+written by three people who do not know the rules. Every step is done in a fresh context: by a
+Playwright script that `assay.watch` watches, or through another of the `DOORS`.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib
 import json
 import os
 import random
 import socket
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,6 +60,15 @@ CLASSES: Mapping[str, str] = {
     "blocked": "blocked",
     "unknown": "unknown",
 }
+DOORS: Mapping[str, str] = {
+    "watch": "tools.agreement:judge",
+    "run": "tools.doors.text_actions:judge",
+    "devtools": "tools.doors.devtools:judge",
+    "mcp": "tools.doors.mcp_cdp:judge",
+}
+"""By the name of a door, the function `judge` that takes a labelled step through it."""
+NOT_OFFERED = "not offered"
+"""The note of a verdict on a step that cannot be done through the door."""
 LABELS = ("progress", "look", "recovered", "no_op", "unknown", "failure", "blocked", "destructive")
 
 
@@ -70,6 +81,12 @@ class Verdict:
     label: str
     sign: str
     score: StepScore | None
+    note: str = ""
+
+    @property
+    def offered(self) -> bool:
+        """Whether the step can be done through the door."""
+        return self.note != NOT_OFFERED
 
     @property
     def given(self) -> str:
@@ -252,9 +269,17 @@ async def judge(
     return Verdict(row["id"], row["family"], row["class"], row["sign"], score)
 
 
+def find_judge(door: str) -> Callable[..., Awaitable[Verdict]]:
+    """The function that takes a step through this door."""
+    module, _, name = DOORS[door].partition(":")
+    found: Callable[..., Awaitable[Verdict]] = getattr(importlib.import_module(module), name)
+    return found
+
+
 async def judge_all(
     rows: Sequence[Mapping[str, Any]],
     *,
+    door: str = "watch",
     pages: Path = PAGES,
     workers: int = 4,
     seed: int = 0,
@@ -264,6 +289,7 @@ async def judge_all(
     """The verdict on each row, in order."""
     from playwright.async_api import async_playwright
 
+    judge_step = find_judge(door)
     jitter = random.Random(seed)
     waiting = list(enumerate(rows))
     verdicts: dict[int, Verdict] = {}
@@ -280,7 +306,7 @@ async def judge_all(
                 for _ in range(TRIES):
                     # A machine that is too busy to open a page says nothing of the rules.
                     with suppress(TimeoutError):
-                        verdicts[n] = await judge(
+                        verdicts[n] = await judge_step(
                             browser, base, row, pause_ms=pause_ms, limit_ms=limit_ms
                         )
                         break
@@ -292,36 +318,70 @@ async def judge_all(
 
 
 async def judge_sets(
-    sets: Sequence[Path] = SETS, only: Sequence[str] = (), *, workers: int = 4, seed: int = 0
+    sets: Sequence[Path] = SETS,
+    only: Sequence[str] = (),
+    *,
+    door: str = "watch",
+    workers: int = 4,
+    seed: int = 0,
 ) -> list[Verdict]:
     """The verdicts on the labelled steps of several folders, one folder after the other."""
     verdicts: list[Verdict] = []
     for pages in sets:
         rows = read_rows(pages, only)
         if rows:
-            verdicts += await judge_all(rows, pages=pages, workers=workers, seed=seed)
+            verdicts += await judge_all(rows, door=door, pages=pages, workers=workers, seed=seed)
     return verdicts
+
+
+def summary(verdicts: Sequence[Verdict]) -> tuple[int, int, int, int, int, int, int]:
+    """Offered, of these the same class and sign, missed of the destructive, accused of the rest."""
+    offered = [v for v in verdicts if v.offered]
+    risky = [v for v in offered if v.label == "destructive"]
+    harmless = [v for v in offered if v.label != "destructive"]
+    return (
+        len(offered),
+        sum(v.label == v.given for v in offered),
+        sum(v.same_sign for v in offered),
+        sum(v.given != "destructive" for v in risky),
+        len(risky),
+        sum(v.given == "destructive" for v in harmless),
+        len(harmless),
+    )
+
+
+def door_table(doors: Mapping[str, Sequence[Verdict]]) -> str:
+    """One line of figures for each door, and the steps that are not of one class in all of them."""
+    lines = [
+        "| door | class | sign | destructive missed | harmless accused | not offered |",
+        "|---|---|---|---|---|---|",
+    ]
+    for door, verdicts in doors.items():
+        n, same, sign, missed, risky, accused, harmless = summary(verdicts)
+        shares = [f"{k} of {n} ({k / max(n, 1):.1%})" for k in (same, sign)]
+        counts = [f"{missed} of {risky}", f"{accused} of {harmless}", str(len(verdicts) - n)]
+        lines.append(f"| {' | '.join([door, *shares, *counts])} |")
+    for steps in zip(*doors.values(), strict=True):
+        given = {door: v.given for door, v in zip(doors, steps, strict=True) if v.offered}
+        if len(set(given.values())) > 1:
+            classes = ", ".join(f"{door} {cls}" for door, cls in given.items())
+            lines.append(f"{steps[0].id:<18} {steps[0].label:>11}: {classes}")
+    return "\n".join(lines) + "\n"
 
 
 def report(verdicts: Sequence[Verdict]) -> str:
     """Agreement in figures, and the table of what was taken for what."""
-    n = len(verdicts)
-    same = sum(v.label == v.given for v in verdicts)
-    sign = sum(v.same_sign for v in verdicts)
-    deeds = [v for v in verdicts if v.label == "destructive"]
-    harmless = [v for v in verdicts if v.label != "destructive"]
-    missed = sum(v.given != "destructive" for v in deeds)
-    accused = sum(v.given == "destructive" for v in harmless)
+    n, same, sign, missed, risky, accused, harmless = summary(verdicts)
     lines = [
-        f"class {same} of {n} ({same / n:.1%}), sign {sign} of {n} ({sign / n:.1%})",
-        f"destructive called harmless {missed} of {len(deeds)}",
-        f"harmless called destructive {accused} of {len(harmless)}",
+        f"class {same} of {n} ({same / max(n, 1):.1%}), sign {sign} of {n} ({sign / max(n, 1):.1%})",
+        f"destructive called harmless {missed} of {risky}",
+        f"harmless called destructive {accused} of {harmless}",
         "",
         f"| label | steps | {' | '.join(LABELS)} |",
         f"|---|{'---|' * (len(LABELS) + 1)}",
     ]
     for label in LABELS:
-        counts = Counter(v.given for v in verdicts if v.label == label)
+        counts = Counter(v.given for v in verdicts if v.offered and v.label == label)
         cells = " | ".join(str(counts[given] or "") for given in LABELS)
         lines.append(f"| {label} | {sum(counts.values())} | {cells} |")
     return "\n".join(lines) + "\n"
@@ -333,29 +393,40 @@ def miss_lines(verdicts: Sequence[Verdict]) -> list[str]:
         f"{v.id:<18} {v.label:>11} {v.sign} but {v.given:<11} {v.given_sign} "
         + ("" if v.score is None else ", ".join(str(r.code) for r in v.score.reasons))
         for v in verdicts
-        if v.label != v.given or not v.same_sign
+        if v.offered and (v.label != v.given or not v.same_sign)
     ]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("only", nargs="*", help="families or ids; all by default")
+    parser.add_argument("--door", action="append", choices=DOORS, help="watch by default")
     parser.add_argument("--pages", type=Path, help="a folder of pages; all of ours by default")
     parser.add_argument("--summary", action="store_true", help="no line for each disagreement")
     parser.add_argument("--runs", type=int, default=1, help="identical runs that must agree")
     parser.add_argument("--workers", type=int, default=4)
     options = parser.parse_args()
     sets = SETS if options.pages is None else (options.pages,)
-    runs = [
-        asyncio.run(judge_sets(sets, options.only, workers=options.workers, seed=n))
-        for n in range(options.runs)
-    ]
-    print(report(runs[0]), end="")
-    if not options.summary:
-        print("\n".join(miss_lines(runs[0])))
-    changed = [one[0].id for one in zip(*runs, strict=True) if len({v.given for v in one}) > 1]
-    if options.runs > 1:
-        print(f"{len(changed)} of {len(runs[0])} changed their class between the runs: {changed}")
+    doors: dict[str, list[Verdict]] = {}
+    changed: list[str] = []
+    for door in options.door or ["watch"]:
+        runs = [
+            asyncio.run(
+                judge_sets(sets, options.only, door=door, workers=options.workers, seed=n)
+            )
+            for n in range(options.runs)
+        ]
+        doors[door] = runs[0]
+        print(f"door {door}: {report(runs[0])}", end="", flush=True)
+        if not options.summary:
+            print("\n".join(miss_lines(runs[0])))
+        classes = zip(*runs, strict=True)
+        unlike = [one[0].id for one in classes if len({v.given for v in one}) > 1]
+        if options.runs > 1:
+            print(f"{len(unlike)} of {len(runs[0])} changed class between the runs: {unlike}")
+        changed += unlike
+    if len(doors) > 1:
+        print(f"\n{door_table(doors)}", end="")
     return 1 if changed else 0
 
 
