@@ -411,9 +411,7 @@ def main() -> int:
     changed: list[str] = []
     for door in options.door or ["watch"]:
         runs = [
-            asyncio.run(
-                judge_sets(sets, options.only, door=door, workers=options.workers, seed=n)
-            )
+            asyncio.run(judge_sets(sets, options.only, door=door, workers=options.workers, seed=n))
             for n in range(options.runs)
         ]
         doors[door] = runs[0]

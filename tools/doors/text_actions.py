@@ -13,6 +13,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from assay.browser.chromium.shared import playwright_error
@@ -54,7 +55,8 @@ async def judge(
         scoring.record("", await world.reset(Task(id=row["id"], metadata=start)))
         for action in actions:
             await asyncio.sleep(pause_ms() / 1000)
-            text = await in_browser(world, lambda a=action: text_action(world, base, a, limit_ms))
+            work = partial(text_action, world, base, action, limit_ms)
+            text = await in_browser(world, work)
             scoring.record(text, await world.step(text))
         verdict = Verdict(row["id"], row["family"], row["class"], row["sign"], scoring.score)
     except NotOffered:

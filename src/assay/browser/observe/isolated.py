@@ -24,9 +24,9 @@ class DocumentLost(Exception):
 def _install_script() -> str:
     """A function of a secret name that puts our functions under it, once per document."""
     folder = resources.files("assay.browser.observe")
-    dom, unrest, look, act, focus, waiting = (
-        folder.joinpath(name).read_text("utf-8").rstrip()
-        for name in ("dom.js", "unrest.js", "snapshot.js", "element.js", "focus.js", "waiting.js")
+    dom, unrest, look, act, calls = (
+        folder.joinpath(f"{name}.js").read_text("utf-8").rstrip()
+        for name in ("dom", "unrest", "snapshot", "element", "calls")
     )
     return (
         "((key) => { if (globalThis[key]) return;\n"
@@ -36,15 +36,9 @@ def _install_script() -> str:
         'const tell = (record) => globalThis[key + "tell"]?.(JSON.stringify(record));\n'
         f"const unrest = ({unrest})(dom, tell)();\n"
         f"const look = ({look})(dom, store, unrest, key);\n"
-        f"const act = ({act})(dom, store), focus = ({focus})(dom);\n"
-        "const from = (first) => { store.next = Math.max(store.next, first); return ours; };\n"
-        # What the page was before a call is what the last look before it saw.
-        "const mark = (turn) => () => { store.before = store.latest; return turn(); };\n"
-        "const begin = mark(unrest.begin), rest = mark(unrest.rest);\n"
-        "const host = (n) => store.hosts[n];\n"
-        f"const ours = {{ from, host, look, act, focus, ...unrest, begin, rest,"
-        f" ...({waiting})() }};\n"
-        "globalThis[key] = ours; })"
+        f"const act = ({act})(dom, store);\n"
+        f"const ours = {{ look, act, ...unrest, ...({calls})(dom, store, unrest) }};\n"
+        "globalThis[key] = { ...ours, from: (first) => { ours.from(first); return ours; } }; })"
     )
 
 

@@ -37,8 +37,8 @@ from assay.browser.words.risk_words import (
 )
 from assay.schema.outcome import Effect
 
-READS: Final = frozenset(("noop", "scroll", "fetch_json", "wait", "hover"))
-"""Actions that only look."""
+READS: Final = frozenset(("noop", "scroll", "fetch_json", "wait", "hover", "none"))
+"""Actions that only look, and a text that was no action at all."""
 PRESSED: Final = frozenset(
     ("button", "link", "menuitem", "clickable", "form", "option", "switch", "checkbox", "radio")
 )

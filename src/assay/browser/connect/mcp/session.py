@@ -25,7 +25,8 @@ from assay.browser.connect.mcp.results import (
     section,
 )
 from assay.browser.observe.digest import text_digest
-from assay.browser.outcome.classify import classify_error, classify_mcp_result, detect_block
+from assay.browser.outcome.blocks import detect_block
+from assay.browser.outcome.classify import classify_error, classify_mcp_result
 from assay.browser.step_records import StepScoring
 from assay.browser.steps import status
 from assay.browser.steps.advice import (
