@@ -427,13 +427,16 @@
     return [box.x, box.y, box.width, box.height];
   };
   // Where a change may be seen that nothing else tells of: pictures, and what the call has touched.
+  let pictures = false;
   const drawn = () => {
-    const out = [];
-    const all = [...dom.inDocument(document, "canvas,svg,img,object,embed"), ...report.touched];
-    for (const element of all.slice(0, 200)) {
+    const out = [], images = [...dom.inDocument(document, "canvas,svg,img,object,embed")];
+    for (const [n, element] of [...images, ...report.touched].slice(0, 200).entries()) {
       if (out.length >= 40) break;
       const box = dom.box(element);
-      if (box.width * box.height > 60 && element !== dom.body(document) && visible(element)) out.push([box.x, box.y, box.width, box.height]);
+      if (box.width * box.height > 60 && element !== dom.body(document) && visible(element)) {
+        out.push([box.x, box.y, box.width, box.height]);
+        pictures ||= n < images.length;
+      }
       if (element === dom.body(document)) out.push([0, 0, innerWidth, innerHeight]);
     }
     return out;
@@ -509,6 +512,7 @@
     focus: caret(),
     restless: restlessBoxes,
     drawn: drawn(),
+    pictures,
   };
   // Half of a surrogate pair cannot be written as UTF-8.
   return JSON.stringify(result, (_, value) => (typeof value === "string" ? value.toWellFormed() : value));

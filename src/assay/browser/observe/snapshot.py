@@ -85,6 +85,8 @@ class PageSnapshot:
     """Where there is something that changes or came up by itself."""
     drawn: tuple[tuple[float, float, float, float], ...]
     """Where there are pictures, and what the call has touched."""
+    pictures: bool
+    """Whether there is one that can be seen."""
     inner: str = ""
     """What the frames of other sites show, as `text` is."""
 

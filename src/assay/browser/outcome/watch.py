@@ -41,6 +41,8 @@ from assay.schema.outcome import Effect, ErrorCode, Gate, ToolOutcome
 
 ANSWER_S: Final = Patience().answer_s
 """How long a page may take to answer a question about itself."""
+LOADS: Final = frozenset(("goto", "back", "search", "fetch_json", "none"))
+"""Tools that lead to another page, or none, rather than to another picture of this one."""
 GatePolicy = Callable[[SeenInput | None], Gate]
 """Says whether a risky step on this target has its confirmation."""
 
@@ -156,7 +158,8 @@ class PageWatch:
             before = await self._look({"begins": True})
             self._attach_tiles()
         changed = before is not None and self._latest != latest
-        if changed and self._pictures:
+        stale = changed or (self._alone and self._picture is None)
+        if stale and before is not None and self._needs_picture(before):
             await self._take_picture(before)
         self._before, self._start = before, self._latest
         return self._observation(before, None) if changed else None
@@ -432,6 +435,16 @@ class PageWatch:
             info = info_digest(f"{info} at place {position // 50}x {inner}")
         return info
 
+    def _needs_picture(self, before: PageSnapshot) -> bool:
+        """Whether the step may do something that only the eye can see.
+
+        Of a tab that is ours alone pictures are taken where there is something drawn.
+        """
+        if not self._pictures or not self._alone:
+            return self._pictures
+        drawn = before.pictures or (self._target is not None and self._target.drawn)
+        return drawn and self._step.tool not in LOADS
+
     async def _take_picture(self, snapshot: PageSnapshot | None) -> None:
         self._picture = None if snapshot is None else await self.observer.picture(snapshot)
         self._tiles = tiles_of(self._picture)
@@ -439,9 +452,9 @@ class PageWatch:
 
     async def _compare_pictures(self, snapshot: PageSnapshot) -> bool:
         """Note how the picture has changed; whether it is the only thing that has."""
-        if not self._pictures:
-            return False
         before, old = self._picture, self._tiles
+        if not self._pictures or (self._alone and before is None):
+            return False
         after = self._picture = await self.observer.picture(snapshot)
         target = self._step.target
         drawn = target is not None and target.drawn
@@ -449,8 +462,6 @@ class PageWatch:
         masks = self._masks(snapshot, target)
         if after is None or before is None or old is None or before.place != after.place:
             self._tiles = tiles_of(after)
-            if before is None:
-                self._attach_tiles()
             return False
         if before.data == after.data or (alone and snapshot.popups and not drawn):
             self._tiles = old
