@@ -65,12 +65,10 @@ class PageOptions:
 class DrivenTransport(PlaywrightTransport):
     """The session of a tab that is ours: a script that keeps it from answering is stopped once."""
 
-    def __init__(self, session: CDPSession, tab: Tab, timeout_s: float) -> None:
-        super().__init__(session, tab, timeout_s=timeout_s)
-        self.loss = ""
-        """Why the tab is of no use any more."""
-        self.on_silence: Callable[[], Awaitable[None]] | None = None
-        """What makes a page answer that does not."""
+    loss = ""
+    """Why the tab is of no use any more."""
+    on_silence: Callable[[], Awaitable[None]] | None = None
+    """What makes a page answer that does not."""
 
     async def send(self, method: str, params: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
         """What the page answers; raises `PageLost` if it cannot be brought to."""
@@ -122,7 +120,7 @@ class BrowserPage:
         """A fresh tab, watched from its first request on, with the record of the `old` one."""
         session = await tab.context.new_cdp_session(tab)
         patience = options.waits()
-        transport = DrivenTransport(session, tab, patience.answer_s)
+        transport = DrivenTransport(session, tab, timeout_s=patience.answer_s)
         watch = await PageWatch.open(
             transport,
             patience=patience,
