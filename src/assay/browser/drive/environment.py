@@ -10,7 +10,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, get_args
 
-from assay.browser.chromium.shared import Browser, playwright_error, shared_browser
+from assay.browser.chromium.shared import (
+    Browser,
+    close_shared_browsers,
+    playwright_error,
+    shared_browser,
+)
 from assay.browser.drive.actions import BROWSER_ACTIONS, arguments_by_name, parse_action
 from assay.browser.drive.gateway import AddressPolicy, own_places, start_gateway
 from assay.browser.drive.page import NOOP_S, BrowserPage, PageLost, PageOptions
@@ -112,6 +117,11 @@ class BrowserEnvironment:
         from assay.browser.drive.driven import DrivenBrowserEnvironment
 
         return DrivenBrowserEnvironment if cls is BrowserEnvironment else None
+
+    @classmethod
+    async def close_shared(cls) -> None:
+        """Every browser that this process shares is closed."""
+        await close_shared_browsers()
 
     async def check_run(self, tasks: Sequence[Task]) -> None:
         """The tasks' addresses are ones that it opens, and Chromium runs.

@@ -130,6 +130,7 @@ class BrowserPage:
             alone=True,
         )
         page = cls(tab, session, options, transport, watch)
+        page._notes += () if old is None else old.take_notes()
         page._listen()
         return page
 

@@ -114,12 +114,7 @@ class IsolatedScripts:
             node = (await self._transport.send("DOM.describeNode", question)).get("node", {})
             for root in node.get("shadowRoots", ()):
                 if root.get("shadowRootType") == "closed":
-                    named = {"backendNodeId": root["backendNodeId"]}
-                    place = {**named, "executionContextId": self._context}
-                    resolved = await self._transport.send("DOM.resolveNode", place)
-                    take = f"function() {{ {ours}.adopt(this); }}"
-                    call = {"objectId": resolved["object"]["objectId"], "functionDeclaration": take}
-                    await self._transport.send("Runtime.callFunctionOn", call)
+                    await self._on_node(int(root["backendNodeId"]), "adopt")
                     adopted += 1
         return adopted
 
@@ -128,16 +123,20 @@ class IsolatedScripts:
 
         Raises what the transport does.
         """
+        return bool(await self._on_node(backend_id, "isPressed"))
+
+    async def _on_node(self, backend_id: int, function: str) -> Any:
+        """What one of our functions says of a node."""
         place = {"backendNodeId": backend_id, "executionContextId": self._context}
         resolved = await self._transport.send("DOM.resolveNode", place)
-        question = f"function() {{ return globalThis[{json.dumps(self._key)}].isPressed(this); }}"
+        ours = f"globalThis[{json.dumps(self._key)}]"
         call = {
             "objectId": resolved["object"]["objectId"],
-            "functionDeclaration": question,
+            "functionDeclaration": f"function() {{ return {ours}.{function}(this); }}",
             "returnByValue": True,
         }
         answer = await self._transport.send("Runtime.callFunctionOn", call)
-        return bool(answer["result"].get("value"))
+        return answer["result"].get("value")
 
     async def _run(
         self, expression: str, context: int, *, wait: bool = False, value: bool = True

@@ -729,6 +729,7 @@
     // A closed root, which the protocol has handed over.
     adopt: (root) => {
       if (!dom.adopt(root)) return;
+      state.altered = true;
       watch(root);
       listen(root);
     },
