@@ -20,6 +20,7 @@ from assay.browser.chromium.shared import playwright_error
 from assay.browser.drive.environment import BrowserEnvironment
 from assay.browser.observe.isolated import ActionFailed
 from assay.browser.step_records import StepScoring
+from assay.errors import DeadResource
 from assay.schema.task import Task
 from tools.agreement import NOT_OFFERED, SHORT, Verdict
 
@@ -61,6 +62,9 @@ async def judge(
         verdict = Verdict(row["id"], row["family"], row["class"], row["sign"], scoring.score)
     except NotOffered:
         pass
+    except DeadResource as error:
+        # As where Playwright takes too long: the machine is too busy to open a page.
+        raise TimeoutError(str(error)) from error
     finally:
         await world.close()
     return verdict
