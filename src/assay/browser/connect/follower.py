@@ -24,6 +24,7 @@ from assay.browser.chromium.cdp import (
     connect_to_browser,
 )
 from assay.browser.observe.inputs import SeenInput
+from assay.browser.observe.patience import Patience
 from assay.browser.outcome.watch import PageWatch
 from assay.errors import DeadResource
 from assay.resources.threads import LoopThread
@@ -108,8 +109,10 @@ class BrowserFollower:
         selectors: Sequence[str] = (),
         gate: Callable[[SeenInput | None], Gate] | None = None,
         on_step: Callable[[SeenStep], None] = lambda _: None,
+        patience: Patience | None = None,
     ) -> None:
         """`on_step` is called with each step, reported or seen."""
+        self._patience = patience
         self._connection = connection
         self._selectors = selectors
         self._gate = gate
@@ -178,7 +181,9 @@ class BrowserFollower:
     async def _open_tab(self, target_id: str, session: ProtocolSession) -> None:
         # A tab that closes at once is none.
         with suppress(ProtocolError, TimeoutError):
-            watch = await PageWatch.open(session, selectors=self._selectors, pictures=False)
+            watch = await PageWatch.open(
+                session, selectors=self._selectors, pictures=False, patience=self._patience
+            )
             tab = FollowedTab(target_id, session, watch, active_at=monotonic())
             session.on("Runtime.bindingCalled", lambda event: self._on_binding(tab, event))
             session.on("Page.frameRequestedNavigation", lambda e: self._on_requested(tab, e))

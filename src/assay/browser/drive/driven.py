@@ -141,6 +141,7 @@ class DrivenBrowserEnvironment(BrowserEnvironment):
                 selectors=(*self.selectors, *map(str, extra)),
                 gate=self._gate_of,
                 on_step=episode.put,
+                patience=self._patience,
             )
             first = await episode.follower.open_page(start)
             outcome = first.observation.outcome
