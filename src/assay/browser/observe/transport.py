@@ -128,9 +128,9 @@ class SessionTransport:
                 return None
             await _result(tab.wait_for_load_state("domcontentloaded", timeout=TAB_S * 1000))
             session = await _result(self._page.context.new_cdp_session(tab))
-            asked = type(self)(session, tab, timeout_s=TAB_S)
-            answer = await asked.send("Runtime.evaluate", {"expression": STATUS_SCRIPT})
-            await asked.close()
+            other = type(self)(session, tab, timeout_s=TAB_S)
+            answer = await other.send("Runtime.evaluate", {"expression": STATUS_SCRIPT})
+            await other.close()
             return int(answer["result"].get("value") or 0) or None
         return None
 
