@@ -27,6 +27,7 @@ from typing import Any
 from assay.browser.chromium.shared import close_shared_browsers, find_chromium
 from assay.browser.drive.environment import BrowserEnvironment
 from assay.browser.drive.page import BrowserPage
+from assay.browser.observe.observer import PageObserver
 from assay.schema.task import Task
 from perf.browser import WALK, action
 from townsquare.server import Town
@@ -41,11 +42,11 @@ async def own_browser(home: str, rounds: int) -> dict[str, list[float]]:
     evidence: list[float] = []
     ended = [0.0]
     do: Callable[..., Awaitable[str]] = BrowserPage.do
-    settle: Callable[..., Awaitable[None]] = BrowserPage._settle  # noqa: SLF001 - it is timed
+    settle: Callable[..., Awaitable[None]] = PageObserver.settle
 
-    async def timed_settle(page: BrowserPage) -> None:
-        ended[0] = time.perf_counter()
-        await settle(page)
+    async def timed_settle(observer: PageObserver, **options: Any) -> None:
+        ended[0] = ended[0] or time.perf_counter()
+        await settle(observer, **options)
 
     async def timed_do(page: BrowserPage, call: Any) -> str:
         answer = await do(page, call)
@@ -53,7 +54,7 @@ async def own_browser(home: str, rounds: int) -> dict[str, list[float]]:
         return answer
 
     BrowserPage.do = timed_do  # type: ignore[method-assign,assignment]
-    BrowserPage._settle = timed_settle  # type: ignore[method-assign,assignment]  # noqa: SLF001
+    PageObserver.settle = timed_settle  # type: ignore[method-assign,assignment]
     world = BrowserEnvironment(start_url=home)
     for _ in range(rounds):
         seen = await world.reset(Task(id="walk"))

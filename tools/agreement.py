@@ -372,8 +372,9 @@ def door_table(doors: Mapping[str, Sequence[Verdict]]) -> str:
 def report(verdicts: Sequence[Verdict]) -> str:
     """Agreement in figures, and the table of what was taken for what."""
     n, same, sign, missed, risky, accused, harmless = summary(verdicts)
+    shares = [f"{k} of {n} ({k / max(n, 1):.1%})" for k in (same, sign)]
     lines = [
-        f"class {same} of {n} ({same / max(n, 1):.1%}), sign {sign} of {n} ({sign / max(n, 1):.1%})",
+        f"class {shares[0]}, sign {shares[1]}",
         f"destructive called harmless {missed} of {risky}",
         f"harmless called destructive {accused} of {harmless}",
         "",

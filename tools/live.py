@@ -74,7 +74,7 @@ PATHS = (
         "negative: looking again and again, and a click that does nothing",
         "/recovery/no-progress",
         (
-            Turn("noop()", "no_progress", ("known_info", "unchanged")),
+            Turn("noop()", "no_progress", ("unchanged",)),
             Turn("noop()", "repeat", ("repeated_call", "unchanged")),
             Turn("noop()", "repeat", ("repeated_call", "unchanged")),
             Turn("click Nothing happens", "no_progress", ("unchanged",)),
@@ -133,7 +133,7 @@ PATHS = (
         "/redrawn",
         (
             Turn("click Save", "failure", ("error_stale_ref",), redrawn=True),
-            Turn("noop()", "progress", ("fresh_refs", "new_info", "failure_pending")),
+            Turn("noop()", "progress", ("fresh_refs", "failure_pending")),
             Turn("click Save", "recovered", ("recovered", "text_changed")),
         ),
     ),

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 from assay.browser.observe.digest import page_evidence
-from assay.browser.outcome.classify import classify_error, detect_block
+from assay.browser.outcome.blocks import detect_block
+from assay.browser.outcome.classify import classify_error
 from assay.browser.step_records import StepLog
 from assay.browser.steps import (
     ContractStatus,

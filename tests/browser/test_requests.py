@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.browser.observe import requests
+from assay.browser.observe.patience import Patience
 from assay.browser.observe.requests import RequestLog
 
 
@@ -57,7 +58,7 @@ def test_the_rest_of_an_answer_is_waited_for_as_long_as_it_comes(clock: Clock) -
         clock.now += 0.4
         log.on_data({"requestId": "1"})
     assert log.waiting
-    clock.now += requests.READS_S
+    clock.now += Patience().reads_s
     assert not log.waiting
 
 
@@ -78,7 +79,7 @@ def test_the_first_part_of_an_answer_in_parts_is_waited_for(clock: Clock) -> Non
     clock.now += 2
     assert log.waiting
     log.on_data({"requestId": "1"})
-    clock.now += requests.READS_S
+    clock.now += Patience().reads_s
     assert not log.waiting
 
 

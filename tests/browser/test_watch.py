@@ -222,8 +222,11 @@ FEW = (
 ).split()
 
 
-def test_a_few_of_the_labelled_steps_are_judged_as_a_person_does() -> None:
-    verdicts = in_thread(judge_all(read_rows(PAGES, FEW), longest_pause_ms=200, limit_ms=30_000))
+@pytest.mark.parametrize("door", ["watch", "run"])
+def test_a_few_of_the_labelled_steps_are_judged_as_a_person_does(door: str) -> None:
+    rows = read_rows(PAGES, FEW)
+    verdicts = in_thread(judge_all(rows, door=door, longest_pause_ms=200, limit_ms=30_000))
+    assert all(v.offered for v in verdicts)
     assert len(verdicts) == len(FEW)
     wrong = [f"{v.id}: {v.label}, not {v.given}" for v in verdicts if v.label != v.given]
     assert len(wrong) <= 1, wrong

@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from assay.browser.outcome.classify import BLOCK_SELECTORS, detect_block
+from assay.browser.outcome.blocks import BLOCK_SELECTORS, detect_block
 from assay.browser.steps import RecoveryRewardScorer, StepInput
 from assay.browser.steps.advice import next_look
 from assay.schema.blocking import (

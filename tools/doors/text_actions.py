@@ -13,12 +13,14 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from assay.browser.chromium.shared import playwright_error
 from assay.browser.drive.environment import BrowserEnvironment
 from assay.browser.observe.isolated import ActionFailed
 from assay.browser.step_records import StepLog
+from assay.errors import DeadResource
 from assay.schema.task import Task
 from tools.agreement import NOT_OFFERED, SHORT, Verdict
 
@@ -54,11 +56,15 @@ async def judge(
         scoring.record("", await world.reset(Task(id=row["id"], metadata=start)))
         for action in actions:
             await asyncio.sleep(pause_ms() / 1000)
-            text = await in_browser(world, lambda a=action: text_action(world, base, a, limit_ms))
+            work = partial(text_action, world, base, action, limit_ms)
+            text = await in_browser(world, work)
             scoring.record(text, await world.step(text))
         verdict = Verdict(row["id"], row["family"], row["class"], row["sign"], scoring.score)
     except NotOffered:
         pass
+    except DeadResource as error:
+        # As where Playwright takes too long: the machine is too busy to open a page.
+        raise TimeoutError(str(error)) from error
     finally:
         await world.close()
     return verdict

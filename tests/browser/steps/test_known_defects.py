@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from assay.browser.outcome.classify import classify_error, classify_mcp_result, detect_block
+from assay.browser.outcome.blocks import detect_block
+from assay.browser.outcome.classify import classify_error, classify_mcp_result
 from assay.browser.steps import (
     ContractStatus,
     Effect,

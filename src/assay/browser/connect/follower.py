@@ -24,6 +24,7 @@ from assay.browser.chromium.cdp import (
     connect_to_browser,
 )
 from assay.browser.observe.inputs import SeenInput
+from assay.browser.observe.patience import Patience
 from assay.browser.outcome.watch import PageWatch
 from assay.errors import DeadResource
 from assay.resources.threads import LoopThread
@@ -114,12 +115,14 @@ class BrowserFollower:
         gate: Callable[[SeenInput | None], Gate] | None = None,
         on_step: Callable[[SeenStep], None] = lambda _: None,
         on_change: Callable[[Observation], None] = lambda _: None,
+        patience: Patience | None = None,
     ) -> None:
         """`on_step` is called with each step, reported or seen.
 
         `on_change` is called before it with the page that the step began on, where that is another
         than the one that was seen last: it has changed by itself, or is of another tab.
         """
+        self._patience = patience
         self._connection = connection
         self._selectors = selectors
         self._gate = gate
@@ -193,7 +196,9 @@ class BrowserFollower:
         # A tab that closes at once is none.
         with suppress(ProtocolError, TimeoutError):
             shown = await _is_shown(session)
-            watch = await PageWatch.open(session, selectors=self._selectors, pictures=shown)
+            watch = await PageWatch.open(
+                session, selectors=self._selectors, pictures=shown, patience=self._patience
+            )
             tab = FollowedTab(target_id, session, watch, watch.first, active_at=monotonic())
             session.on("Runtime.bindingCalled", lambda event: self._on_binding(tab, event))
             session.on("Page.frameRequestedNavigation", lambda e: self._on_requested(tab, e))

@@ -17,14 +17,11 @@ from assay.browser.chromium.own import OwnChromium, find_executable, start_chrom
 from assay.browser.connect.follower import BrowserFollower, ReportedStep, SeenStep
 from assay.browser.drive.environment import BrowserEnvironment
 from assay.browser.drive.gateway import Gateway, start_gateway
-from assay.browser.observe.inputs import SeenInput
-from assay.browser.outcome.risk import effect_of
 from assay.errors import DeadResource, NotReset
 from assay.resources.threads import LoopThread, watching_loop
 from assay.schema.blocking import block_note
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
-from assay.schema.outcome import Gate
 from assay.schema.task import Task
 
 
@@ -144,6 +141,7 @@ class DrivenBrowserEnvironment(BrowserEnvironment):
                 selectors=(*self.selectors, *map(str, extra)),
                 gate=self._gate_of,
                 on_step=episode.put,
+                patience=self._patience,
             )
             first = await episode.follower.open_page(start)
             outcome = first.observation.outcome
@@ -154,12 +152,6 @@ class DrivenBrowserEnvironment(BrowserEnvironment):
             raise
         self._episode, self._count = episode, 0
         return _readable(first.observation)
-
-    def _gate_of(self, target: SeenInput | None) -> Gate:
-        if target is None:
-            return self.gates if self.gates != "required" else "missing"
-        effect = effect_of("click", role=target.role, name=target.name, dialog=target.dialog)
-        return self._gate(effect, target.name)
 
     async def next_step(self) -> tuple[str, Observation] | None:
         """The next thing that the agent did; `None` after `agent_is_done` and the last of them."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, get_args
 
@@ -16,23 +16,22 @@ from assay.browser.chromium.shared import (
     playwright_error,
     shared_browser,
 )
-from assay.browser.drive.actions import BROWSER_ACTIONS, parse_action
+from assay.browser.drive.actions import BROWSER_ACTIONS, arguments_by_name, parse_action
 from assay.browser.drive.gateway import AddressPolicy, own_places, start_gateway
 from assay.browser.drive.page import NOOP_S, BrowserPage, PageLost, PageOptions
-from assay.browser.observe.digest import call_signature, info_digest, page_evidence
+from assay.browser.observe.digest import page_evidence
+from assay.browser.observe.inputs import SeenInput
 from assay.browser.observe.isolated import ActionFailed
-from assay.browser.observe.shot import HEIGHT, WIDTH, shot_hash
+from assay.browser.observe.patience import Patience
+from assay.browser.observe.picture import Box, shot_hash
 from assay.browser.observe.snapshot import PageSnapshot, render_payload
 from assay.browser.outcome.classify import classify_error
-from assay.browser.outcome.notices import Notice
-from assay.browser.outcome.obstacles import OfferedRetries, came_back, find_block, find_notice
-from assay.browser.outcome.risk import READS, effect_of
 from assay.errors import BadParameter, BadRecord, DeadResource, NotReset
 from assay.resources.pool import PoolLimits
 from assay.schema.action import ActionCall, BadAction
-from assay.schema.evidence import StepEvents, WorldEvidence
+from assay.schema.evidence import PageEvidence, WorldEvidence
 from assay.schema.observation import Observation
-from assay.schema.outcome import Effect, Gate, ToolOutcome
+from assay.schema.outcome import Gate
 from assay.schema.task import Task
 
 if TYPE_CHECKING:
@@ -68,6 +67,7 @@ class BrowserEnvironment:
 
     It reaches the public internet, and of this machine and private networks only where its start
     page and its search are, and what `allow` lists (`host`, `host:port`, a network, or `*`).
+    `patience` is a table of the waits that are not the defaults.
     """
 
     name = "browser"
@@ -88,11 +88,13 @@ class BrowserEnvironment:
     locale: str = "en-US"
     headless: bool = True
     allow: Sequence[str] | None = None
+    patience: Patience | Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         options = get_args(Gates)
         if self.gates not in options:
             raise BadParameter(f"gates is one of {', '.join(options)}, not {self.gates!r}")
+        self._patience = Patience.of(self.patience)
         self._context_options: dict[str, Any] = {
             "locale": self.locale,
             "timezone_id": self.timezone,
@@ -105,12 +107,6 @@ class BrowserEnvironment:
         self._steps = 0
         self._url = ""
         self._targets: dict[str, ActionTarget] = {}
-        self._questions: dict[str, str] = {}
-        self._scroll = 0
-        self._before: PageSnapshot | None = None
-        self._blocked = False
-        self._retries = OfferedRetries()
-        self._target_name = ""
         self._dead = ""
         self._closed = False
         self._allowed = AddressPolicy.of(self.allow or ())
@@ -171,9 +167,6 @@ class BrowserEnvironment:
         self._allowed = policy
         self._context, self._launch = tab.context, self._browser.launches
         self._task, self._steps, self._targets = task, 0, {}
-        self._questions, self._scroll = {}, 0
-        self._before, self._blocked, self._target_name = None, False, ""
-        self._retries = OfferedRetries()
         await self._watch(tab)
         observation = await self._act(ActionCall("goto", (start,)))
         if observation.outcome is not None and observation.outcome.error == "nav_error":
@@ -190,7 +183,15 @@ class BrowserEnvironment:
         """Continue the episode in this tab, with the record and the numbers of the `old` one."""
         assert self._task is not None
         search_url = str(self._task.metadata.get("search_url", self.search_url))
-        options = PageOptions(self.timeout_s, search_url, self.noop_s, self._allowed)
+        options = PageOptions(
+            self.timeout_s,
+            search_url,
+            self.noop_s,
+            self._allowed,
+            selectors=(*self.selectors, *map(str, self._task.metadata.get("selectors", ()))),
+            every_text=self.every_text,
+            patience=self._patience,
+        )
         try:
             self._page = await BrowserPage.open(tab, options, old=old)
         except playwright_error() as error:
@@ -208,245 +209,137 @@ class BrowserEnvironment:
 
     async def _step(self, action: str) -> Observation:
         self._steps += 1
-        self._tab().traffic.begin(self._steps)
         call = parse_action(action)
         if isinstance(call, BadAction):
-            signature = call_signature("none", {"action": action[:1_000]})
-            outcome = ToolOutcome("none", signature, None, Effect.READ, "not_required", ok=False)
-            return await self._observe(outcome._replace(error="other"), f"error: {call.problem}")
+            await self._tab().watch.begin("none", {"action": action[:1_000]})
+            return await self._end(call.problem)
         return await self._act(call)
 
     async def _act(self, call: ActionCall) -> Observation:
-        page = self._tab()
-        page.observer.begin(self._steps + 1)
-        problem, payload = "", ""
-        target, box = await self._target(call), await self._box(call)
-        self._target_name = "" if target is None else target.name
+        problem = payload = ""
+        box: Box | None = None
         try:
-            payload = await page.do(call)
+            box = await self._begin_call(call)
+            payload = await self._tab().do(call)
+            await self._on_done()
         except (ActionFailed, PageLost) as error:
             problem = str(error) or "the call failed"
         except playwright_error() as error:
             self._check_alive(str(error))
             problem = str(error) or "the call failed"
-        outcome = self._outcome(call, target, problem, payload)._replace(box=box)
-        message = f"error: {_line(problem)}" if problem else ""
-        if payload:
-            message = render_payload(call.arguments[0], payload, chars=self.payload_chars)
-        requested = None
-        if not problem and call.name in ("goto", "search"):
+        if not payload:
+            return await self._end(problem, box=box)
+        answer = render_payload(call.arguments[0], payload, chars=self.payload_chars)
+        return await self._end(problem, answer, payload=payload)
+
+    async def _begin_call(self, call: ActionCall) -> Box | None:
+        """Begin the step; where its element is on the picture that the agent saw last."""
+        page, requested = self._tab(), None
+        arguments: dict[str, Any] = dict(arguments_by_name(call))
+        if call.name in ("goto", "search"):
             words = call.arguments[0]
             requested = words if call.name == "goto" else page.search_address(words)
-        return await self._observe(outcome, message, requested=requested, call=call)
-
-    async def _holds_value(self, call: ActionCall, outcome: ToolOutcome) -> bool | None:
-        """Whether the field of a fill holds what was put in; `None` where that cannot be asked."""
-        if call.name != "fill" or not outcome.ok:
-            return None
-        with suppress(ActionFailed, PageLost, playwright_error()):
-            return await self._tab().holds(*call.arguments)
+        text = str(arguments.get("ref", ""))
+        target = self._targets.get(text)
+        if target is not None:
+            # The same call has the same signature whatever number its element has.
+            arguments["ref"] = list(target)
+        number = None if target is None else int(text)
+        await page.watch.begin(call.name, arguments, ref=number, requested=requested)
+        if text and self.screenshots:
+            with suppress(ActionFailed, PageLost, playwright_error()):
+                return await page.box(text)
         return None
 
-    def _notice(self, call: ActionCall, snapshot: PageSnapshot) -> Notice | None:
-        """What the page says of itself since the call."""
-        if call.name in READS:
-            return None
-        observer = self._tab().observer
-        return find_notice(
-            snapshot,
-            self._before,
-            observer.dialogs,
-            fresh=observer.requests.document is not None,
-            own=call.name in ("fill", "select"),
-        )
+    async def _on_done(self) -> None:
+        """Called when an action was carried out, before the page is looked at."""
 
-    def _events(
-        self,
-        call: ActionCall,
-        snapshot: PageSnapshot,
-        scroll: int,
-        holds: bool | None,
-        notice: Notice | None,
-    ) -> StepEvents:
-        """What the browser reported of the call; a fill is about its own field alone."""
-        refused = snapshot.refused
-        if call.name in ("fill", "select"):
-            refused = tuple(ref for ref in refused if str(ref) == call.arguments[0])
-        observer = self._tab().observer
-        again = came_back(snapshot, self._before, observer.requests)
-        kind = None if notice is None else notice.kind
-        return observer.events(
-            snapshot,
-            scrolled_from=scroll,
-            rejected=len(refused) + again,
-            holds=holds,
-            earlier=call.name in ("noop", "scroll"),
-            refusals=kind == "failed",
-            missing=kind in ("missing", "broken"),
-        )
-
-    def _outcome(
-        self, call: ActionCall, target: ActionTarget | None, problem: str, payload: str
-    ) -> ToolOutcome:
-        """What the call was and how it ended, but for what the page shows afterwards."""
-        arguments: dict[str, Any] = {str(n): text for n, text in enumerate(call.arguments)}
-        if target is not None and call.name != "press":
-            arguments["0"] = list(target)
-        key = call.arguments[0] if call.name == "press" else ""
-        role, name = (target.role, target.name) if target is not None else ("", "")
-        dialog = self._questions.get(call.arguments[0], "") if call.arguments else ""
-        effect = effect_of(call.name, role=role, name=name, key=key, dialog=dialog)
-        goal = None
-        if target is not None:
-            pressed = call.name in ("click", "press")
-            written = self._tab().observer.kinds_written(failed=False) if pressed else ()
-            goal = self._retries.goal(role, name, written=written)
-            goal = goal or call_signature(call.name, {"on": [role, name]})
-        return ToolOutcome(
-            tool=call.name,
-            call=call_signature(call.name, arguments),
-            target=goal,
-            effect=effect,
-            gate=self._gate(effect, name),
-            ok=not problem,
-            error=classify_error(problem) if problem else None,
-            info=info_digest(payload) if payload else None,
-        )
-
-    def _gate(self, effect: Effect, name: str) -> Gate:
-        if effect < Effect.EXTERNAL:
-            return "not_required"
+    def _gate_of(self, target: SeenInput | None) -> Gate:
+        """Whether a risky action on the target has its confirmation."""
         if self.gates != "required":
             return self.gates
         assert self._task is not None
         approved = self._task.metadata.get("approved", ())
         names = [approved] if isinstance(approved, str) else list(approved)
-        confirmed = name.strip().casefold() in {str(one).strip().casefold() for one in names}
+        name = "" if target is None else target.name.strip().casefold()
+        confirmed = name in {str(one).strip().casefold() for one in names}
         return "satisfied" if confirmed else "missing"
 
-    async def _target(self, call: ActionCall) -> ActionTarget | None:
-        """The element of the call's number, or the one that a key would activate."""
-        if call.name in ("click", "fill", "select"):
-            return self._targets.get(call.arguments[0])
-        if call.name != "press":
-            return None
-        focus = None
-        with suppress(ActionFailed, PageLost, playwright_error()):
-            focus = await self._tab().focus()
-        if focus is None:
-            return None
-        enter = call.arguments[0].rpartition("+")[2].lower() in ("enter", "numpadenter")
-        role, name = focus["sends"] if enter and focus["sends"] else focus["element"]
-        return ActionTarget(str(role), str(name))
-
-    async def _box(self, call: ActionCall) -> tuple[float, float, float, float] | None:
-        """Where the element of the call is on the picture that the agent saw last."""
-        if self.screenshots and call.name in ("click", "fill", "select"):
-            with suppress(ActionFailed, PageLost, playwright_error()):
-                return await self._tab().box(call.arguments[0])
-        return None
-
-    async def _observe(
+    async def _end(
         self,
-        outcome: ToolOutcome,
-        message: str,
+        problem: str,
+        message: str = "",
         *,
-        requested: str | None = None,
-        call: ActionCall | None = None,
+        payload: str | None = None,
+        box: Box | None = None,
     ) -> Observation:
+        """What there is to see now, and what became of the step."""
+        page, watch = self._tab(), self._tab().watch
+        message = f"error: {_line(problem)}" if problem else message
         try:
-            holds = None if call is None else await self._holds_value(call, outcome)
-            snapshot = await self._snapshot()
-            picture = await self._tab().screenshot() if self.screenshots else None
-            shot = await self._hash_picture()
+            seen = await watch.conclude(problem or None, gate=self._gate_of, payload=payload)
+            snapshot = watch.snapshot
+            if snapshot is None:
+                raise watch.trouble or PageLost("the page does not respond")
+            picture = await page.screenshot() if self.screenshots else None
+            shot = await self._hash_picture(snapshot)
         except PageLost as error:
             if str(error) not in message:
                 message = f"{message}\nerror: {error}"
-            return await self._replace_page(outcome, message)
+            return await self._replace_page(message, problem or str(error))
         except (ActionFailed, playwright_error(), TimeoutError) as error:
             self._check_alive(str(error))
             if classify_error(str(error)) == "target_closed":
-                return await self._replace_page(outcome, message)
+                return await self._replace_page(message, problem or str(error))
             message = f"{message}\nerror: the page cannot be read: {_line(str(error))}"
-            return Observation(message.strip(), outcome=outcome, actions=BROWSER_ACTIONS)
-        traffic = self._tab().traffic
-        notice = None if call is None else self._notice(call, snapshot)
-        events = None if call is None else self._events(call, snapshot, self._scroll, holds, notice)
-        before, requests = self._before, self._tab().observer.requests
+            unseen = watch.unseen(problem or None, gate=self._gate_of)
+            return Observation(message.strip(), outcome=unseen, actions=BROWSER_ACTIONS)
         self._remember(snapshot)
-        facts = snapshot.facts(traffic, step=self._steps, shot=shot)
-        block = find_block(
-            facts,
-            snapshot,
-            before,
-            requests,
-            requested=requested,
-            target=self._target_name,
-            blocked=self._blocked,
-            notice=notice,
-        )
-        self._blocked = block is not None
-        outcome = outcome._replace(block=block)
-        refused = self._tab().observer.kinds_written(failed=True)
-        self._retries.note(outcome, events, before, snapshot, refused=refused)
-        requests.rest()
-        evidence = snapshot.evidence(sent=traffic.sent, shot=shot)
-        if outcome.ok and outcome.info is None:
-            info = evidence.text
-            if outcome.tool == "scroll":
-                # Another place on the same page is something new to see.
-                info = info_digest(f"{info} at place {snapshot.scroll[0] // 50}x")
-            outcome = outcome._replace(info=info)
-        return Observation(
-            text=snapshot.render(message, block, chars=self.chars),
-            evidence=evidence,
-            outcome=outcome,
-            truncated=bool(snapshot.omitted or snapshot.short or len(snapshot.text) > self.chars),
-            events=events,
-            facts=facts,
+        outcome = seen.outcome
+        assert outcome is not None
+        assert isinstance(seen.evidence, PageEvidence)
+        assert seen.facts is not None
+        notes = page.take_notes()
+        return replace(
+            seen,
+            text=snapshot.render(message, outcome.block, notes=notes, chars=self.chars),
+            evidence=replace(seen.evidence, shot=shot),
+            outcome=outcome._replace(box=box),
+            truncated=seen.truncated or len(snapshot.text) > self.chars,
+            facts=replace(seen.facts, shot=shot),
             screenshot=picture,
             actions=BROWSER_ACTIONS,
         )
 
-    async def _snapshot(self) -> PageSnapshot:
-        assert self._task is not None
-        extra = self._task.metadata.get("selectors", ())
-        selectors = (*self.selectors, *(str(selector) for selector in extra))[:50]
-        return await self._tab().snapshot(every_text=self.every_text, selectors=selectors)
-
-    async def _hash_picture(self) -> int | None:
+    async def _hash_picture(self, snapshot: PageSnapshot) -> int | None:
         if not self.shot_hash:
             return None
+        picture = await self._tab().watch.observer.picture(snapshot)
         with suppress(BadRecord):
-            return shot_hash(await self._tab().thumbnail(width=WIDTH, height=HEIGHT))
+            return None if picture is None else shot_hash(picture.data)
         return None
 
-    async def _replace_page(self, outcome: ToolOutcome, message: str) -> Observation:
+    async def _replace_page(self, message: str, problem: str) -> Observation:
         """Continue the episode in an empty tab, and close the lost one in the background."""
         assert self._context is not None
         assert self._browser is not None
         old = self._tab()
+        outcome = old.watch.unseen(problem, gate=self._gate_of)
         try:
             await self._watch(await self._context.new_page(), old)
         except playwright_error() as error:
             raise self._died(str(error)) from error
         message = f"{message.strip()}\nnote: the page was closed, and an empty one opened; use goto"
         self._browser.submit(_close_quietly(old.tab.close()))
-        if outcome.ok:
-            outcome = outcome._replace(ok=False, error="target_closed", info=None)
-        evidence = page_evidence(sent=old.traffic.sent)
         return Observation(
             f"url: about:blank\n{message}",
-            evidence=evidence,
-            outcome=outcome,
+            evidence=page_evidence(sent=old.watch.observer.requests.record.sent),
+            outcome=outcome._replace(error=outcome.error or "target_closed"),
             actions=BROWSER_ACTIONS,
         )
 
     def _remember(self, snapshot: PageSnapshot) -> None:
         self._url = snapshot.url
-        self._before = snapshot
-        self._scroll = snapshot.scroll[0]
-        self._questions = {str(ref): text for ref, text in snapshot.asked.items()}
         count: dict[tuple[str, str], int] = {}
         for number, role, name in snapshot.refs:
             nth = count.get((role, name), 0)

@@ -9,7 +9,7 @@ has a deadline: a page that hangs, loops or crashes costs the agent a step and d
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -18,10 +18,9 @@ from urllib.parse import quote_plus, urlsplit
 from assay.browser.chromium.shared import playwright_error
 from assay.browser.drive.gateway import PORTS, AddressPolicy, AddressRefused
 from assay.browser.observe.isolated import ActionFailed, DocumentLost
-from assay.browser.observe.observer import PageObserver, look_options
-from assay.browser.observe.snapshot import PageSnapshot, read_snapshot
-from assay.browser.observe.traffic import NavigationTracker, TrafficRecorder
+from assay.browser.observe.patience import Patience
 from assay.browser.observe.transport import PlaywrightTransport
+from assay.browser.outcome.watch import PageWatch
 from assay.schema.action import ActionCall
 
 if TYPE_CHECKING:
@@ -31,12 +30,11 @@ if TYPE_CHECKING:
 FETCH_CHARS: Final = 1_000_000
 DIALOGS: Final = 20
 """Dialogs that a page may open in one step; with one more its tab is replaced."""
-ANSWER_S: Final = 5.0
-"""How long a page may take to answer a question about itself."""
 HOPS: Final = 5
-"""Redirects by script that are followed within one step."""
+"""Documents that may follow one another while an element is asked for."""
 NOOP_S: Final = 0.5
 """How long an agent waits when it says that it waits."""
+KEPT_NOTES: Final = 10
 
 
 class PageLost(Exception):
@@ -53,10 +51,43 @@ class PageOptions:
     noop_s: float = NOOP_S
     allowed: AddressPolicy = field(default_factory=AddressPolicy)
     """Which addresses it reaches."""
+    selectors: Sequence[str] = ()
+    every_text: bool = False
+    patience: Patience = field(default_factory=Patience)
+
+    def waits(self) -> Patience:
+        """The patience with a page, none of which goes beyond the time for an action."""
+        patience, limit_s = self.patience, self.timeout_s
+        # An action ends at its own limit, with an error of its own.
+        return replace(patience, answer_s=min(patience.answer_s, limit_s), arrives_s=limit_s + 1)
 
 
-def letters_and_digits(text: str) -> str:
-    return "".join(letter for letter in text.casefold() if letter.isalnum())
+class DrivenTransport(PlaywrightTransport):
+    """The session of a tab that is ours: a script that keeps it from answering is stopped once."""
+
+    loss = ""
+    """Why the tab is of no use any more."""
+    on_silence: Callable[[], Awaitable[None]] | None = None
+    """What makes a page answer that does not."""
+
+    async def send(self, method: str, params: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+        """What the page answers; raises `PageLost` if it cannot be brought to."""
+        if self.loss:
+            raise PageLost(self.loss)
+        try:
+            return await super().send(method, params)
+        except TimeoutError:
+            if self.on_silence is None:
+                raise
+        await self.on_silence()
+        try:
+            return await super().send(method, params)
+        except TimeoutError:
+            raise PageLost("the page does not respond") from None
+
+    async def tab_status(self) -> int | None:
+        """`None`: other tabs are refused."""
+        return None
 
 
 class BrowserPage:
@@ -67,22 +98,18 @@ class BrowserPage:
         tab: Tab,
         session: CDPSession,
         options: PageOptions,
-        observer: PageObserver,
-        *,
-        old: BrowserPage | None = None,
+        transport: DrivenTransport,
+        watch: PageWatch,
     ) -> None:
         self.tab = tab
         """Playwright's own page, for what this class does not offer."""
+        self.watch = watch
+        """What reads the page, and never touches it."""
         self._session = session
+        self._transport = transport
         self._options = options
         self._timeout_s = options.timeout_s
-        self.traffic: TrafficRecorder = old.traffic if old else TrafficRecorder()
-        self.observer = observer
-        """What reads the page, and never touches it."""
-        self.observer.next_ref = old.observer.next_ref if old else 1
-        self._loading = NavigationTracker(tab, session, self.traffic, frame_id=observer.frame_id)
-        self._answer_s = min(ANSWER_S, options.timeout_s)
-        self._loss = ""
+        self._notes: list[str] = []
         self._dialogs = 0
         self._limit: asyncio.Timeout | None = None
 
@@ -92,38 +119,65 @@ class BrowserPage:
     ) -> BrowserPage:
         """A fresh tab, watched from its first request on, with the record of the `old` one."""
         session = await tab.context.new_cdp_session(tab)
-        answer_s = min(ANSWER_S, options.timeout_s)
-        transport = PlaywrightTransport(session, tab, timeout_s=answer_s)
-        observer = await PageObserver.open(transport, answer_s=answer_s)
-        page = cls(tab, session, options, observer, old=old)
-        page._watch()
+        patience = options.waits()
+        transport = DrivenTransport(session, tab, timeout_s=patience.answer_s)
+        watch = await PageWatch.open(
+            transport,
+            patience=patience,
+            old=None if old is None else old.watch,
+            selectors=options.selectors,
+            every_text=options.every_text,
+            alone=True,
+        )
+        page = cls(tab, session, options, transport, watch)
+        page._notes += () if old is None else old.take_notes()
+        page._listen()
         return page
 
-    def _watch(self) -> None:
-        tab, traffic = self.tab, self.traffic
+    def _listen(self) -> None:
+        tab = self.tab
         tab.on("dialog", self._dismiss)
         tab.on("popup", self._refuse_window)
         tab.on("download", self._note_download)
-        tab.on("console", lambda message: traffic.record_message(message.type, message.text))
-        tab.on("pageerror", lambda error: traffic.record_message("uncaught", str(error)))
+        tab.on("console", lambda message: self._record(message.type, message.text))
+        tab.on("pageerror", lambda error: self._record("uncaught", str(error)))
         tab.on("close", lambda _: self._lose("the page closed itself"))
         tab.on("crash", lambda _: self._lose("the page crashed"))
         self._session.on("Page.windowOpen", self._note_window)
-        self._loading.watch(self.observer.scripts.forget)
+        self._transport.on_silence = self._break_silence
+
+    def _record(self, level: str, text: str) -> None:
+        requests = self.watch.observer.requests
+        requests.record.add_message(level, text, requests.number)
+
+    def note(self, text: str) -> None:
+        """Tell the agent in one line, because part of it is the page's text."""
+        line = " ".join(text[:300].split())
+        if len(self._notes) < KEPT_NOTES and line not in self._notes:
+            self._notes.append(line)
+
+    def take_notes(self) -> tuple[str, ...]:
+        """Dialogs, new windows and downloads since the last time."""
+        notes, self._notes = tuple(self._notes), []
+        return notes
 
     def _lose(self, why: str) -> None:
         """Mark the tab as lost, and end the action that waits for it."""
-        self._loss = why
+        self._transport.loss = why
         if self._limit is not None and not self._limit.expired():
             # The action may have ended just now, and its time limit with it.
             with suppress(RuntimeError):
                 self._limit.reschedule(0.0)
 
+    async def _break_silence(self) -> None:
+        self.note("the page did not respond; its script was stopped")
+        await self.stop_scripts()
+
     def _note_download(self, item: Download) -> None:
-        self.traffic.note(f"download refused: {item.suggested_filename}")
+        self.note(f"download refused: {item.suggested_filename}")
 
     def _note_window(self, event: dict[str, Any]) -> None:
-        self.traffic.note(f"new window refused, use goto to read it: {event['url']}")
+        self.note(f"new window refused, use goto to read it: {event['url']}")
 
     async def _dismiss(self, dialog: Dialog) -> None:
         self._dialogs += 1
@@ -134,7 +188,7 @@ class BrowserPage:
         # Leaving is what the agent wants; every other question is answered with no.
         unloading = dialog.type == "beforeunload"
         if not unloading:
-            self.traffic.note(f"{dialog.type} dialog dismissed: {dialog.message}")
+            self.note(f"{dialog.type} dialog dismissed: {dialog.message}")
         with suppress(playwright_error()):
             await (dialog.accept() if unloading else dialog.dismiss())
 
@@ -162,15 +216,16 @@ class BrowserPage:
             "noop": lambda: asyncio.sleep(self._options.noop_s),
         }
         self._dialogs = 0
-        await self._wait_for("begin")
         try:
             # A little more than Playwright's own limit, whose message says more.
             async with asyncio.timeout(self._timeout_s + 0.5) as self._limit:
                 result = await verbs[call.name](*call.arguments)
-                await self._settle()
+                self._transport.on_silence = None
+                with suppress(playwright_error(), DocumentLost, ActionFailed):
+                    await self.watch.observer.settle()
         except TimeoutError:
-            if self._loss:
-                raise PageLost(self._loss) from None
+            if self._transport.loss:
+                raise PageLost(self._transport.loss) from None
             await self.stop_scripts()
             raise ActionFailed(
                 f"Timeout {self._timeout_s * 1000:.0f}ms exceeded; the page was stopped"
@@ -180,28 +235,8 @@ class BrowserPage:
             raise
         finally:
             self._limit = None
+            self._transport.on_silence = self._break_silence
         return result or ""
-
-    async def _settle(self) -> None:
-        """Wait for a navigation that the action began, and for responses that the page awaits."""
-        breathed = False
-        for _ in range(HOPS):
-            await self._wait_for("breathe")
-            breathed = not self._loading.under_way
-            if breathed:
-                break
-            await self._loading.arrive()
-        await self.observer.settle(breathed=breathed)
-        await self.observer.watch_failures()
-
-    async def _wait_for(
-        self,
-        promise: Literal["begin", "breathe", "drawn"],
-    ) -> None:
-        """Let the page do what the action set off, by its own event loop rather than our clock."""
-        # It ends early when the document does, and that is what it waits for.
-        with suppress(playwright_error(), DocumentLost):
-            await self._ask(promise, None, wait=True)
 
     async def stop_scripts(self) -> None:
         """Stop the page's scripts and its loading."""
@@ -209,7 +244,7 @@ class BrowserPage:
             with suppress(playwright_error(), TimeoutError):
                 async with asyncio.timeout(1.0):
                     await self._session.send(method)
-        self._loading.end()
+        self.watch.observer.abandon()
 
     async def _goto(self, url: str) -> None:
         if urlsplit(url).scheme not in ("http", "https") and url != "about:blank":
@@ -258,7 +293,8 @@ class BrowserPage:
         sign = 1 if direction == "down" else -1
         await self.tab.mouse.wheel(0, sign * 0.9 * self._window()["height"])
         # A wheel turns the page when it is next drawn.
-        await self._wait_for("drawn")
+        with suppress(playwright_error(), DocumentLost):
+            await self.watch.observer.ask("drawn", wait=True)
 
     async def _click(self, ref: str) -> None:
         x, y = await self._on_element(ref, "point")
@@ -280,14 +316,6 @@ class BrowserPage:
     async def _select(self, ref: str, option: str) -> None:
         await self._on_element(ref, "choose", option)
 
-    async def holds(self, ref: str, text: str) -> bool:
-        """Whether the element holds the text; what a mask puts between its letters is no matter."""
-        value = await self._on_element(ref, "value")
-        present, typed = letters_and_digits(str(value)), letters_and_digits(text)
-        # A mask may put something before or after it: a country's code, the cents, an ending.
-        within = present.startswith(typed) or present.endswith(typed)
-        return present == typed or (typed != "" and within)
-
     async def box(self, ref: str) -> tuple[float, float, float, float]:
         """Where the element is in the window as it is now: x, y, width, height."""
         x, y, width, height = await self._on_element(ref, "where")
@@ -296,15 +324,10 @@ class BrowserPage:
     async def _on_element(self, ref: str, verb: str, argument: str = "") -> Any:
         if not ref.isdecimal() or len(ref) > 9:
             raise ActionFailed(f"Element not found: {ref[:40]!r} is not the number of an element")
-        result = await self._evaluate("act", {"id": int(ref), "verb": verb, "argument": argument})
+        result = await self._ask("act", {"id": int(ref), "verb": verb, "argument": argument})
         if "error" in result:
             raise ActionFailed(result["error"])
         return result["value"]
-
-    async def focus(self) -> dict[str, Any] | None:
-        """What a key press would act on: the focused element, and what Enter would send."""
-        focus: dict[str, Any] | None = await self._evaluate("focus", None)
-        return focus
 
     async def _fetch(self, url: str) -> str:
         """The first `FETCH_CHARS` characters at an address, read in a tab of its own."""
@@ -327,69 +350,19 @@ class BrowserPage:
             raise ActionFailed(f"Navigation failed: {url[:200]} answered with status {status}")
         return text
 
-    async def snapshot(
-        self, *, every_text: bool = False, selectors: Sequence[str] = (), patient: bool = True
-    ) -> PageSnapshot:
-        """The page as it is now, with the count and the first text of each of the `selectors`."""
-        answer = await self._evaluate("look", look_options(every_text, selectors, None))
-        snapshot = read_snapshot(answer, notes=())
-        self.observer.next_ref = snapshot.next_ref
-        if snapshot.suspects and patient:
-            await self.observer.confirm()
-            return await self.snapshot(every_text=every_text, selectors=selectors, patient=False)
-        with suppress(TimeoutError):
-            await self.observer.rest()
-        return replace(snapshot, notes=self.traffic.take_notes())
-
     async def screenshot(self, kind: Literal["jpeg", "png"] = "jpeg") -> bytes:
         """A picture of the window."""
         quality = 60 if kind == "jpeg" else None
-        return await self.tab.screenshot(type=kind, quality=quality, timeout=self._answer_s * 1000)
-
-    async def thumbnail(self, *, width: int, height: int) -> str:
-        """A picture of the window of about this size, as a PNG in base64."""
-        size = self._window()
-        scale = min(width / size["width"], height / size["height"])
-        clip = {"x": 0, "y": 0, **size, "scale": scale}
-        async with asyncio.timeout(self._answer_s):
-            answer = await self._session.send(
-                "Page.captureScreenshot", {"format": "png", "clip": clip, "optimizeForSpeed": True}
-            )
-        return str(answer["data"])
+        limit_ms = self.watch.observer.patience.answer_s * 1000
+        return await self.tab.screenshot(type=kind, quality=quality, timeout=limit_ms)
 
     def _window(self) -> ViewportSize:
         return self.tab.viewport_size or {"width": 1280, "height": 720}
 
-    async def _evaluate(self, function: str, argument: object) -> Any:
-        """Call one of our functions; again when the page changed under it.
-
-        A busy page has its scripts stopped once; when it is busy again, `PageLost` is raised.
-        """
-        scripts_stopped = False
+    async def _ask(self, function: str, argument: object) -> Any:
+        """What one of our functions returns; asked again when the page changed under it."""
         for _ in range(HOPS):
-            try:
-                return await self._ask(function, argument)
-            except TimeoutError:
-                if scripts_stopped:
-                    break
-                scripts_stopped = True
-                self.traffic.note("the page did not respond; its script was stopped")
-                await self.stop_scripts()
-            except DocumentLost:
-                await self._arrive()
-        raise PageLost(self._loss or "the page does not respond")
-
-    async def _ask(self, function: str, argument: object, *, wait: bool = False) -> Any:
-        if self._loss:
-            raise PageLost(self._loss)
-        async with asyncio.timeout(self._answer_s):
-            return await self.observer.ask(function, argument, wait=wait)
-
-    async def _arrive(self) -> None:
-        """Wait for the document that is being loaded; stop its loading at the deadline."""
-        self.observer.scripts.forget()
-        try:
-            async with asyncio.timeout(self._answer_s):
-                await self._loading.arrive()
-        except TimeoutError:
-            await self.stop_scripts()
+            with suppress(DocumentLost):
+                return await self.watch.observer.ask(function, argument)
+            await self.watch.observer.arrive()
+        raise PageLost(self._transport.loss or "the page does not respond")

@@ -47,13 +47,6 @@
       const box = dom.box(element);
       return { value: [...inWindow(box.x, box.y), box.width, box.height] };
     },
-    // What the element holds now: its value, whether it is ticked, or its text.
-    value: () => {
-      if (is("INPUT") && ["checkbox", "radio"].includes(element.type)) return { value: element.checked };
-      if (is("SELECT")) return { value: dom.fold((element.selectedOptions[0]?.label ?? "").slice(0, 1000)) };
-      if (is("INPUT", "TEXTAREA")) return { value: element.value.slice(0, 100000) };
-      return { value: dom.text(element, 100000) };
-    },
     prepareToType: () => {
       if (disabled() || (is("INPUT", "TEXTAREA") && element.readOnly))
         return fail("Element is not editable: it is read-only");

@@ -24,9 +24,9 @@ class DocumentLost(Exception):
 def _install_script() -> str:
     """A function of a secret name that puts our functions under it, once per document."""
     folder = resources.files("assay.browser.observe")
-    dom, unrest, look, act, focus, waiting = (
-        folder.joinpath(name).read_text("utf-8").rstrip()
-        for name in ("dom.js", "unrest.js", "snapshot.js", "element.js", "focus.js", "waiting.js")
+    dom, unrest, look, act, calls = (
+        folder.joinpath(f"{name}.js").read_text("utf-8").rstrip()
+        for name in ("dom", "unrest", "snapshot", "element", "calls")
     )
     return (
         "((key) => { if (globalThis[key]) return;\n"
@@ -36,15 +36,9 @@ def _install_script() -> str:
         'const tell = (record) => globalThis[key + "tell"]?.(JSON.stringify(record));\n'
         f"const unrest = ({unrest})(dom, tell)();\n"
         f"const look = ({look})(dom, store, unrest, key);\n"
-        f"const act = ({act})(dom, store), focus = ({focus})(dom);\n"
-        "const from = (first) => { store.next = Math.max(store.next, first); return ours; };\n"
-        # What the page was before a call is what the last look before it saw.
-        "const mark = (turn) => () => { store.before = store.latest; return turn(); };\n"
-        "const begin = mark(unrest.begin), rest = mark(unrest.rest);\n"
-        "const host = (n) => store.hosts[n];\n"
-        f"const ours = {{ from, host, look, act, focus, ...unrest, begin, rest,"
-        f" ...({waiting})() }};\n"
-        "globalThis[key] = ours; })"
+        f"const act = ({act})(dom, store);\n"
+        f"const ours = {{ look, act, ...unrest, ...({calls})(dom, store, unrest) }};\n"
+        "globalThis[key] = { ...ours, from: (first) => { ours.from(first); return ours; } }; })"
     )
 
 
@@ -120,12 +114,7 @@ class IsolatedScripts:
             node = (await self._transport.send("DOM.describeNode", question)).get("node", {})
             for root in node.get("shadowRoots", ()):
                 if root.get("shadowRootType") == "closed":
-                    named = {"backendNodeId": root["backendNodeId"]}
-                    place = {**named, "executionContextId": self._context}
-                    resolved = await self._transport.send("DOM.resolveNode", place)
-                    take = f"function() {{ {ours}.adopt(this); }}"
-                    call = {"objectId": resolved["object"]["objectId"], "functionDeclaration": take}
-                    await self._transport.send("Runtime.callFunctionOn", call)
+                    await self._on_node(int(root["backendNodeId"]), "adopt")
                     adopted += 1
         return adopted
 
@@ -134,16 +123,20 @@ class IsolatedScripts:
 
         Raises what the transport does.
         """
+        return bool(await self._on_node(backend_id, "isPressed"))
+
+    async def _on_node(self, backend_id: int, function: str) -> Any:
+        """What one of our functions says of a node."""
         place = {"backendNodeId": backend_id, "executionContextId": self._context}
         resolved = await self._transport.send("DOM.resolveNode", place)
-        question = f"function() {{ return globalThis[{json.dumps(self._key)}].isPressed(this); }}"
+        ours = f"globalThis[{json.dumps(self._key)}]"
         call = {
             "objectId": resolved["object"]["objectId"],
-            "functionDeclaration": question,
+            "functionDeclaration": f"function() {{ return {ours}.{function}(this); }}",
             "returnByValue": True,
         }
         answer = await self._transport.send("Runtime.callFunctionOn", call)
-        return bool(answer["result"].get("value"))
+        return answer["result"].get("value")
 
     async def _run(
         self, expression: str, context: int, *, wait: bool = False, value: bool = True

@@ -18,36 +18,19 @@ from typing import Any, Final, Literal, TypeAlias
 from assay.browser.observe.inputs import NativeDialog, SeenInput, read_input
 from assay.browser.observe.isolated import ActionFailed, DocumentLost, IsolatedScripts
 from assay.browser.observe.listeners import PageListeners
-from assay.browser.observe.requests import OwnRequests, RequestLog
+from assay.browser.observe.patience import Patience
+from assay.browser.observe.picture import SCALE, WindowPicture
+from assay.browser.observe.requests import OwnRequests, RequestLog, TrafficRecord
 from assay.browser.observe.snapshot import PageSnapshot, read_snapshot, with_frame
-from assay.browser.observe.tiles import SCALE, WindowPicture
 from assay.browser.observe.transport import Transport
-from assay.browser.outcome.classify import BLOCK_SELECTORS
-from assay.schema.evidence import StepEvents
+from assay.browser.outcome.blocks import BLOCK_SELECTORS
+from assay.schema.evidence import Channel, PageFacts, StepEvents
 
 REFS: Final = 5_000
 NODES: Final = 40_000
 """Nodes visited for one snapshot; a page with more is cut, and the text says so."""
 SNAPSHOT_CHARS: Final = 200_000
 """Characters of a page that are read; how many an agent sees is the environment's option."""
-PROVISIONAL_MS: Final = 1_500
-"""How long a page is waited for that says that the end is still to come."""
-POLLS_S: Final = 0.9
-"""How long it is watched whether a page that has waited asks again."""
-AGAIN_S: Final = 1.15
-"""How long it is watched whether a page repeats a request that has failed."""
-ANSWERS_S: Final = 3.0
-"""How long the answers to a step's own requests are waited for."""
-QUIET_MS: Final = 80
-"""A page that has not changed for so long is done with what the call set off."""
-PATIENCE_MS: Final = 450
-"""How long a page is watched on which a call has had no effect yet."""
-CHANGES_MS: Final = 700
-"""How long a page that goes on changing is waited for."""
-BEGINS_S: Final = 0.5
-"""How long a navigation may take from its announcement to its request; a mail link sends none."""
-ARRIVES_S: Final = 10.0
-"""How long a document that is being loaded is waited for."""
 ROUNDS: Final = 5
 """How often a page may begin something new while it is waited for."""
 TICK_S: Final = 0.02
@@ -59,12 +42,20 @@ Happening: TypeAlias = Literal["downloads", "tabs"]
 class PageObserver:
     """The observing half of a tab: requests, events, what is settled, and looks at the page."""
 
-    def __init__(self, transport: Transport, *, frame_id: str, answer_s: float) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        frame_id: str,
+        patience: Patience,
+        old: PageObserver | None = None,
+    ) -> None:
         self._transport = transport
         self.frame_id = frame_id
-        self._answer_s = answer_s
-        self.requests = RequestLog(frame_id=frame_id)
-        self.scripts = IsolatedScripts(transport, frame_id=frame_id, timeout_s=answer_s)
+        self.patience = patience
+        record: TrafficRecord | None = None if old is None else old.requests.record
+        self.requests: RequestLog = RequestLog(frame_id=frame_id, patience=patience, record=record)
+        self.scripts = IsolatedScripts(transport, frame_id=frame_id, timeout_s=patience.answer_s)
         self._listeners = PageListeners(transport, self.scripts)
         self.happened: Counter[Happening] = Counter()
         """Downloads and tabs of the current step."""
@@ -72,7 +63,7 @@ class PageObserver:
         """What the page was made to do in the current step."""
         self.dialogs: list[NativeDialog] = []
         """The browser's own dialogs of the current step."""
-        self.next_ref = 1
+        self.next_ref: int = 1 if old is None else old.next_ref
         self.status: int | None = None
         """The HTTP status of the main document that is shown."""
         self.touched = False
@@ -83,17 +74,19 @@ class PageObserver:
         self._announced_at: float | None = None
         self.acted_at = 0.0
         """When the page last received an input."""
-        self.on_commit: Callable[[], None] = lambda: None
         self._inner: dict[Transport, PageObserver] = {}
         """Observers of the frames that have a process of their own."""
 
     @classmethod
-    async def open(cls, transport: Transport, *, answer_s: float) -> PageObserver:
-        """An observer of the tab, from now on."""
+    async def open(
+        cls, transport: Transport, *, patience: Patience, old: PageObserver | None = None
+    ) -> PageObserver:
+        """An observer of the tab, from now on, with the record and the numbers of the `old` one."""
         await transport.send("Page.enable")
         await transport.send("Network.enable")
         tree = await transport.send("Page.getFrameTree")
-        observer = cls(transport, frame_id=tree["frameTree"]["frame"]["id"], answer_s=answer_s)
+        frame_id = tree["frameTree"]["frame"]["id"]
+        observer = cls(transport, frame_id=frame_id, patience=patience, old=old)
         observer._listen()
         await observer.scripts.prepare()
         return observer
@@ -192,7 +185,6 @@ class PageObserver:
             self._listeners.forget()
             if str(frame.get("url", "")).startswith("about:"):
                 self.status = None
-            self.on_commit()
 
     def _on_arrived(self, _: dict[str, Any]) -> None:
         self._loading, self._announced_at = False, None
@@ -211,15 +203,26 @@ class PageObserver:
     @property
     def loading(self) -> bool:
         """Whether another document is on its way."""
-        if self._announced_at is not None and monotonic() > self._announced_at + BEGINS_S:
+        if self._announced_at is not None and monotonic() > (
+            self._announced_at + self.patience.begins_s
+        ):
             self._announced_at = None
         return self._loading or self._announced_at is not None
 
-    async def arm(self) -> None:
-        """Tell the scripts in the page that a call begins."""
-        await self._wait_for("begin")
+    def abandon(self) -> None:
+        """Wait no more for the document that was being loaded."""
+        self._loading, self._announced_at = False, None
+
+    async def arm(self, aim: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Tell the scripts in the page that a call begins, on the element that `aim` names.
+
+        Returns the `target` as the page describes it, and whether the page was `altered` since the
+        last look; nothing where the page does not answer.
+        """
+        answer: dict[str, Any] = await self._wait_for("begin", dict(aim or {})) or {}
         for inner in self._inner.values():
             await inner.arm()
+        return answer
 
     async def rest(self) -> None:
         """Tell the scripts in the page that nobody acts."""
@@ -227,28 +230,24 @@ class PageObserver:
         for inner in self._inner.values():
             await inner.rest()
 
-    async def settle(self, *, patience_ms: int = PATIENCE_MS, breathed: bool = False) -> None:
+    async def settle(self, *, effect_s: float | None = None) -> None:
         """Wait until the page has done what the call set off, by its state and not by a clock.
 
         Documents arrive, the step's own requests are answered or a limit has passed, and nothing
-        but what moves by itself has changed for a while. A page that has `breathed` has done what
-        its timers had to do at once.
+        but what moves by itself has changed for a while.
         """
-        deadline = monotonic() + ANSWERS_S
+        patience = self.patience
+        deadline = monotonic() + patience.requests_s
         arrival: float | None = None
-        for turn in range(ROUNDS):
-            if turn or not breathed:
-                await self._wait_for("breathe")
-            arrival = arrival or monotonic() + ARRIVES_S
+        for _ in range(ROUNDS):
+            await self._wait_for("breathe")
+            arrival = arrival or monotonic() + patience.arrives_s
             await self.arrive(until=arrival)
             await self._wait_while(lambda: self.requests.waiting, until=deadline)
-            limits = {
-                "still": not self.dialog_open and not await self._listeners.react(),
-                "quiet": QUIET_MS,
-                "patience": patience_ms,
-                "deadline": CHANGES_MS,
-                "provisional": PROVISIONAL_MS,
-            }
+            limits: dict[str, float] = patience.milliseconds()
+            if effect_s is not None:
+                limits["effect"] = 1000 * effect_s
+            limits["still"] = not self.dialog_open and not await self._listeners.react()
             end = await self._wait_for("quiet", limits) or {}
             busy = self.requests.waiting and monotonic() < deadline
             if not busy and not (self.loading and monotonic() < arrival):
@@ -257,7 +256,7 @@ class PageObserver:
             await self._doubt()
         await self._wait_while(lambda: self._awaits_file, until=deadline)
         for inner in self._inner.values():
-            await inner.settle(patience_ms=patience_ms if inner.touched else QUIET_MS)
+            await inner.settle(effect_s=effect_s if inner.touched else patience.quiet_s)
         await self._read_answers()
         if end.get("suspects", 1):
             await self.confirm()
@@ -288,11 +287,11 @@ class PageObserver:
 
     async def confirm(self) -> None:
         """Where only timers have changed something, wait whether they go on."""
-        await self._wait_for("confirm")
+        await self._wait_for("confirm", self.patience.milliseconds())
 
     async def arrive(self, *, until: float | None = None) -> None:
         """Wait for the document that is being loaded, if one is."""
-        until = monotonic() + ARRIVES_S if until is None else until
+        until = monotonic() + self.patience.arrives_s if until is None else until
         await self._wait_while(lambda: self.loading, until=until)
 
     async def _wait_while(self, holds: Callable[[], object], *, until: float) -> None:
@@ -319,21 +318,37 @@ class PageObserver:
         every_text: bool = False,
         selectors: Sequence[str] = (),
         field: Mapping[str, Any] | None = None,
+        rests: bool = False,
     ) -> PageSnapshot:
         """The page as it is now, with the count and the first text of each of the `selectors`.
 
-        `field` has the `selector` and the `value` of a call that filled one in.
+        `field` has the `selector` or the `ref` and the `value` of a call that filled one in. With
+        `rests`, nobody acts from then on, unless another look is needed.
         """
-        options = look_options(every_text, selectors, field)
-        snapshot = read_snapshot(await self.ask("look", options), notes=())
-        self.next_ref = snapshot.next_ref
+        options: dict[str, Any] = {
+            "chars": SNAPSHOT_CHARS,
+            "nodes": NODES,
+            "refs": REFS,
+            "all": every_text,
+            "blocks": BLOCK_SELECTORS,
+            "selectors": list(selectors),
+            "field": dict(field or {}),
+            "rests": rests,
+        }
+        snapshot = await self._read(options)
         if snapshot.hosts and await self._adopt(snapshot.hosts):
-            snapshot = read_snapshot(await self.ask("look", options), notes=())
-            self.next_ref = snapshot.next_ref
+            snapshot = await self._read(options)
         for frame in await self._frames():
             with suppress(*self._transport.errors, TimeoutError, DocumentLost, ActionFailed):
-                inner = await frame.look(every_text=every_text, field=field)
+                # Numbers are those of this document.
+                inside = {**options["field"], "ref": None}
+                inner = await frame.look(every_text=every_text, field=inside, rests=rests)
                 snapshot = with_frame(snapshot, inner)
+        return snapshot
+
+    async def _read(self, options: Mapping[str, Any]) -> PageSnapshot:
+        snapshot = read_snapshot(await self.ask("look", options))
+        self.next_ref = snapshot.next_ref
         return snapshot
 
     async def _adopt(self, hosts: int) -> bool:
@@ -348,7 +363,7 @@ class PageObserver:
         for transport in transports:
             if transport not in self._inner:
                 with suppress(*self._transport.errors, TimeoutError):
-                    inner = await PageObserver.open(transport, answer_s=self._answer_s)
+                    inner = await PageObserver.open(transport, patience=self.patience)
                     inner.inputs, inner.dialogs = self.inputs, self.dialogs
                     inner.happened = self.happened
                     self._inner[transport] = inner
@@ -358,12 +373,14 @@ class PageObserver:
 
     async def watch_polls(self) -> None:
         """Wait whether a page that has waited for something asks for it again."""
-        await self._wait_while(lambda: not self.requests.polls, until=monotonic() + POLLS_S)
+        until = monotonic() + self.patience.polls_s
+        await self._wait_while(lambda: not self.requests.polls, until=until)
 
     async def watch_failures(self) -> None:
         """Where data did not come, wait whether the page asks for it again by itself."""
         if not self.dialog_open:
-            await self._wait_while(self._disown_repeats, until=monotonic() + AGAIN_S)
+            until = monotonic() + self.patience.repeats_s
+            await self._wait_while(self._disown_repeats, until=until)
 
     def _disown_repeats(self) -> bool:
         """Leave out what timers of the page ask for again; whether data is still missing."""
@@ -437,6 +454,24 @@ class PageObserver:
             missing=missing,
         )
 
+    def facts(self, snapshot: PageSnapshot) -> PageFacts:
+        """What an outcome contract can ask about."""
+        record = self.requests.record
+        cut: set[Channel] = {"text"} if snapshot.omitted or snapshot.short else set()
+        return PageFacts(
+            step=self.requests.number,
+            url=snapshot.url,
+            title=snapshot.title,
+            status=self.status,
+            text=snapshot.plain,
+            texts=snapshot.texts,
+            counts=snapshot.counts,
+            network=tuple(record.requests),
+            console=tuple(record.messages),
+            dialog=self.dialog_open,
+            cut=frozenset(record.cut | cut),
+        )
+
     @property
     def reached_out(self) -> bool:
         """Whether the step may have changed something outside the page."""
@@ -479,22 +514,3 @@ class PageObserver:
     async def close(self) -> None:
         """The page is as it was before anybody observed it."""
         await self._transport.close()
-
-
-def look_options(
-    every_text: bool,
-    selectors: Sequence[str],
-    field: Mapping[str, Any] | None,
-) -> dict[str, Any]:
-    """The argument of the script that reads a page."""
-    return {
-        "chars": SNAPSHOT_CHARS,
-        "nodes": NODES,
-        "refs": REFS,
-        "all": every_text,
-        "blocks": list(BLOCK_SELECTORS),
-        "selectors": list(selectors),
-        "texts": list(selectors),
-        "field": dict(field or {}),
-        "begins": bool(field and field.get("begins")),
-    }

@@ -9,15 +9,16 @@ nobody acts. Nothing is asked of the browser here; events are only read.
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
 from assay.browser.observe.digest import MUTATING, is_analytics, net_line, request_line
+from assay.browser.observe.patience import Patience
 from assay.browser.outcome.risk import names_deed
-from assay.schema.evidence import NetworkFact
+from assay.schema.evidence import Channel, ConsoleFact, NetworkFact
 
 OWN_TYPES: Final = frozenset(("XHR", "Fetch", "Document"))
 """Types of requests whose answers a page usually shows; `Document` is that of a frame here."""
@@ -40,12 +41,48 @@ GENERAL: Final = frozenset(
     "batchexecute aura".split()
 ) | {""}
 """Last parts of addresses to which a site sends whatever it wants."""
-READS_S: Final = 0.5
-"""A page that has read nothing of an answer for so long goes by its status."""
+NOBODY: Final = -1
+"""In the place of a step: the page does by itself what it does."""
+KEPT_FACTS: Final = 200
+"""Requests that a contract can ask about."""
+KEPT_MESSAGES: Final = 50
 KEPT_LINES: Final = 1_000
 """Kinds of request that are counted apart; a page that makes up more is counted as one."""
 KEPT_REQUESTS: Final = 500
 """Requests that are followed at once; a page that sends more has its oldest ones forgotten."""
+
+
+class TrafficRecord:
+    """Requests and console messages of one tab, or of several in a row when one was replaced.
+
+    It has the latest of them for contracts, and counts of requests for the digest.
+    """
+
+    def __init__(self) -> None:
+        self.requests: deque[NetworkFact] = deque(maxlen=KEPT_FACTS)
+        self.messages: deque[ConsoleFact] = deque(maxlen=KEPT_MESSAGES)
+        self.cut: set[Channel] = set()
+        """The records whose beginning was dropped."""
+        self.sent: Counter[str] = Counter()
+        """Every request that changed something since the tab was opened, counted by kind."""
+
+    def add_request(self, request: _Request, status: int | None) -> None:
+        """Add a request that was answered, or failed without an answer."""
+        if request.url.startswith("data:"):
+            return
+        if len(self.requests) == KEPT_FACTS:
+            self.cut.add("network")
+        fact = NetworkFact(request.method, request.url[:2_000], status, request.sent_in)
+        self.requests.append(fact)
+        line = net_line(fact)
+        if line is not None:
+            counted = line in self.sent or len(self.sent) < KEPT_LINES
+            self.sent[line if counted else "more"] += 1
+
+    def add_message(self, level: str, text: str, step: int) -> None:
+        if len(self.messages) == KEPT_MESSAGES:
+            self.cut.add("console")
+        self.messages.append(ConsoleFact(level, text[:500], step))
 
 
 class MainDocument(NamedTuple):
@@ -86,7 +123,9 @@ class _Request:
     url: str
     kind: str
     step: int
-    """The step that sent it; 0 for one that the page sent while nobody acted."""
+    """The step that sent it, or `NOBODY`."""
+    sent_in: int
+    """The step during or after which it was sent."""
     main: bool
     first_method: str = "GET"
     redirects: list[str] = field(default_factory=list)
@@ -126,24 +165,34 @@ class _Request:
         return not self.ended and self.status is None
 
     @property
-    def awaited(self) -> bool:
-        """Whether more of its answer is to be expected."""
-        if self.ended:
-            return False
-        unheard = self.status is None or self.streams
-        return unheard or monotonic() - self.heard_at < READS_S
+    def first_url(self) -> str:
+        """The address that was asked for, before any redirect."""
+        return (*self.redirects, self.url)[0]
+
+    @property
+    def line(self) -> str:
+        """What it counts as: method, host and path."""
+        return f"{self.method} {request_line(self.url)}"
 
 
 class RequestLog:
     """Follows the events of CDP's Network domain for one tab; `frame_id` is its main frame."""
 
-    def __init__(self, *, frame_id: str) -> None:
+    def __init__(
+        self,
+        *,
+        frame_id: str,
+        patience: Patience | None = None,
+        record: TrafficRecord | None = None,
+    ) -> None:
         self._frame_id = frame_id
+        self._reads_s = (patience or Patience()).reads_s
+        self.record = record or TrafficRecord()
         self._requests: dict[str, _Request] = {}
-        self._step = 0
+        self._step = NOBODY
+        self.number = 0
+        """The latest step, also while nobody acts."""
         self._background: Counter[str] = Counter()
-        self.sent: Counter[str] = Counter()
-        """Every request that changed something since the tab is observed, counted by kind."""
         self.document: MainDocument | None = None
         """The main document that the current step loaded."""
         self.document_lost = False
@@ -155,7 +204,7 @@ class RequestLog:
 
     def begin(self, step: int) -> None:
         """Count what is sent from now on as the step's."""
-        self._step = step
+        self._step = self.number = step
         self._by_timer.clear()
         self.document, self.document_lost, self.frames_sent = None, False, 0
         self._requests = {
@@ -164,34 +213,36 @@ class RequestLog:
 
     def rest(self) -> None:
         """Count what is sent from now on as the page's own doing."""
-        self._step = 0
+        self._step = NOBODY
 
     def on_sent(self, event: Mapping[str, Any]) -> None:
         """`Network.requestWillBeSent`."""
         key, sent = str(event["requestId"]), event["request"]
         before = self._requests.get(key)
         if before is not None and "redirectResponse" in event:
+            self.record.add_request(before, int(event["redirectResponse"]["status"]))
             before.redirects.append(before.url)
             before.url, before.method = str(sent["url"]), str(sent["method"])
             return
         kind = str(event.get("type", "Other"))
         main = kind == "Document" and event.get("frameId") == self._frame_id
         method = str(sent["method"])
-        request = _Request(method, str(sent["url"])[:8_192], kind, self._step, main, method)
+        url = str(sent["url"])[:8_192]
+        request = _Request(method, url, kind, self._step, self.number, main, method)
         request.stack, request.sent_at = _stack(event), monotonic()
         # A page that sends its forms to its own address does so with all of them.
         line = request_line(request.url)
         at_home = line == request_line(str(event.get("documentURL", "")))
         request.general = at_home or line.rpartition("/")[2].lower() in GENERAL
-        if not self._step and not main:
-            self._background[_line(request)] += 1
+        if self._step == NOBODY and not main:
+            self._background[request.line] += 1
         if len(self._requests) >= KEPT_REQUESTS:
             del self._requests[next(iter(self._requests))]
         self._requests[key] = request
 
     def on_frame(self, _: Mapping[str, Any]) -> None:
         """`Network.webSocketFrameSent`."""
-        self.frames_sent += self._step > 0
+        self.frames_sent += self._step != NOBODY
 
     def on_response(self, event: Mapping[str, Any]) -> None:
         """`Network.responseReceived`."""
@@ -201,10 +252,7 @@ class RequestLog:
         request.status, request.heard_at = int(event["response"]["status"]), monotonic()
         kind = str(event["response"].get("mimeType", ""))
         request.json, request.streams = "json" in kind, kind in STREAMS
-        line = net_line(NetworkFact(request.method, request.url, request.status))
-        if line is not None:
-            counted = line in self.sent or len(self.sent) < KEPT_LINES
-            self.sent[line if counted else "more"] += 1
+        self.record.add_request(request, request.status)
         if request.main:
             self.document = MainDocument(
                 request.status, tuple(request.redirects), request.url[:8_192], request.first_method
@@ -233,18 +281,27 @@ class RequestLog:
         request = self._requests.get(str(event["requestId"]))
         if request is not None:
             request.ended, request.canceled = True, canceled
+            if request.status is None:
+                self.record.add_request(request, None)
             if request.main and request.failed and request.status is None:
                 self.document_lost = True
 
     @property
     def waiting(self) -> bool:
         """Whether a request of the current step has no answer yet, the main document's included."""
-        return any(r.awaited and r.step == self._step for r in self._counted(main=True))
+        return any(self._awaited(r) for r in self._own(main=True))
+
+    def _awaited(self, request: _Request) -> bool:
+        """Whether more of its answer is to be expected."""
+        if request.ended:
+            return False
+        unheard = request.status is None or request.streams
+        return unheard or monotonic() - request.heard_at < self._reads_s
 
     @property
     def unanswered(self) -> bool:
         """Whether nothing is known yet of the answer to a request of the current step."""
-        return any(r.unanswered and r.step == self._step for r in self._counted(main=True))
+        return any(r.unanswered for r in self._own(main=True))
 
     def own(self, *, earlier: bool = False) -> OwnRequests:
         """What became of the current step's own requests.
@@ -252,33 +309,24 @@ class RequestLog:
         With `earlier`, what earlier steps sent and nobody has answered is pending too: it is what
         a step that only waits is waiting for.
         """
-        answered = failed_writes = failed_reads = pending = 0
-        refused: int | None = None
-        for request in self._counted(main=False):
-            if request.step != self._step:
-                pending += earlier and request.step > 0 and request.unanswered
-                continue
-            pending += request.unanswered
-            answered += request.well
-            if request.failed:
-                refused = request.status if request.status in REFUSALS else refused
-                if request.method in MUTATING:
-                    failed_writes += 1
-                else:
-                    failed_reads += 1
-        return OwnRequests(answered, failed_writes, failed_reads, pending, refused)
+        own = self._own()
+        failed = [r for r in own if r.failed]
+        refused = [r.status for r in failed if r.status in REFUSALS]
+        late = [r for r in self._counted() if earlier and r.step not in (NOBODY, self._step)]
+        writes = sum(r.method in MUTATING for r in failed)
+        return OwnRequests(
+            answered=sum(r.well for r in own),
+            failed_writes=writes,
+            failed_reads=len(failed) - writes,
+            pending=sum(r.unanswered for r in (*own, *late)),
+            refused=refused[-1] if refused else None,
+        )
 
     def unread(self) -> list[str]:
         """Ids of the step's own requests whose answers are JSON, and have not been read."""
         keys = {id(request): key for key, request in self._requests.items()}
         return [
-            keys[id(request)]
-            for request in self._counted(main=False)
-            if request.step == self._step
-            and request.json
-            and request.ended
-            and not request.read
-            and not request.failed
+            keys[id(r)] for r in self._own() if r.json and r.ended and not r.read and not r.failed
         ][-KEPT_ANSWERS:]
 
     def take_answer(self, key: str, body: str) -> None:
@@ -291,10 +339,12 @@ class RequestLog:
     @property
     def wrote(self) -> bool:
         """Whether a request of the step that changes something was answered well."""
-        return any(
-            r.method in MUTATING and r.step == self._step and r.well
-            for r in self._counted(main=False)
-        )
+        return any(r.method in MUTATING and r.well for r in self._own())
+
+    @property
+    def submitted(self) -> bool:
+        """Whether the document that the step loaded is the answer to a form."""
+        return self.document is not None and self.document.method == "POST"
 
     @property
     def reached_out(self) -> bool:
@@ -305,21 +355,18 @@ class RequestLog:
         if self.frames_sent or self.document is not None or self.document_lost:
             return True
         return any(
-            request.step == self._step
-            and not is_analytics(request.url)
-            and (request.main or request.method not in SAFE or names_deed(request.url))
-            for request in self._requests.values()
+            r.step == self._step
+            and not is_analytics(r.url)
+            and (r.main or r.method not in SAFE or names_deed(r.url))
+            for r in self._requests.values()
         )
 
     def written(self) -> list[tuple[str, str]]:
         """Method and address of the step's requests that change something, and have not failed."""
         return [
-            (request.first_method, (*request.redirects, request.url)[0])
-            for request in self._counted(main=True)
-            if request.step == self._step
-            and request.first_method in MUTATING
-            and not request.failed
-            and not is_analytics(request.url)
+            (r.first_method, r.first_url)
+            for r in self._own(main=True)
+            if r.first_method in MUTATING and not r.failed and not is_analytics(r.url)
         ]
 
     def kinds_written(self, *, failed: bool) -> list[str]:
@@ -328,22 +375,17 @@ class RequestLog:
         An address that serves all purposes says nothing of what was meant.
         """
         return [
-            f"{request.first_method} {request_line((*request.redirects, request.url)[0])}"
-            for request in self._counted(main=False)
-            if request.step == self._step
-            and request.first_method in MUTATING
-            and not request.general
-            and (request.failed if failed else request.well)
+            f"{r.first_method} {request_line(r.first_url)}"
+            for r in self._own()
+            if r.first_method in MUTATING and not r.general and (r.failed if failed else r.well)
         ]
 
     def risky_addresses(self) -> list[str]:
         """Addresses of the step's requests without a change that say they destroy something."""
         return [
-            url
-            for request in self._requests.values()
-            if request.step == self._step and request.first_method in SAFE
-            for url in ((*request.redirects, request.url)[0],)
-            if names_deed(url)
+            r.first_url
+            for r in self._requests.values()
+            if r.step == self._step and r.first_method in SAFE and names_deed(r.first_url)
         ]
 
     def disown(self, *, acted_at: float) -> None:
@@ -354,33 +396,35 @@ class RequestLog:
         not so if the page waits for something else before it asks, and then tries again: such a
         failure is not seen.
         """
-        sent = [r for r in self._counted(main=False) if r.step == self._step and r.method in SAFE]
+        sent = [r for r in self._own() if r.method in SAFE]
         for failed in [request for request in sent if request.failed]:
-            same = [request for request in sent if _line(request) == _line(failed)]
+            same = [request for request in sent if request.line == failed.line]
             first, last = same[0].sent_at, same[-1].sent_at
             by_timer = last - first >= TIMER_S and last - acted_at >= TIMER_S
             if by_timer and failed.stack and {request.stack for request in same} == {failed.stack}:
-                self._by_timer.add((_line(failed), failed.stack))
+                self._by_timer.add((failed.line, failed.stack))
 
     @property
     def polls(self) -> bool:
         """Whether the step makes the page ask for the same thing again and again."""
-        lines = Counter(
-            _line(r) for r in self._counted(main=False) if r.step == self._step and r.kind in ASKS
-        )
+        lines = Counter(r.line for r in self._own() if r.kind in ASKS)
         return any(count > 1 for count in lines.values())
 
-    def _counted(self, *, main: bool) -> list[_Request]:
+    def _own(self, *, main: bool = False) -> list[_Request]:
+        """The requests of the current step that count; with `main`, the main document's as well."""
+        return [r for r in self._counted(main=main) if r.step == self._step]
+
+    def _counted(self, *, main: bool = False) -> list[_Request]:
         return [
-            request
-            for request in self._requests.values()
-            if (main and request.main)
+            r
+            for r in self._requests.values()
+            if (main and r.main)
             or (
-                request.kind in OWN_TYPES
-                and not request.main
-                and not is_analytics(request.url)
-                and not self._background[_line(request)]
-                and (_line(request), request.stack) not in self._by_timer
+                r.kind in OWN_TYPES
+                and not r.main
+                and not is_analytics(r.url)
+                and not self._background[r.line]
+                and (r.line, r.stack) not in self._by_timer
             )
         ]
 
@@ -404,7 +448,3 @@ def _stack(event: Mapping[str, Any]) -> int:
     calls = event.get("initiator", {}).get("stack", {}).get("callFrames", ())[:FRAMES]
     places = [(call.get("url"), call.get("lineNumber"), call.get("columnNumber")) for call in calls]
     return hash(tuple(places)) if places else 0
-
-
-def _line(request: _Request) -> str:
-    return f"{request.method} {request_line(request.url)}"

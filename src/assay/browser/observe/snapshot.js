@@ -31,7 +31,7 @@
     store.asked.add(element);
     hosts.push(element);
   };
-  const lines = [], bare = [], steady = [], refs = [], steadyRefs = [], restlessBoxes = [], asked = {};
+  const lines = [], bare = [], steady = [], refs = [], steadyRefs = [], restlessBoxes = [];
   // What changes by itself, and what came up by itself, is shown but not part of any digest.
   const watcher = (element) =>
     dom.owner(element) === document ? unrest : dom.view(dom.owner(element))?.[key] ?? unrest;
@@ -118,12 +118,6 @@
     }
     return state.length ? " " + fold(state.join(" ")) : "";
   };
-  // The text of the dialog that a control is in, which says what its "Yes" is an answer to.
-  const question = (element) => {
-    for (let at = dom.parent(element), depth = 0; at && kind(at) === 1 && depth < 40; at = dom.parent(at), depth++)
-      if (dom.modal(at)) return dom.text(at, 300);
-    return "";
-  };
   // What changes its own words is still there, and is counted; what is inside something restless is not.
   const mention = (element, settled, trail, there) => {
     const role = dom.role(element);
@@ -136,8 +130,6 @@
     const id = idOf(element);
     refs.push([id, role, cut(name, 160)]);
     if (settled) steadyRefs.push([role, cut(name, 160), trail]);
-    const around = dialogs ? question(element) : "";
-    if (around) asked[id] = around;
     return [`[${id}] ${role} ${quote(name, 300)}${stateOf(element, tag(element), role)}`, name];
   };
   const isControl = (element) => dom.matches(element, CONTROL);
@@ -188,7 +180,7 @@
   const descend = (stack, element, depth, settled, above) => {
     const trail = { element, up: above };
     const tree = inside(element);
-    if (tree) mark(tree);
+    if (tree) { mark(tree); store.deep = true; }
     if (tree && kind(tree) === 9) {
       if (dom.body(tree)) stack.push([dom.body(tree), depth, false, settled, trail]);
       return;
@@ -435,13 +427,16 @@
     return [box.x, box.y, box.width, box.height];
   };
   // Where a change may be seen that nothing else tells of: pictures, and what the call has touched.
+  let pictures = false;
   const drawn = () => {
-    const out = [];
-    const all = [...dom.inDocument(document, "canvas,svg,img,object,embed"), ...report.touched];
-    for (const element of all.slice(0, 200)) {
+    const out = [], images = [...dom.inDocument(document, "canvas,svg,img,object,embed")];
+    for (const [n, element] of [...images, ...report.touched].slice(0, 200).entries()) {
       if (out.length >= 40) break;
       const box = dom.box(element);
-      if (box.width * box.height > 60 && element !== dom.body(document) && visible(element)) out.push([box.x, box.y, box.width, box.height]);
+      if (box.width * box.height > 60 && element !== dom.body(document) && visible(element)) {
+        out.push([box.x, box.y, box.width, box.height]);
+        pictures ||= n < images.length;
+      }
       if (element === dom.body(document)) out.push([0, 0, innerWidth, innerHeight]);
     }
     return out;
@@ -454,15 +449,18 @@
     return named ? href.replace(/#.*$/, "") : href;
   };
 
-  const report = unrest.report(options.field ?? {});
-  const dialogs = dom.inDocument(document, "dialog,[role=dialog],[role=alertdialog]").length > 0;
+  const element = options.field.ref && store.elements.get(options.field.ref)?.deref();
+  const report = unrest.report({ ...options.field, element });
+  const rested = options.rests && !report.suspects && !report.waited;
+  store.deep = false;
   mark(document);
   const body = dom.body(document);
   if (body) walk(body);
   store.elements = seen;
   store.hosts = hosts;
   store.latest = { pieces: steady, refs: steadyRefs, below };
-  if (options.begins) store.before = store.latest;
+  if (options.field.begins || rested) store.before = store.latest;
+  if (rested) unrest.rest();
   const texts = {}, selected = {};
   for (const selector of options.blocks) {
     const matched = select(selector) ?? [];
@@ -473,7 +471,7 @@
     const matched = select(selector);
     if (!matched) continue;
     selected[selector] = matched.length;
-    if (options.texts.includes(selector) && matched.length) texts[selector] = dom.text(matched[0], 10000);
+    if (matched.length) texts[selector] = dom.text(matched[0], 10000);
   }
   const html = dom.html(document);
   const pixels = html ? html.scrollHeight : 0;
@@ -486,26 +484,25 @@
     text: lines.join("\n"),
     plain: bare.join("\n"),
     steady: steady.map(([text]) => text).join("").slice(0, options.chars),
-    steadyRefs: steadyRefs.map(([role, name]) => [role, name]),
-    asked,
+    steady_refs: steadyRefs.map(([role, name]) => [role, name]),
     refused: [...report.refused].map((field) => store.ids.get(field) ?? 0),
     own: report.own,
     holds: report.holds,
     copies: report.copies,
     popups: report.popups,
     closed: report.closed,
-    fresh: report.fresh,
     suspects: report.suspects,
     messages: report.messages,
     busy: report.busy,
     stored: report.stored,
     waited: report.waited,
+    rested,
     hosts: hosts.length,
     scrolls: report.scrolls,
     omitted,
     short,
     refs,
-    next: store.next,
+    next_ref: store.next,
     skeleton: skeleton(body),
     forms: forms >>> 0,
     counts: selected,
@@ -515,6 +512,7 @@
     focus: caret(),
     restless: restlessBoxes,
     drawn: drawn(),
+    pictures,
   };
   // Half of a surrogate pair cannot be written as UTF-8.
   return JSON.stringify(result, (_, value) => (typeof value === "string" ? value.toWellFormed() : value));

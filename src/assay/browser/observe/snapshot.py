@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from assay.browser.observe.digest import page_evidence
-from assay.browser.observe.traffic import TrafficRecorder
 from assay.schema.blocking import BlockCode, block_note
-from assay.schema.evidence import PageEvidence, PageFacts
+from assay.schema.evidence import PageEvidence
 
 _NUMBER: Final = re.compile(r"\[\d+\] ")
 
@@ -36,8 +35,6 @@ class PageSnapshot:
     """The lines without what changes or came up by itself."""
     steady_refs: tuple[tuple[str, str], ...]
     """Role and name of the elements in the steady lines."""
-    asked: dict[int, str]
-    """The text of the dialog that an element is in, by its number."""
     refused: tuple[int, ...]
     """Numbers of fields that were refused since the call began; 0 for what has no number."""
     own: int
@@ -48,8 +45,6 @@ class PageSnapshot:
     popups: int
     closed: int
     """Overlays that had come by themselves, and are gone."""
-    fresh: bool
-    """Whether the document came after the call began."""
     messages: tuple[tuple[str, str, bool], ...]
     """Short texts that came with the call: text, mark (`red`, `message`, `good` or none), and
     whether it stands by the field of the call."""
@@ -59,6 +54,8 @@ class PageSnapshot:
     """Whether what the page keeps in the browser has changed since the call began."""
     waited: bool
     """Whether it has said so in the meantime."""
+    rested: bool
+    """Whether the page was told with this look that nobody acts."""
     hosts: int
     """Elements that may have a closed root that has not been read yet."""
     suspects: int
@@ -88,14 +85,12 @@ class PageSnapshot:
     """Where there is something that changes or came up by itself."""
     drawn: tuple[tuple[float, float, float, float], ...]
     """Where there are pictures, and what the call has touched."""
-    notes: tuple[str, ...]
-    """Dialogs, new windows and downloads since the last snapshot."""
+    pictures: bool
+    """Whether there is one that can be seen."""
     inner: str = ""
     """What the frames of other sites show, as `text` is."""
 
-    def evidence(
-        self, *, sent: Mapping[str, int], shot: int | None, tiles: str | None = None
-    ) -> PageEvidence:
+    def evidence(self, *, sent: Mapping[str, int] | None = None) -> PageEvidence:
         """Digests of the page and of the requests.
 
         The numbers of elements are left out: they say when an element was first seen, not what
@@ -108,40 +103,20 @@ class PageSnapshot:
             text=_NUMBER.sub("", self.steady) + rest,
             counts={},
             landmarks=self.skeleton,
-            sent=sent,
+            sent=sent or {},
             refs=self.steady_refs,
-            shot=shot,
-            tiles=tiles,
             dialog=False,
         )
 
-    def facts(self, traffic: TrafficRecorder, *, step: int, shot: int | None) -> PageFacts:
-        """What an outcome contract can ask about; dialogs are dismissed, so none is open."""
-        cut = set(traffic.cut)
-        if self.omitted or self.short:
-            cut.add("text")
-        return PageFacts(
-            step=step,
-            url=self.url,
-            title=self.title,
-            status=traffic.status,
-            text=self.plain,
-            texts=self.texts,
-            counts=self.counts,
-            network=tuple(traffic.requests),
-            console=tuple(traffic.messages),
-            dialog=False,
-            shot=shot,
-            cut=frozenset(cut),
-        )
-
-    def render(self, message: str, block: BlockCode | None, *, chars: int) -> str:
+    def render(
+        self, message: str, block: BlockCode | None, *, notes: Sequence[str], chars: int
+    ) -> str:
         """The page as text, in lines, with at most `chars` characters of it."""
         position, height, window = self.scroll
         lines = [f"url: {self.url}", f"title: {self.title}"]
         if height > window + 10:
             lines.append(f"scrolled to {position} of {height - window} pixels")
-        lines += [f"note: {note}" for note in self.notes]
+        lines += [f"note: {note}" for note in notes]
         if block is not None:
             lines.append(block_note(block))
         if message:
@@ -158,20 +133,13 @@ class PageSnapshot:
         return "\n".join(lines)
 
 
-def read_snapshot(answer: str, *, notes: tuple[str, ...]) -> PageSnapshot:
+def read_snapshot(answer: str) -> PageSnapshot:
     """The snapshot in the script's answer."""
-    record = json.loads(answer)
-    record["refs"] = tuple(map(tuple, record["refs"]))
-    record["steady_refs"] = tuple(map(tuple, record.pop("steadyRefs")))
-    record["refused"] = tuple(record["refused"])
-    record["messages"] = tuple(map(tuple, record["messages"]))
-    record["focus"] = tuple(record["focus"]) if record["focus"] else None
-    record["restless"] = tuple(map(tuple, record["restless"]))
-    record["drawn"] = tuple(map(tuple, record["drawn"]))
-    record["sendable"] = tuple(map(tuple, record["sendable"]))
-    record["asked"] = {int(ref): text for ref, text in record["asked"].items()}
-    record["skeleton"], record["scroll"] = tuple(record["skeleton"]), tuple(record["scroll"])
-    return PageSnapshot(next_ref=record.pop("next"), notes=notes, **record)
+    return PageSnapshot(**{name: _frozen(value) for name, value in json.loads(answer).items()})
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def with_frame(page: PageSnapshot, frame: PageSnapshot) -> PageSnapshot:
@@ -185,6 +153,7 @@ def with_frame(page: PageSnapshot, frame: PageSnapshot) -> PageSnapshot:
         busy=page.busy or frame.busy,
         stored=page.stored or frame.stored,
         waited=page.waited or frame.waited,
+        rested=page.rested and frame.rested,
         steady=f"{page.steady}\n{frame.steady}\ntyped-{frame.forms:x}",
         steady_refs=page.steady_refs + frame.steady_refs,
         refused=page.refused + (0,) * len(frame.refused),

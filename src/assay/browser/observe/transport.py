@@ -11,7 +11,8 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final, Protocol, TypeVar
+from functools import cached_property
+from typing import Any, Final, Protocol, Self, TypeVar
 from urllib.parse import urlsplit
 
 from assay.browser.chromium.shared import playwright_error
@@ -80,8 +81,8 @@ def run_at_once(work: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("a synchronous transport has waited")
 
 
-class PlaywrightTransport:
-    """A session of Playwright's asynchronous API."""
+class SessionTransport:
+    """What both of Playwright's APIs have in common; they differ in what is awaited."""
 
     def __init__(
         self, session: Any, page: Any = None, *, frame: Any = None, timeout_s: float | None = None
@@ -89,78 +90,9 @@ class PlaywrightTransport:
         """The session is one of the tab `page`, or of a `frame` of it."""
         self._session = session
         self._page = page
-        self._place = page if frame is None else frame
-        self._timeout_s = timeout_s
-        self._children: dict[Any, tuple[str, PlaywrightTransport | None]] = {}
-        self._known: set[Any] = {page}
-        """This tab, and those that were asked after already."""
-
-    @property
-    def errors(self) -> tuple[type[Exception], ...]:
-        return (playwright_error(),)
-
-    async def send(self, method: str, params: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
-        arguments = None if params is None else dict(params)
-        async with asyncio.timeout(self._timeout_s):
-            answer: Mapping[str, Any] = await self._session.send(method, arguments)
-        return answer
-
-    def on(self, event: str, handler: Handler) -> None:
-        self._session.on(event, handler)
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-        if _is_gone(self._place):
-            raise playwright_error()("the tab or its frame is gone")
-
-    async def frames(self) -> Sequence[PlaywrightTransport]:
-        if self._page is None:
-            return ()
-        for frame, site in foreign_frames(self._page, self._children):
-            child: PlaywrightTransport | None = None
-            with suppress(*self.errors, TimeoutError):
-                session = await self._page.context.new_cdp_session(frame)
-                child = type(self)(session, frame=frame, timeout_s=self._timeout_s)
-            self._children[frame] = site, child
-        return [child for _, child in self._children.values() if child is not None]
-
-    async def tab_status(self) -> int | None:
-        with suppress(*self.errors, TimeoutError):
-            async with asyncio.timeout(TAB_S):
-                tab = await opened_tab(self._page, self._known, self.sleep)
-                if tab is None:
-                    return None
-                await tab.wait_for_load_state("domcontentloaded")
-                session = await self._page.context.new_cdp_session(tab)
-                answer = await session.send("Runtime.evaluate", {"expression": STATUS_SCRIPT})
-                await session.detach()
-                return int(answer["result"].get("value") or 0) or None
-        return None
-
-    async def close(self) -> None:
-        for _, child in self._children.values():
-            if child is not None:
-                await child.close()
-        self._children.clear()
-        with suppress(*self.errors, TimeoutError):
-            await self._session.detach()
-
-
-class BlockingTransport:
-    """A session of Playwright's synchronous API; its coroutines never wait."""
-
-    def __init__(
-        self, session: Any, page: Any, *, frame: Any = None, timeout_s: float | None = None
-    ) -> None:
-        """The session is one of the tab, or of a `frame` of it."""
-        self._session = session
-        self._page = page
         self._frame = frame
-        # Older versions of Playwright wait for ever, as they do in the user's own calls.
-        limited = timeout_s is not None and "timeout" in inspect.signature(session.send).parameters
-        self._limit = {"timeout": (timeout_s or 0) * 1000} if limited else {}
         self._timeout_s = timeout_s
-        self._children: dict[Any, tuple[str, BlockingTransport | None]] = {}
+        self._children: dict[Any, tuple[str, Self | None]] = {}
         self._known: set[Any] = {page}
         """This tab, and those that were asked after already."""
 
@@ -169,25 +101,21 @@ class BlockingTransport:
         return (playwright_error(),)
 
     async def send(self, method: str, params: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
-        arguments = None if params is None else dict(params)
-        answer: Mapping[str, Any] = self._session.send(method, arguments, **self._limit)
-        return answer
+        raise NotImplementedError
 
     def on(self, event: str, handler: Handler) -> None:
         self._session.on(event, handler)
 
     async def sleep(self, seconds: float) -> None:
-        self._page.wait_for_timeout(seconds * 1000)
-        if self._frame is not None and _is_gone(self._frame):
-            raise playwright_error()("the frame is gone")
+        raise NotImplementedError
 
-    async def frames(self) -> Sequence[BlockingTransport]:
+    async def frames(self) -> Sequence[Self]:
         if self._frame is not None:
             return ()
         for frame, site in foreign_frames(self._page, self._children):
-            child: BlockingTransport | None = None
+            child: Self | None = None
             with suppress(*self.errors, TimeoutError):
-                session = self._page.context.new_cdp_session(frame)
+                session = await _result(self._page.context.new_cdp_session(frame))
                 child = type(self)(session, self._page, frame=frame, timeout_s=self._timeout_s)
             self._children[frame] = site, child
         return [child for _, child in self._children.values() if child is not None]
@@ -198,10 +126,11 @@ class BlockingTransport:
             tab = await opened_tab(page, self._known, self.sleep)
             if tab is None:
                 return None
-            tab.wait_for_load_state("domcontentloaded", timeout=TAB_S * 1000)
-            session = self._page.context.new_cdp_session(tab)
-            answer = session.send("Runtime.evaluate", {"expression": STATUS_SCRIPT})
-            session.detach()
+            await _result(tab.wait_for_load_state("domcontentloaded", timeout=TAB_S * 1000))
+            session = await _result(self._page.context.new_cdp_session(tab))
+            other = type(self)(session, tab, timeout_s=TAB_S)
+            answer = await other.send("Runtime.evaluate", {"expression": STATUS_SCRIPT})
+            await other.close()
             return int(answer["result"].get("value") or 0) or None
         return None
 
@@ -211,21 +140,57 @@ class BlockingTransport:
                 await child.close()
         self._children.clear()
         with suppress(*self.errors, TimeoutError):
-            self._session.detach()
+            await _result(self._session.detach())
+
+
+class PlaywrightTransport(SessionTransport):
+    """A session of Playwright's asynchronous API."""
+
+    async def send(self, method: str, params: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+        arguments = None if params is None else dict(params)
+        async with asyncio.timeout(self._timeout_s):
+            answer: Mapping[str, Any] = await self._session.send(method, arguments)
+        return answer
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        if _is_gone(self._page if self._frame is None else self._frame):
+            raise playwright_error()("the tab or its frame is gone")
+
+
+class BlockingTransport(SessionTransport):
+    """A session of Playwright's synchronous API; its coroutines never wait."""
+
+    async def send(self, method: str, params: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+        arguments = None if params is None else dict(params)
+        answer: Mapping[str, Any] = self._session.send(method, arguments, **self._limit)
+        return answer
+
+    @cached_property
+    def _limit(self) -> dict[str, float]:
+        # Older versions of Playwright wait for ever, as they do in the user's own calls.
+        limited = "timeout" in inspect.signature(self._session.send).parameters
+        return {"timeout": self._timeout_s * 1000} if limited and self._timeout_s else {}
+
+    async def sleep(self, seconds: float) -> None:
+        self._page.wait_for_timeout(seconds * 1000)
+        if self._frame is not None and _is_gone(self._frame):
+            raise playwright_error()("the frame is gone")
+
+
+async def _result(value: Any) -> Any:
+    """What a call of either API returns."""
+    return await value if inspect.isawaitable(value) else value
 
 
 async def opened_tab(page: Any, known: set[Any], sleep: Callable[[float], Awaitable[None]]) -> Any:
-    """The tab that the page opened last, once it has gone where it was sent to; `known` from then.
-
-    Playwright's two ways of asking for the opener differ in whether it is awaited.
-    """
+    """The tab that the page opened last, once it has gone where it was sent; `known` from then."""
     tab = None
     for _ in range(0 if page is None else TAB_TICKS):
         for other in page.context.pages:
             if other in known:
                 continue
-            opener = other.opener()
-            if (await opener if inspect.isawaitable(opener) else opener) is page:
+            if await _result(other.opener()) is page:
                 tab = other
         if tab is not None and tab.url not in BLANK:
             break

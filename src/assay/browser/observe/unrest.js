@@ -4,10 +4,6 @@
   const IDLE_CHARS = 400;      // a larger region is content that loads late, not an advertisement
   const LOADING_MS = 300;      // after this a document that changes without input changes by itself
   const SYNC_MS = 30;          // a change this soon after an input event is its doing
-  const AGAIN_MS = 1800;       // what changes by itself mostly does so again by then
-  const THRICE_MS = 3000;      // what may be an answer in two parts is taken for restless at its third change
-  const PLAIN_MS = 10, TYPING_MS = 350, ALONE_MS = 300;
-  const EMPTY_MS = 1000;       // a place that a call emptied is mostly filled again by then
   const GLIDE_MS = 60, FRAME_MS = 20, SCROLLS_MS = 150, SCROLLED_MS = 1000;
   const ANSWER_MS = 200;       // an answer of the network is shown by then
   const PARTS_MS = 40;         // and all of it so soon after its first part
@@ -19,6 +15,7 @@
   const state = {
     acting: true, began: now(), input: -Infinity, event: -Infinity, inputTarget: null, answered: -Infinity, told: -Infinity, shown: null, parts: new Set(), field: null,
     invalid: new Set(), copies: 0, changes: new Map(), added: new Set(), emptied: new Set(), blanked: new Set(), pressed: [], deaf: false, scrollKey: -Infinity, scrolled: -Infinity, scrollEnd: -Infinity, waited: false, quietSince: now(), stirred: false, begun: false, near: false, inTask: false, phase: 0,
+    altered: true, // whether anything may have changed since the last look
   };
   const acting = () => state.acting && (state.begun || now() - state.began < NEW_MS);
   const FETCHED = new Set(["fetch", "xmlhttprequest", "script", "link"]);
@@ -205,6 +202,7 @@
       if (root === globalThis && dom.kind(origin(event) ?? document) === 1 && dom.isClosed(origin(event))) return;
       reported.add(event);
       state.input = now();
+      state.altered = true;
       mark();
       const target = origin(event);
       state.inputTarget = new WeakRef(target);
@@ -238,6 +236,7 @@
   const scrolls = new Map();
   addEventListener("scroll", (event) => {
     const target = event.target;
+    state.altered = true;
     if (now() - state.event < SCROLLED_MS) state.scrolled = now();
     if (dom.kind(target) === 1 && scrolls.size < 50) scrolls.set(place(target), new WeakRef(target));
   }, { capture: true, passive: true });
@@ -340,6 +339,7 @@
     return false;
   };
   const observer = new MutationObserver((records) => {
+    state.altered = true;
     for (const record of records) {
       if (record.type === "childList")
         for (const node of record.addedNodes)
@@ -632,16 +632,17 @@
     // Resolves when nothing but what changes by itself has changed for a while, or at the deadline.
     // After a call that has had no effect at all it waits longer: a page may answer late.
     // A page that does not react to input is done as soon as it is drawn.
-    quiet: ({ still, quiet: usual, patience, deadline, provisional }) => new Promise((done) => {
+    // The waits are those of `Patience`, in milliseconds.
+    quiet: ({ still, quiet: usual, effect, changes, provisional, ...waits }) => new Promise((done) => {
       const plain = still && (state.begun || (!document.scripts.length && document.readyState !== "loading"));
-      const quiet = plain ? PLAIN_MS : usual;
+      const quiet = plain ? waits.plain : usual;
       const last = Math.max(state.input, state.began) + provisional;
-      let end = now() + deadline;
+      let end = now() + changes;
       const check = () => {
         const t = now();
         const waits = t < last && (state.begun || acting()) && busy();
         if (waits) state.waited = true;
-        if (waits || (state.begun && t - state.input < EMPTY_MS && empty())) {
+        if (waits || (state.begun && t - state.input < waits.empty && empty())) {
           end = Math.max(end, t + quiet);
           setTimeout(check, 30);
           return;
@@ -649,8 +650,8 @@
         // A field is mostly looked at a little after the last letter.
         // A page that changed without asking anybody may show something for the time being.
         const alone = state.stirred && state.begun && state.answered < state.input;
-        const least = plain ? quiet : state.field ? Math.max(quiet, TYPING_MS) : alone ? Math.max(quiet, ALONE_MS) : quiet;
-        const long = plain || state.stirred || !state.begun ? least : Math.max(patience ?? 0, least);
+        const least = plain ? quiet : state.field ? Math.max(quiet, waits.typing) : alone ? Math.max(quiet, waits.alone) : quiet;
+        const long = plain || state.stirred || !state.begun ? least : Math.max(effect, least);
         const left = moving() ? 20 : long - (t - Math.max(state.quietSince, state.event));
         if (left <= 0 || t >= end) done({ doubtful: doubtful(), suspects: suspects().length });
         else setTimeout(check, Math.max(1, Math.min(left, end - t)));
@@ -658,13 +659,13 @@
       setTimeout(check, 0);
     }),
     // Where only timers have changed something, it is seen whether they go on.
-    confirm: () => new Promise((done) => {
+    confirm: ({ again, thrice }) => new Promise((done) => {
       const all = suspects();
       const start = now();
       // What came by chance soon after an event may be the first part of an answer, and the next
       // change the second; only what goes on after that, as evenly, does so by itself.
       const until = (entry, needed) => needed === 3 && entry.count === 2
-        ? Math.min(entry.last + 1.3 * entry.gap + 100, start + THRICE_MS) : start + AGAIN_MS;
+        ? Math.min(entry.last + 1.3 * entry.gap + 100, start + thrice) : start + again;
       const check = () => {
         let left = 0;
         for (const [element, entry, awaited] of all) {
@@ -699,7 +700,9 @@
     restless: entryOf,
     popup: (element) => popupLayers.has(element),
     // What was noticed since the call began; fields that were refused as the numbers of elements.
-    report: ({ selector, value, submitted, begins } = {}) => {
+    report: ({ selector, value, submitted, begins, element } = {}) => {
+      if (element && !state.field?.deref()) state.field = new WeakRef(element);
+      state.altered = false;
       const found = notePopups();
       state.selector = selector;
       const refused = new Set(state.invalid);
@@ -715,7 +718,6 @@
         closed: [...popupsBefore].filter((top) => !dom.connected(top) || !dom.visible(top)).length,
         holds: text === null ? null : keeps(plainLetters(text), plainLetters(value)),
         scrolls: [...scrolls].map(([key, ref]) => `${key}:${Math.round((ref.deref()?.scrollTop ?? 0) / 50)}`).sort().join(" "),
-        fresh: !state.begun,
         messages: begins || !(state.begun || submitted) ? [] : messages(),
         stored: state.stored !== undefined && state.stored !== store(),
         busy: !begins && state.begun && busy(),
@@ -727,14 +729,12 @@
     // A closed root, which the protocol has handed over.
     adopt: (root) => {
       if (!dom.adopt(root)) return;
+      state.altered = true;
       watch(root);
       listen(root);
     },
-    // The element of a selector, as an input event would describe it.
-    target: ({ selector }) => {
-      let element = null;
-      try { element = dom.inDocument(document, selector)[0] ?? null; } catch { return null; }
-      return element && { kind: "", ...describe(element) };
-    },
+    altered: () => state.altered,
+    // An element, as an input event would describe it.
+    describe: (element) => ({ kind: "", ...describe(element) }),
   };
 }

@@ -8,11 +8,14 @@ beginning, and in a sentence only a phrase of several words does.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from assay.browser.observe.inputs import NativeDialog
+from assay.browser.observe.snapshot import PageSnapshot
 from assay.browser.words.languages import LanguageWords, languages, plain, shared
 from assay.schema.blocking import BlockCode
 from assay.text.word_tables import NEVER, phrase_pattern
@@ -52,6 +55,15 @@ _QUOTED: Final = re.compile(
     r"“[^”]{0,200}”|„[^“]{0,200}“|«[^»]{0,200}»|\"[^\"]{0,200}\"|「[^」]{0,200}」"
 )
 """What a page quotes, such as the words that were searched for."""
+SPARSE_CHARS: Final = 500
+"""A page with no more than that on it that is new may be nothing but a notice."""
+HEADED_CHARS: Final = 1_500
+"""A page with no more than that may be about what its heading says is wrong."""
+PLAIN_CHARS: Final = 160
+TEXT_CHARS: Final = 300
+_CONTROL: Final = re.compile(r'\[\d+\] [\w-]+ "(?:[^"\\]|\\.)*"(?: -> \S+)?')
+_HEADING: Final = re.compile(r'heading (".*")')
+_TITLE_PARTS: Final = re.compile(r"\s+[|–—·-]\s+")
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
@@ -65,6 +77,92 @@ class Notice(NamedTuple):
     def block(self) -> BlockCode | None:
         """What stands in the way; `None` where something has failed or is missing."""
         return BLOCKS.get(self.kind)
+
+
+def find_notice(
+    snapshot: PageSnapshot,
+    before: PageSnapshot | None,
+    dialogs: Sequence[NativeDialog],
+    *,
+    fresh: bool,
+    own: bool,
+    settled: bool = True,
+) -> Notice | None:
+    """What the page says of itself since the call; `None` when it says nothing.
+
+    `fresh` is whether another document came, `own` whether only what stands by the field of the
+    call counts, `settled` whether nothing is still to come.
+    """
+    messages = [
+        (text, mark)
+        for text, mark, near in snapshot.messages
+        if mark != "good" and (near or not own) and (before is None or text not in before.plain)
+    ]
+    alerts = [dialog.message for dialog in dialogs if dialog.kind == "alert"]
+    marked = [*alerts, *(text for text, mark in messages if mark)]
+    if own:
+        return read_notice((), (), marked) or _by_look(messages)
+    if _is_empty(snapshot) and (fresh or (settled and before and not _is_empty(before))):
+        # Nothing came where a page was to come, or nothing is left of the page.
+        return Notice("missing", frozenset())
+    headings, sentences = _news(snapshot, before)
+    length = sum(map(len, sentences)) + sum(map(len, headings))
+    moved = fresh or before is None or before.place != snapshot.place or bool(headings)
+    title = _TITLE_PARTS.split(snapshot.title)
+    if length <= SPARSE_CHARS and (before is None or before.title != snapshot.title):
+        headings += title
+    return read_notice(
+        headings if length <= HEADED_CHARS else (),
+        sentences if moved and length <= SPARSE_CHARS else (),
+        marked,
+    ) or (_by_look(messages) or read_wall(text for text, _ in messages if len(text) <= PLAIN_CHARS))
+
+
+def _is_empty(page: PageSnapshot) -> bool:
+    return not (page.plain.strip() or page.refs or page.drawn)
+
+
+def _by_look(messages: Sequence[tuple[str, str]]) -> Notice | None:
+    """A failure that the colour of a message tells, or how it begins."""
+    for text, mark in messages:
+        letters = sum(letter.isalpha() for letter in text)
+        wordy = letters >= 12 and letters > 2 * sum(letter.isdigit() for letter in text)
+        if (mark == "red" and wordy) or (len(text) <= PLAIN_CHARS and is_refusal(text)):
+            return Notice("failed", frozenset())
+    return None
+
+
+def _news(page: PageSnapshot, before: PageSnapshot | None) -> tuple[list[str], list[str]]:
+    """The headings and the other lines of a page that the page before did not have."""
+    old = set() if before is None else set(_lines(before))
+    headings, rest = [], []
+    for line in _lines(page):
+        if line in old:
+            continue
+        match = _HEADING.match(line)
+        if match is not None:
+            headings.append(_CONTROL.sub(r"", json.loads(match[1])).strip())
+        elif line.strip():
+            rest.append(line.strip())
+    return headings, rest
+
+
+def new_texts(page: PageSnapshot, before: PageSnapshot | None) -> list[str]:
+    """The short texts that came with a step; none where so much came that it is a page to read."""
+    headings, rest = _news(page, before)
+    old = "" if before is None else before.plain
+    messages = [text for text, _, _ in page.messages if text not in old]
+    if sum(map(len, headings)) + sum(map(len, rest)) > HEADED_CHARS:
+        return messages
+    return [*messages, *headings, *(line for line in rest if len(line) <= TEXT_CHARS)][:40]
+
+
+def _lines(page: PageSnapshot) -> list[str]:
+    """The lines of a page, without what can be acted on in them."""
+    lines = f"{page.text}\n{page.inner}".splitlines()
+    return [
+        _CONTROL.sub("", line).strip() if "heading " not in line else line.strip() for line in lines
+    ]
 
 
 def read_notice(

@@ -24,8 +24,8 @@ from assay.browser.words.consequences import (
 from assay.browser.words.languages import LanguageWords, languages, names_any, plain, shared
 from assay.schema.outcome import Effect
 
-READS: Final = frozenset(("noop", "scroll", "fetch_json", "wait", "hover"))
-"""Actions that only look."""
+READS: Final = frozenset(("noop", "scroll", "fetch_json", "wait", "hover", "none"))
+"""Actions that only look, and a text that was no action at all."""
 PRESSED: Final = frozenset(
     ("button", "link", "menuitem", "clickable", "form", "option", "switch", "checkbox", "radio")
 )

@@ -134,7 +134,7 @@ class RecoveryRewardScorer:
 
     __slots__ = ()
 
-    id: Final = "recovery@3"
+    id: Final = "recovery@4"
     """Recorded beside every score; the number rises whenever a score can change."""
 
     def score(self, step: StepInput) -> StepScore:

@@ -36,7 +36,8 @@ from assay.browser.connect.mcp.tools import (
     text_result,
 )
 from assay.browser.observe.digest import text_digest
-from assay.browser.outcome.classify import classify_error, classify_mcp_result, detect_block
+from assay.browser.outcome.blocks import detect_block
+from assay.browser.outcome.classify import classify_error, classify_mcp_result
 from assay.browser.step_records import LoggedSteps, StepLog
 from assay.browser.steps.advice import RecoveryPatterns
 from assay.browser.steps.redaction import redact

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -16,11 +16,10 @@ from assay.browser.chromium.shared import playwright_error
 from assay.browser.drive.environment import BrowserEnvironment
 from assay.browser.drive.miniwob.pages import PAGES, PageFile, find_pages, read_page
 from assay.browser.drive.page import BrowserPage
+from assay.browser.observe.patience import Patience
 from assay.errors import BadParameter, DeadResource
-from assay.schema.action import ActionCall
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
-from assay.schema.outcome import ToolOutcome
 from assay.schema.task import Task
 
 if TYPE_CHECKING:
@@ -75,6 +74,7 @@ class MiniWob(BrowserEnvironment):
         shot_hash: bool = False,
         timeout_s: float = 10.0,
         headless: bool = True,
+        patience: Patience | Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(
             chars=chars,
@@ -86,6 +86,7 @@ class MiniWob(BrowserEnvironment):
             timeout_s=timeout_s,
             timezone="UTC",
             headless=headless,
+            patience=patience,
         )
         if not 0 < episode_s < 2_000_000:
             raise BadParameter(f"episode_s is a number of seconds up to 2,000,000, not {episode_s}")
@@ -131,20 +132,10 @@ class MiniWob(BrowserEnvironment):
             raise DeadResource(self._dead)
         return self._with_reward(observation)
 
-    async def _observe(
-        self,
-        outcome: ToolOutcome,
-        message: str,
-        *,
-        requested: str | None = None,
-        call: ActionCall | None = None,
-    ) -> Observation:
+    async def _on_done(self) -> None:
         # Started before the first snapshot, so that none shows a page that waits for its start.
-        if self._state is None and outcome.ok:
-            await self._start()
-        return await super()._observe(outcome, message, requested=requested, call=call)
-
-    async def _start(self) -> None:
+        if self._state is not None:
+            return
         options = {"seed": self._seed, "limitMs": self._limit_ms}
         try:
             async with asyncio.timeout(self.timeout_s):

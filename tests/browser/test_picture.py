@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.browser.observe.shot import difference_hash, grey_rows, shot_hash
+from assay.browser.observe.picture import difference_hash, grey_rows, shot_hash
 from assay.errors import BadRecord
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from assay.browser.observe.inputs import NativeDialog, SeenInput
 from assay.browser.observe.observer import PageObserver
 from assay.browser.observe.snapshot import PageSnapshot
-from assay.browser.outcome.obstacles import new_texts
+from assay.browser.outcome.notices import new_texts
 from assay.browser.outcome.risk import (
     effect_of,
     effect_seen,

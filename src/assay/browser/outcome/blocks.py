@@ -1,0 +1,194 @@
+"""What stands in the way of an agent, from the page before and after a step and from its requests.
+
+`detect_block` looks at statuses, redirects and counts of elements; a title counts only as a whole,
+and only on a page that has almost nothing else on it. `find_block` adds what covers the page and
+what it says of itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from assay.browser.outcome.risk import asks_for_login
+from assay.browser.words.languages import plain
+from assay.schema.blocking import BLOCKING_PAGES, BlockCode, BlockingPage
+from assay.schema.evidence import PageFacts
+
+if TYPE_CHECKING:
+    from assay.browser.observe.requests import RequestLog
+    from assay.browser.observe.snapshot import PageSnapshot
+    from assay.browser.outcome.notices import Notice
+
+PASSWORD_SELECTOR: Final = 'input[type="password"]'  # noqa: S105 - a selector, not a secret
+BLOCK_SELECTORS: Final = (
+    "*",
+    "noscript",
+    PASSWORD_SELECTOR,
+    *(selector for page in BLOCKING_PAGES for selector in page.selectors),
+)
+"""The selectors whose counts `detect_block` reads from the facts."""
+SPARSE: Final = 100
+"""A page with fewer elements than this may be nothing but an obstacle."""
+_TITLES: Final = {title: page.code for page in BLOCKING_PAGES for title in page.titles}
+
+
+def detect_block(facts: PageFacts, *, requested: str | None = None) -> BlockCode | None:
+    """The code of the page that blocks the agent; `None` when none does.
+
+    `requested` is the address that the agent navigated to; leave it out for a click, after which
+    a login page may be the right one. Missing facts never count as a block.
+    """
+    elements = facts.counts.get("*")
+    sparse = elements is not None and elements < SPARSE
+    denied = facts.status in (401, 403, 503)
+    for page in BLOCKING_PAGES:
+        if page.decisive and facts.status in page.statuses:
+            return page.code
+    for page in BLOCKING_PAGES:
+        if (sparse or denied) and _shows(page, facts, denied=denied):
+            return page.code
+    for page in BLOCKING_PAGES:
+        if facts.status in page.statuses or _sent_to(page, facts, requested):
+            return page.code
+    if not sparse:
+        return None
+    code = _TITLES.get((facts.title or "")[:100].strip().casefold())
+    if code is not None:
+        return code
+    empty = facts.text is not None and not facts.text.strip()
+    return "js_required" if empty and facts.counts.get("noscript", 0) > 0 else None
+
+
+def _shows(page: BlockingPage, facts: PageFacts, *, denied: bool) -> bool:
+    # A small login form with a CAPTCHA in it is a form to fill in, not an obstacle.
+    if page.in_forms and facts.counts.get(PASSWORD_SELECTOR, 0) > 0 and not denied:
+        return False
+    return any(facts.counts.get(selector, 0) > 0 for selector in page.selectors)
+
+
+def _sent_to(page: BlockingPage, facts: PageFacts, requested: str | None) -> bool:
+    """Whether the agent asked for another address and was sent to one of this page."""
+    if not page.path_words or requested is None or facts.url is None:
+        return False
+    target, arrived = _path_words(requested), _path_words(facts.url)
+    if target is None or arrived is None:
+        return False
+    return not page.path_words.isdisjoint(arrived) and page.path_words.isdisjoint(target)
+
+
+def _path_words(url: str) -> list[str] | None:
+    try:
+        segments = urlsplit(url[:8_192]).path[:2_000].lower().split("/")
+        return [segment.partition(".")[0] for segment in segments]
+    except ValueError:
+        return None
+
+
+_WALLS: Final[Mapping[str, BlockCode]] = {
+    "login": "auth_redirect",
+    "lone": "auth_redirect",
+    "captcha": "captcha",
+    "gate": "gate",
+    "code": "gate",
+}
+_REFUSED: Final[Mapping[int, BlockCode]] = {
+    401: "auth_redirect",
+    402: "gate",
+    403: "access_denied",
+    407: "auth_redirect",
+    451: "access_denied",
+    511: "auth_redirect",
+    429: "rate_limited",
+}
+
+
+def detect_wall(
+    wall: str,
+    *,
+    before: str,
+    fresh: bool,
+    asks_for_login: bool,
+    refused: int | None,
+) -> BlockCode | None:
+    """The code of what stands before a page that loaded well; `None` when nothing does.
+
+    `wall` is what the page shows, `before` what it showed before the call, `fresh` whether the
+    document came with the call, `asks_for_login` whether the agent went there to log in, and
+    `refused` the status of a request of the step that was refused to this visitor.
+    """
+    if refused is not None:
+        return _REFUSED.get(refused)
+    if not wall or (wall == before and not fresh):
+        return None
+    if wall in ("login", "lone") and asks_for_login:
+        return None
+    # A question that a click opened is the click's doing; one over a new page is the site's.
+    if wall == "gate" and not fresh:
+        return None
+    return _WALLS.get(wall)
+
+
+def find_block(
+    facts: PageFacts,
+    snapshot: PageSnapshot,
+    before: PageSnapshot | None,
+    requests: RequestLog,
+    *,
+    requested: str | None,
+    target: str,
+    blocked: bool,
+    notice: Notice | None = None,
+) -> BlockCode | None:
+    """The code of what blocks the agent; `None` when nothing does.
+
+    `requested` is the address that the agent navigated to, `target` the name of what it clicked,
+    and `blocked` whether it had been blocked before. What was on the page before the call, and did
+    not block, has not stopped the call. `notice` is what the page says of itself.
+    """
+    document = requests.document
+    fresh = document is not None or before is None
+    chain = () if document is None else document.redirects
+    if not fresh and not blocked:
+        assert before is not None
+        counts = {
+            name: n if name in ("*", "noscript") else max(0, n - before.counts.get(name, 0))
+            for name, n in facts.counts.items()
+        }
+        facts = replace(facts, counts=counts, status=None)
+    sent_from = requested if requested is not None else chain[0] if chain else None
+    block = detect_block(facts, requested=sent_from)
+    if block is not None:
+        return block
+    words = target if requested is None else requested.replace("/", " ").replace("-", " ")
+    wall = snapshot.wall
+    if wall == "digits":
+        # A short field for digits asks for many things; after a password it asks for a code.
+        wall = "code" if before is not None and _has_password(before) else ""
+    block = detect_wall(
+        wall,
+        before="" if before is None or blocked else before.wall,
+        fresh=fresh,
+        asks_for_login=bool(words) and asks_for_login(words),
+        refused=requests.own().refused,
+    )
+    if block is not None or notice is None or notice.block is None:
+        return block
+    if notice.kind == "login" and words and asks_for_login(words):
+        return None
+    sent = requests.submitted or requests.wrote
+    if notice.kind == "gate" and sent and not (before and _has_password(before)):
+        # Who hands in a form is told to look for the mail that confirms it.
+        return None
+    asked_for = notice.kind in ("login", "gate", "robot") and _shares_word(notice, words)
+    return None if asked_for else notice.block
+
+
+def _has_password(page: PageSnapshot) -> bool:
+    return page.wall in ("login", "lone") or any(secret for _, secret, _ in page.sendable)
+
+
+def _shares_word(notice: Notice, words: str) -> bool:
+    return any(len(word) > 3 and word in notice.words for word in plain(words).split())
