@@ -13,7 +13,7 @@ from typing import Any, Final
 from assay import __version__
 from assay.audit.checks import CHECKS
 from assay.audit.context import HALF, CheckContext
-from assay.audit.data import built_in, from_row
+from assay.audit.data import built_in, from_row, read_table
 from assay.audit.findings import Check, Finding, Sample
 from assay.audit.frames import AnswerFrame, measure_baseline, to_call
 from assay.audit.group_audit import GroupAudit
@@ -67,34 +67,10 @@ MARGIN: Final = 0.25
 """How much more of a kind must be recognised than of texts, which equal some forms by chance."""
 NO_ANSWER: Final = "I do not know."
 
-_TOKENS: Final = (
-    "token F1 as published compares bags of words: it dilutes alternatives and does not know a "
-    "denial; use `em` or `correct_at` where a spray must earn nothing"
-)
-_REPEATED: Final = (
-    "a response without a box, tag or phrase is read by its last number, as documented, and the "
-    "reward is not given the question; extraction='anchored' refuses it"
-)
-_ASSISTANTBENCH: Final = (
-    "parity with BrowserGym's AssistantBench scorer, which pays numbers by the logarithm of their "
-    "ratio (negative ones the other way round, so that some earn more than 1) and texts by words"
-)
 ACCEPTED: Final[Mapping[str, Mapping[str, str]]] = {
-    "qa_f1_reward": dict.fromkeys(
-        ("or_list", "negation", "retraction", "foreign_denial"), _TOKENS
-    ),
-    "assistantbench_reward": dict.fromkeys(
-        ("near_misses_refused", "lazy_constant", "range", "or_list", "negation", "retraction",
-         "foreign_denial"),
-        _ASSISTANTBENCH,
-    ),
-    "math_equal_reward": {"prompt_echo": _REPEATED},
-    "environment_reward": {
-        "after_done":
-            "it repeats the world's own word, and a run ends an episode when its world is done; "
-            "what a world pays later is the world's to mend",
-    },
-}  # fmt: skip
+    reward: {check: row["reason"] for row in rows for check in row["checks"]}
+    for reward, rows in read_table("accepted").items()
+}
 """Reasons by check, for the predefined rewards.
 
 An accepted finding is shown with its reason and does not close the gate. A flaw is not accepted

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from assay.ledger.windows import StepSummary
+from assay.viewer.words import TABLES
 
 Shade: TypeAlias = Literal["n4", "n3", "n2", "n1", "z", "p1", "p2", "p3", "p4", "none"]
 """A class of the style sheet: orange below zero, blue above, hatched for none."""
@@ -15,29 +16,8 @@ Mark: TypeAlias = Literal[
     "contract fail", "nothing",
 ]  # fmt: skip
 
-GLYPHS: dict[Mark, str] = {
-    "": "",
-    "reset": "○",
-    "failure": "×",
-    "blocked": "⊘",
-    "loop": "↻",
-    "recovered": "↑",
-    "ungated": "!",
-    "contract pass": "✓",
-    "contract fail": "✗",
-    "nothing": "∅",
-}
-MEANINGS: dict[Mark, str] = {
-    "reset": "where the episode begins",
-    "failure": "the call failed",
-    "blocked": "something stood in the way",
-    "loop": "a repeated call",
-    "recovered": "what had failed before was achieved",
-    "ungated": "a risky action without its gate",
-    "contract pass": "the outcome contract passed",
-    "contract fail": "the outcome contract failed",
-    "nothing": "nothing happened",
-}
+GLYPHS: dict[Mark, str] = TABLES["glyphs"]
+MEANINGS: dict[Mark, str] = TABLES["meanings"]
 """Each mark in words."""
 FAILURES: frozenset[Mark] = frozenset({"failure", "blocked", "ungated", "contract fail", "nothing"})
 _CLASS_MARKS: dict[str, Mark] = {

@@ -14,12 +14,12 @@ from assay.report.causes import RULES, SUGGESTIONS, Cause
 from assay.schema.evidence import StepEvents
 from assay.schema.step_score import SENTENCES
 
-_TABLES: dict[str, dict[str, Any]] = tomllib.loads(
+TABLES: dict[str, dict[Any, Any]] = tomllib.loads(
     files(__package__).joinpath("words.toml").read_text(encoding="utf-8")
 )
-WORDS: dict[str, str] = _TABLES["words"]
-ENDINGS: dict[str, str] = _TABLES["endings"]
-VERDICTS: dict[str, str] = _TABLES["verdicts"]
+WORDS: dict[str, str] = TABLES["words"]
+ENDINGS: dict[str, str] = TABLES["endings"]
+VERDICTS: dict[str, str] = TABLES["verdicts"]
 BAD_EVENTS = frozenset({"failed_writes", "failed_reads", "rejected", "pending"})
 
 
@@ -33,7 +33,7 @@ def _describe_cause(cause: Cause) -> str:
 
 
 CAUSES: dict[str, str] = {cause: _describe_cause(cause) for cause in SUGGESTIONS}
-CLASSES: dict[str, str] = _TABLES["classes"]
+CLASSES: dict[str, str] = TABLES["classes"]
 
 
 def event_sentences(events: Any) -> tuple[tuple[str, bool], ...]:
@@ -46,12 +46,12 @@ def event_sentences(events: Any) -> tuple[tuple[str, bool], ...]:
     sentences: list[tuple[str, bool]] = []
     status = events.get("status")
     if isinstance(status, int) and not isinstance(status, bool):
-        words = _TABLES["statuses"].get(str(status), "refused" if status >= 400 else "answered")
+        words = TABLES["statuses"].get(str(status), "refused" if status >= 400 else "answered")
         sentences.append((f"the site answered {status}: {words}", status >= 400))
     for name in StepEvents._fields:
         n = events.get(name)
-        if name in _TABLES["events"] and isinstance(n, int) and not isinstance(n, bool) and n:
-            one, many = _TABLES["events"][name]
+        if name in TABLES["events"] and isinstance(n, int) and not isinstance(n, bool) and n:
+            one, many = TABLES["events"][name]
             sentences.append((one if n == 1 else many.format(n=f"{n:,}"), name in BAD_EVENTS))
     holds = events.get("kept")
     if isinstance(holds, bool):
@@ -63,11 +63,11 @@ def event_sentences(events: Any) -> tuple[tuple[str, bool], ...]:
 def code_sentence(code: str, value: str = "") -> str:
     """The sentence for a code of a step, or for the value of one; empty for any other text."""
     if code in ("gate", "effect") and value:
-        return str(_TABLES[f"{code}s"].get(value, ""))
+        return str(TABLES[f"{code}s"].get(value, ""))
     if code in ("error", "block") and value:
         return SENTENCES.get(f"{code}_{value}", "")
     for table in ("classes", "strengths", "outcome"):
-        if code in _TABLES[table]:
-            return str(_TABLES[table][code])
+        if code in TABLES[table]:
+            return str(TABLES[table][code])
     sentence = SENTENCES.get(code, "")
     return sentence.replace("{n}", "so many")
