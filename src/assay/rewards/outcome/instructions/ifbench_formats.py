@@ -19,6 +19,7 @@ from assay.rewards.outcome.instructions.texts import (
     sentences,
     tokens,
     without_punctuation,
+    word_list,
 )
 
 _PAIRS: Final = {")": "(", "]": "[", "}": "{"}
@@ -28,16 +29,8 @@ _OPTION: Final = re.compile(r"[A-Ea-e][.|)]\s*\w")
 _DATE: Final = re.compile(r"(\d{4})-(\d{2})-(\d{2})$", re.ASCII)
 _DAYS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _SPECIAL: Final = re.compile(r"[^\w\s]")
-CAPITALS: Final = tuple(
-    """
-    Reykjavik Helsinki Oslo Tallinn Stockholm Riga Moscow Copenhagen Vilnius Minsk Dublin Berlin
-    Amsterdam Warsaw London Brussels Prague Luxembourg Paris Vienna Bratislava Budapest Vaduz
-    Chisinau Bern Ljubljana Zagreb
-    """.split()
-)
-_MINOR: Final = frozenset(
-    "a an the and but for nor or so yet as at by in of off on per to up via with from".split()
-)
+CAPITALS: Final = tuple(word_list("capitals"))
+_MINOR: Final = frozenset(word_list("minor_words"))
 
 
 # Brackets and quotation marks

@@ -27,31 +27,14 @@ from assay.rewards.outcome.instructions.texts import (
     sentences,
     tokens,
     without_punctuation,
+    word_list,
 )
 
-NAMES: Final = tuple(
-    """
-    Emma Liam Sophia Jackson Olivia Noah Ava Lucas Isabella Mason Mia Ethan Charlotte Alexander
-    Amelia Benjamin Harper Leo Zoe Daniel Chloe Samuel Lily Matthew Grace Owen Abigail Gabriel Ella
-    Jacob Scarlett Nathan Victoria Elijah Layla Nicholas Audrey David Hannah Christopher Penelope
-    Thomas Nora Andrew Aria Joseph Claire Ryan Stella Jonathan
-    """.split()
-)
+NAMES: Final = tuple(word_list("names"))
 """The names that the instruction lists."""
 CONJUNCTIONS: Final = frozenset("and but for nor or so yet".split())
-PERSONAL: Final = frozenset(
-    """
-    i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his
-    himself she her hers herself it its itself they them their theirs themselves
-    """.split()
-)
-PRONOUNS: Final = PERSONAL | frozenset(
-    """
-    this that these those who whom whose which what whoever whomever whatever whichever anybody
-    anyone anything everybody everyone everything nobody nothing somebody someone something each
-    either neither both all some any none
-    """.split()
-)
+PERSONAL: Final = frozenset(word_list("personal_pronouns"))
+PRONOUNS: Final = PERSONAL.union(word_list("other_pronouns"))
 _VOWELS: Final = frozenset("aeiou")
 _CLUSTER: Final = re.compile(r"[bcdfghjklmnpqrstvwxyz]{2}")
 _JAPANESE: Final = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
