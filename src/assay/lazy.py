@@ -1,8 +1,9 @@
-"""Packages whose names are imported when they are first used."""
+"""What a package holds and reads late: names that are imported when used, and tables in TOML."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -30,3 +31,13 @@ def lazy_names(
         return sorted([*home_of, *modules])
 
     return getattribute, names, sorted(home_of)
+
+
+@cache
+def package_table(package: str, name: str) -> dict[str, Any]:
+    """What the file `name.toml` of the package holds, read once."""
+    # Imported here, as most that import this module read no table.
+    import tomllib
+    from importlib.resources import files
+
+    return tomllib.loads(files(package).joinpath(f"{name}.toml").read_text("utf-8"))

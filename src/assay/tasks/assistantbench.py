@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import importlib
 import json
-import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from assay.errors import BadParameter, BadRecord, MissingExtra
+from assay.lazy import package_table
 from assay.schema.task import Task
 from assay.tasks.jsonl import read_rows
 
@@ -111,8 +110,7 @@ authors of AssistantBench judged in 2024 how soon an answer goes out of date.
 @cache
 def _classes() -> dict[str, Staleness]:
     """The class of staleness by the beginning of a task's id."""
-    text = files(__package__).joinpath("assistantbench.toml").read_text(encoding="utf-8")
-    table: dict[Staleness, str] = tomllib.loads(text)  # type: ignore[assignment]  # our own file
+    table: dict[Any, str] = package_table(__package__, "assistantbench")
     return {prefix: kind for kind, ids in table.items() for prefix in ids.split()}
 
 

@@ -5,18 +5,15 @@ A page shows the sentence when a word is pointed at, and all of its words under 
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Any
 
+from assay.lazy import package_table
 from assay.report.causes import RULES, SUGGESTIONS, Cause
 from assay.schema.evidence import StepEvents
 from assay.schema.step_score import SENTENCES
 
-TABLES: dict[str, dict[Any, Any]] = tomllib.loads(
-    files(__package__).joinpath("words.toml").read_text(encoding="utf-8")
-)
+TABLES: dict[str, dict[Any, Any]] = package_table(__package__, "words")
 WORDS: dict[str, str] = TABLES["words"]
 ENDINGS: dict[str, str] = TABLES["endings"]
 VERDICTS: dict[str, str] = TABLES["verdicts"]

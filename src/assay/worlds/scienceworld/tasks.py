@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any, Literal, get_args
 
 from assay.errors import BadParameter
+from assay.lazy import package_table
 from assay.schema.task import Task
 
 Split = Literal["train", "dev", "test"]
@@ -45,9 +44,7 @@ class ScienceTask:
         return range(*ends[split])
 
 
-_TABLE: Mapping[str, Any] = tomllib.loads(
-    files(__package__).joinpath("tasks.toml").read_text(encoding="utf-8")
-)
+_TABLE: Mapping[str, Any] = package_table(__package__, "tasks")
 TOPICS: tuple[ScienceTask, ...] = tuple(ScienceTask(*row) for row in _TABLE["tasks"])
 GOLD_MOVES: Mapping[str, int] = _TABLE["gold_moves"]
 """Moves of a recorded gold path, for the tasks whose path takes more than the usual hundred."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import string
-import tomllib
 from bisect import bisect_right
-from importlib.resources import files
 from typing import Final
+
+from assay.lazy import package_table
 
 DOT: Final = "\ue000"
 """Stands for a full stop that ends no sentence."""
@@ -71,7 +71,7 @@ def word_list(name: str) -> list[str]:
     return words.split()
 
 
-_TABLE: Final = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
+_TABLE: Final = package_table(__package__, "words")
 STOP_WORDS: Final = frozenset(word_list("stop_words"))
 """English function words, and the pieces that a contraction leaves between its marks."""
 

@@ -1,22 +1,19 @@
-"""The table of functions, constants and operators: what a notation needs is one row,
-of a function in `functions.toml`.
+"""The tables of functions (`functions.toml`), constants and operators: a notation is one row.
 
 A row says how a function is written, how many arguments it takes, its rule over the rationals,
 its rules over the real and the complex numbers, and what its arguments stand for. The reader, the
-arithmetic and the sample points all look here; a name that is in no row is an
-unknown function.
+arithmetic and the sample points all look here; a name that is in no row is an unknown function.
 """
 
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from importlib.resources import files
 from typing import Any, Final, Literal, TypeAlias
 
+from assay.lazy import package_table
 from assay.rewards.outcome.maths.compute import complexes, decimals, rationals
 from assay.rewards.outcome.maths.compute.complexes import Complex
 from assay.rewards.outcome.maths.compute.decimals import ONE, PI, ZERO, E
@@ -77,10 +74,7 @@ def _row(written: str, arity: Sequence[int] = (1, 1), **entries: Any) -> Functio
 
 
 FUNCTIONS: Final = {
-    name: _row(**entries)
-    for name, entries in tomllib.loads(
-        files(__package__).joinpath("functions.toml").read_text(encoding="utf-8")
-    ).items()
+    name: _row(**entries) for name, entries in package_table(__package__, "functions").items()
 }
 """Name of a function to its row."""
 
