@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from assay.rewards.outcome.instructions.check import Arguments, Decision
+from assay.rewards.outcome.instructions.check import Arguments, Decision, checks_of
 from assay.rewards.outcome.instructions.texts import (
     PUNCTUATION,
     is_emoji,
