@@ -20,15 +20,7 @@ GLYPHS: dict[Mark, str] = TABLES["glyphs"]
 MEANINGS: dict[Mark, str] = TABLES["meanings"]
 """Each mark in words."""
 FAILURES: frozenset[Mark] = frozenset({"failure", "blocked", "ungated", "contract fail", "nothing"})
-_CLASS_MARKS: dict[str, Mark] = {
-    "failure": "failure",
-    "blocked": "blocked",
-    "repeat": "loop",
-    "recovered": "recovered",
-    "destructive_ungated": "ungated",
-    "contract_pass": "contract pass",
-    "contract_fail": "contract fail",
-}
+_CLASS_MARKS: dict[str, Mark] = TABLES["class_marks"]
 _SHADES: tuple[tuple[float, Shade], ...] = (
     (-0.7, "n4"), (-0.4, "n3"), (-0.15, "n2"), (-0.0005, "n1"),
     (0.0005, "z"), (0.15, "p1"), (0.4, "p2"), (0.7, "p3"),

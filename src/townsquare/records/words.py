@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.lazy import package_table
 
-_LISTS: dict[str, list[str]] = package_table(__package__, "words")
+_LISTS = package_table(__package__, "words")
 FIRST_NAMES = _LISTS["first_names"]
 LAST_NAMES = _LISTS["last_names"]
 STREETS = _LISTS["streets"]
