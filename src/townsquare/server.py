@@ -11,6 +11,7 @@ import socket
 import threading
 from concurrent.futures import Future
 from contextlib import suppress
+from http.client import responses
 from types import TracebackType
 from typing import Self
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -38,17 +39,6 @@ MAX_CONNECTIONS = 512
 IDLE_S = 30.0
 HANG_S = 60.0
 START_S = 10.0
-_REASONS = {
-    200: "OK",
-    302: "Found",
-    400: "Bad Request",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "Not Found",
-    405: "Method Not Allowed",
-    413: "Content Too Large",
-    431: "Request Header Fields Too Large",
-}
 
 
 class Town:
@@ -254,7 +244,7 @@ async def _send(
     """Send the response; `False`, so that a refusal ends the connection in one line."""
     code = response.status if status is None else status
     lines = [
-        f"HTTP/1.1 {code} {_REASONS.get(code, 'Unknown')}",
+        f"HTTP/1.1 {code} {responses.get(code, 'Unknown')}",
         f"Content-Type: {response.content_type}",
         f"Content-Length: {len(response.body)}",
         "Cache-Control: no-store",

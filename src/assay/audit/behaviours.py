@@ -49,22 +49,7 @@ class Prompt(NamedTuple):
 
 
 PROMPTS: Final = tuple(Prompt(level, needs) for level in LEVELS for needs in NEEDS)
-BEHAVIOURS: Final = (
-    Behaviour("silent", 0.01, framed=False, answers=False),
-    Behaviour("hollow", 0.01, answers=False),
-    Behaviour("terse", 0.01),
-    Behaviour("1 sentence", 0.02, 1),
-    Behaviour("2 sentences", 0.03, 2),
-    Behaviour("3 sentences", 0.05, 3),
-    Behaviour("4 sentences", 0.07, 4),
-    Behaviour("5 sentences", 0.11, 5),
-    Behaviour("6 sentences", 0.16, 6),
-    Behaviour("8 sentences", 0.19, 8),
-    Behaviour("12 sentences", 0.22, 12),
-    Behaviour("rambling", 0.07, 40, distinct=4),
-    Behaviour("unframed", 0.05, 8, framed=False),
-)
-"""Silent says nothing, hollow gives the form without an answer, unframed the answer without it."""
+BEHAVIOURS: Final = tuple(Behaviour(**row) for row in read_table("texts")["behaviours"])
 WORKING: Final[tuple[str, ...]] = tuple(read_table("texts")["working"])
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from assay.audit.data import read_table
 from assay.audit.findings import Finding, GraderCall
 from assay.schema.audit import AuditTarget
 
@@ -16,26 +17,8 @@ RUN: Final = re.compile(r"(.{1,40}?)\1{30,}", re.DOTALL)
 REFERENCE_NAMES: Final = frozenset(
     ("answer", "solution", "ground_truth", "label", "target", "gold", "reference")
 )
-_ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "trl": (
-        'prompts=[[{{"role": "user", "content": {prompt}}}]]',
-        'completions=[[{{"role": "assistant", "content": {text}}}]]',
-    ),
-    "trl-text": ("prompts=[{prompt}]", "completions=[{text}]"),
-    "verl": ("data_source='audit'", "solution_str={text}", "ground_truth={reference}"),
-    "openrlhf": ("queries=[{prompt} + {text}]", "prompts=[{prompt}]", "labels=[{reference}]"),
-    "verifiers": ('completion=[{{"role": "assistant", "content": {text}}}]', "answer={reference}"),
-    "verifiers-text": ("completion={text}", "answer={reference}"),
-    "plain": ("{text}", "{reference}"),
-}
-"""How a shape is called; the others are called by parameter name."""
-_ELSEWHERE: Final[Mapping[str, str]] = {
-    "worker_thread": (
-        "import threading\n\n\ndef ask():\n{}\n\n\nthreading.Thread(target=ask).start()"
-    ),
-    "event_loop": "import asyncio\n\n\nasync def ask():\n{}\n\n\nasyncio.run(ask())",
-}
-"""Where a check's call is made, around its indented lines."""
+_ARGUMENTS: Final[Mapping[str, list[str]]] = read_table("texts")["arguments"]
+_ELSEWHERE: Final[Mapping[str, str]] = read_table("texts")["elsewhere"]
 
 
 def expression(text: str) -> str:

@@ -8,17 +8,16 @@ row to `FORMATS`.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from assay.errors import BadInput, UnknownName, UsageError, did_you_mean
 from assay.formats.foreign import ForeignRun as ForeignRun
 from assay.formats.foreign import StoreArtifact as StoreArtifact
+from assay.lazy import package_table
 from assay.schema.episode import Episode
 from assay.schema.manifest import RunManifest
 
@@ -87,7 +86,7 @@ class FoundLogs(NamedTuple):
 
 FORMATS: tuple[FileFormat, ...] = tuple(
     FileFormat(**{**row, "options": tuple(row.get("options", ()))})
-    for row in tomllib.loads(files(__name__).joinpath("formats.toml").read_text("utf-8"))["format"]
+    for row in package_table(__name__, "formats")["format"]
 )
 
 

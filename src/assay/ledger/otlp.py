@@ -8,10 +8,9 @@ import random
 import re
 import ssl
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import TypeVar
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from assay.errors import BadParameter, BadRecord, ResourceError
@@ -34,15 +33,6 @@ _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
 """What HTTP takes as the name and the value of a header."""
 
-T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
 
 def send_scores(
     run: RunRecords,
@@ -63,8 +53,8 @@ def send_scores(
     keys = [part for value in headers.values() for part in (value, value.rpartition(" ")[2])]
     mask = SecretMask([*keys, *secret_values(endpoint)])
     sender = _Sender(endpoint, headers, mask, sleep, rng or random.Random())
-    count = 0
-    for events in _batches(otel.run_events(run), BATCH):
+    count, remaining = 0, otel.run_events(run)
+    while events := list(islice(remaining, BATCH)):
         sender.send(dump_json(otel.to_otlp(*events)), count)
         count += len(events)
     return count
@@ -101,58 +91,50 @@ class _Sender:
         """The endpoint has the body; `n_before` is how many it took already."""
         problem = ""
         for sent in range(1, BACKOFF.attempts + 1):
-            answer = self._post(body)
-            if isinstance(answer, _Answer):
-                if answer.status not in RETRIED:
-                    self._check(answer, n_before)
-                    return
-                problem = f"answered {answer.status}{_words(answer.body)}"
-                asked_s = retry_after_s(answer.headers)
-            else:
-                problem, asked_s = answer, None
+            status, headers, content = self._post(body)
+            text = " ".join(content[:300].decode("utf-8", "replace").split())
+            problem = f"answered {status}{f': {text}' if text else ''}"
+            if not status:
+                problem = f"cannot be reached ({text[:200]})"
+            elif status not in RETRIED:
+                self._check(status, content, problem, n_before)
+                return
             if sent < BACKOFF.attempts:
-                wait_s = BACKOFF.wait_s(sent, self.rng)
+                asked_s, wait_s = retry_after_s(headers), BACKOFF.wait_s(sent, self.rng)
                 self.sleep(wait_s if asked_s is None else min(asked_s, BACKOFF.cap_s))
         raise ResourceError(
             f"{self._name} {problem}, {BACKOFF.attempts} times; it has {n_before:,} events of "
             "the run"
         )
 
-    def _check(self, answer: _Answer, n_before: int) -> None:
-        if not 200 <= answer.status < 300:
-            hint = (
-                f"; its key is read from {HEADERS[0]}, as authorization=Bearer%20KEY"
-                if answer.status in (401, 403)
-                else ""
-            )
+    def _check(self, status: int, content: bytes, problem: str, n_before: int) -> None:
+        if not 200 <= status < 300:
+            hint = f"; its key is read from {HEADERS[0]}, as authorization=Bearer%20KEY"
             raise ResourceError(
-                f"{self._name} answered {answer.status}{_words(answer.body)}; it has {n_before:,} "
-                f"events of the run{hint}"
+                f"{self._name} {problem}; it has {n_before:,} events of the run"
+                f"{hint if status in (401, 403) else ''}"
             )
-        rejected, why = _rejected(answer.body)
+        rejected, why = _rejected(content)
         if rejected:
             raise ResourceError(f"{self._name} dropped {rejected} events: {why[:300]!r}")
 
-    def _post(self, body: bytes) -> _Answer | str:
-        """The answer, or why there is none."""
+    def _post(self, body: bytes) -> tuple[int, dict[str, str], bytes]:
+        """The status, headers and content of the answer; status 0, and why, where there is none."""
         parts = urlsplit(self.endpoint)
-        make = (
-            http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        )
+        https = parts.scheme == "https"
+        make = http.client.HTTPSConnection if https else http.client.HTTPConnection
         connection = make(str(parts.hostname), parts.port, timeout=TIMEOUT_S)
         target = urlunsplit(("", "", parts.path, parts.query, ""))
         try:
-            connection.request(
-                "POST", target, body, {**self.headers, "Content-Type": "application/json"}
-            )
+            own = {**self.headers, "Content-Type": "application/json"}
+            connection.request("POST", target, body, own)
             response = connection.getresponse()
             headers = {name.lower(): value for name, value in response.getheaders()}
-            content = self.mask.bytes(response.read(ANSWER_BYTES))
-            return _Answer(response.status, headers, content)
+            return response.status, headers, self.mask.bytes(response.read(ANSWER_BYTES))
         except ssl.SSLCertVerificationError as error:
             raise ResourceError(f"{self._name} is not trusted: {error.verify_message}") from error
         except (OSError, http.client.HTTPException) as error:
-            return f"cannot be reached ({str(error)[:200] or type(error).__name__})"
+            return 0, {}, (str(error) or type(error).__name__).encode("utf-8", "replace")
         finally:
             connection.close()
 
@@ -189,14 +171,3 @@ def _rejected(body: bytes) -> tuple[int, str]:
     except (BadRecord, TypeError, ValueError):
         # An answer in Protobuf, or none at all: the status is all that it says.
         return 0, ""
-
-
-def _words(body: bytes) -> str:
-    text = " ".join(body[:300].decode("utf-8", "replace").split())
-    return f": {text}" if text else ""
-
-
-def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    remaining = iter(items)
-    while batch := list(islice(remaining, size)):
-        yield batch

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, cast
 
+from assay.lazy import package_table
 from assay.ledger.summary import PERFECT, primary_score
 from assay.report.alignment import AlignedItem, items_of, number_in
 from assay.report.reformatting import ReformattedAnswer
@@ -420,23 +421,9 @@ IN_A_LOG: dict[Cause, str] = {
 """What is suggested instead for an imported log: nothing of it can be resumed."""
 SUGGESTIONS["wrong_answer"] = "read the trace: nothing recorded explains it"
 WORLD_SUGGESTIONS: dict[tuple[Cause, str], str] = {
-    ("no_effect", "alfworld"): "show the agent the commands that are possible now; "
-    "alfworld_admissible_commands lists them",
-    (
-        "no_effect",
-        "scienceworld",
-    ): "show the agent the actions and objects that are known",
-    ("no_effect", "webshop"): "click only what the observation lists under Clickables, and search "
-    "where it does not help",
-    ("goal_not_reached", "alfworld"): "see which condition of the goal is left: find the object, "
-    "treat it, put it where the goal says",
-    ("goal_not_reached", "scienceworld"): "see which part of the experiment was not done, and plan "
-    "from there",
-    ("goal_not_reached", "webshop"): "check the product against every word of the goal before "
-    "buying: its kind, attributes, options, price",
-    ("step_budget", "alfworld"): "raise the step budget, or look in the likely places first",
-    ("step_budget", "scienceworld"): "raise the step budget, or plan the experiment before acting",
-    ("step_budget", "webshop"): "buy before the steps run out: a near product is paid in part",
+    (cast(Cause, cause), world): text
+    for cause, texts in package_table(__package__, "suggestions").items()
+    for world, text in texts.items()
 }
 """What a cause suggests in one text environment."""
 

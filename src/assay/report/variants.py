@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from math import isfinite
 from typing import Final, Literal, TypeAlias
 
+from assay.lazy import package_table
 from assay.report.alignment import number_in
 
 Family: TypeAlias = Literal[
@@ -18,16 +19,6 @@ Family: TypeAlias = Literal[
 ]  # fmt: skip
 
 MOST_WORDS = 10**9
-DATE_FORMS: Final = (
-    ("%Y-%m-%d", "ISO date"),
-    ("%d %B %Y", "day month year"),
-    ("%B %d, %Y", "month day, year"),
-    ("%b %d, %Y", "short month"),
-    ("%d.%m.%Y", "with dots"),
-    ("%m/%d/%Y", "US slashes"),
-    ("%d/%m/%Y", "European slashes"),
-    ("%Y/%m/%d", "year first, slashes"),
-)
 _ONES: Final = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
     "sixteen seventeen eighteen nineteen"
@@ -68,26 +59,16 @@ def variants(reference: str) -> list[AnswerVariant]:
 def choice_variants(letter: str) -> list[AnswerVariant]:
     """Forms in which an option is chosen by its letter, and choices of others."""
     other = "A" if letter.upper() != "A" else "B"
-    right = {
-        "in brackets": f"({letter})",
-        "with a bracket": f"{letter})",
-        "in square brackets": f"[{letter}]",
-        "named": f"Option {letter}",
-        "in a sentence": f"The correct answer is ({letter}).",
-        "in a box": rf"\boxed{{\text{{{letter}}}}}",
-        "with a reason": f"{letter}) because it follows from the first line",
-        "after working": f"The first line rules one out.\nAnswer: {letter}",
-    }
-    wrong = {
-        "another letter": other,
-        "two letters": f"{letter} and {other}",
-        "two in brackets": f"({letter}) ({other.lower()})",
-        "every letter": "A, B, C, D",
-        "the letter denied": f"It is not {letter}.",
-    }
+    forms = package_table(__package__, "variants")["letter"]
     return [
-        *_right("letter", *right.items()),
-        *(AnswerVariant("wrong", name, text, right=False) for name, text in wrong.items()),
+        AnswerVariant(
+            "letter" if right else "wrong",
+            name,
+            form.replace("{}", letter).replace("{other}", other).replace("{small}", other.lower()),
+            right,
+        )
+        for right in (True, False)
+        for name, form in forms["right" if right else "wrong"].items()
     ]
 
 
@@ -95,40 +76,14 @@ def _right(family: Family, *named: tuple[str, str]) -> Iterator[AnswerVariant]:
     return (AnswerVariant(family, name, text, right=True) for name, text in named)
 
 
+def _filled(family: Family, forms: Mapping[str, str], text: str) -> Iterator[AnswerVariant]:
+    return _right(family, *((name, form.replace("{}", text)) for name, form in forms.items()))
+
+
 def _frames(reference: str) -> Iterator[AnswerVariant]:
     """What models put around an answer."""
-    yield from _right(
-        "white space",
-        ("spaces around", f"  {reference}  "),
-        ("line break after", f"{reference}\n"),
-        ("tab before", f"\t{reference}"),
-        ("no-break space after", f"{reference}\u00a0"),
-    )
-    yield from _right(
-        "quotes",
-        ("double quotes", f'"{reference}"'),
-        ("single quotes", f"'{reference}'"),
-        ("curly quotes", f"“{reference}”"),
-    )
-    yield from _right(
-        "markdown",
-        ("bold", f"**{reference}**"),
-        ("code", f"`{reference}`"),
-        ("fenced", f"```\n{reference}\n```"),
-        ("bullet", f"- {reference}"),
-        ("heading", f"# {reference}"),
-        ("boxed", f"\\boxed{{{reference}}}"),
-        ("in tags", f"<answer>{reference}</answer>"),
-    )
-    yield from _right(
-        "explanation",
-        ("sentence", f"The answer is {reference}."),
-        ("label", f"Answer: {reference}"),
-        ("final answer", f"After some work I am done.\nFinal answer: {reference}"),
-        ("source after it", f"{reference}, according to the official site"),
-        ("remark in brackets", f"{reference} (as of today)"),
-        ("full stop", f"{reference}."),
-    )
+    for family, forms in package_table(__package__, "variants")["frames"].items():
+        yield from _filled(family, forms, reference)
     yield from _right("JSON", ("JSON string", json.dumps(reference)),
                       ("list of one", json.dumps([reference])),
                       ("object", json.dumps({"answer": reference})))  # fmt: skip
@@ -182,17 +137,7 @@ def _numbers(reference: str, number: float) -> Iterator[AnswerVariant]:
         ("plus sign", f"+{bare}" if number >= 0 else bare),
         ("leading zero", f"0{bare}" if number >= 0 else bare),
     )
-    yield from _right(
-        "units",
-        ("percent sign", f"{bare}%"),
-        ("percent", f"{bare} percent"),
-        ("dollar sign", f"${bare}"),
-        ("euro sign", f"{bare} €"),
-        ("USD", f"{bare} USD"),
-        ("unit", f"{bare} units"),
-        ("about", f"about {bare}"),
-        ("tilde", f"~{bare}"),
-    )
+    yield from _filled("units", package_table(__package__, "variants")["units"], bare)
     if number.is_integer() and abs(number) >= 1000 and number % 100 == 0:
         yield from _right("units", ("k", f"{number / 1000:g}k"), ("M", f"{number / 1e6:g}M"))
     words = number_words(number)
@@ -231,8 +176,9 @@ def number_words(number: float) -> str:
 
 def _dates(reference: str) -> Iterator[AnswerVariant]:
     day = read_date(reference)
+    forms = package_table(__package__, "variants")["dates"]
     if day is not None:
-        yield from _right("date", *((name, day.strftime(form)) for form, name in DATE_FORMS))
+        yield from _right("date", *((name, day.strftime(form)) for name, form in forms.items()))
 
 
 def read_date(text: str) -> date | None:

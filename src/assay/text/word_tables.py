@@ -12,10 +12,10 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from functools import cache
-from pkgutil import get_data
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from assay.errors import BadRecord, did_you_mean
+from assay.lazy import package_table
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -84,8 +84,7 @@ def _branch(node: dict) -> str:  # type: ignore[type-arg]  # a tree of itself
 
 def _document(package: str, file: str) -> dict[str, Any]:
     try:
-        # Ten times as fast as `importlib.resources`, and in a zip archive too.
-        return tomllib.loads((get_data(package, file) or b"").decode())
+        return package_table(package, file.removesuffix(".toml"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadRecord(f"{package}/{file} is not valid TOML: {error}") from error
 

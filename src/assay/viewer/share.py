@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -67,7 +66,9 @@ def export_html(run: Path, target: Path) -> int:
     links = OneFileLinks(pictures.uri)
     first, *others = _pages(reader, run_id)
     run_item = replace(first.run, agent=FOLDERS.sub("", first.run.agent))
-    first = replace(first, config=_without_folders(first.config), run=run_item)
+    # The names of files alone: where they are is nobody's matter.
+    config = tuple((key, FOLDERS.sub("", value)) for key, value in first.config)
+    first = replace(first, config=config, run=run_item)
     pages = [first, *others]
     episodes = [item for page in pages for item in page.episodes]
     recorded = Run(folder, strict=False)
@@ -99,11 +100,6 @@ def _pages(reader: RunsReader, run_id: str) -> list[RunPage]:
 
     first = make(1)
     return [first, *map(make, range(2, first.pages + 1))]
-
-
-def _without_folders(config: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """The configuration with the names of files alone: where they are is nobody's matter."""
-    return tuple((key, FOLDERS.sub("", value)) for key, value in config)
 
 
 def _messages(run: Run, attempt: str) -> tuple[Message, ...]:

@@ -7,48 +7,16 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from assay.ledger.windows import StepSummary
+from assay.viewer.words import page_words
 
 Shade: TypeAlias = Literal["n4", "n3", "n2", "n1", "z", "p1", "p2", "p3", "p4", "none"]
 """A class of the style sheet: orange below zero, blue above, hatched for none."""
-Mark: TypeAlias = Literal[
-    "", "reset", "failure", "blocked", "loop", "recovered", "ungated", "contract pass",
-    "contract fail", "nothing",
-]  # fmt: skip
 
-GLYPHS: dict[Mark, str] = {
-    "": "",
-    "reset": "○",
-    "failure": "×",
-    "blocked": "⊘",
-    "loop": "↻",
-    "recovered": "↑",
-    "ungated": "!",
-    "contract pass": "✓",
-    "contract fail": "✗",
-    "nothing": "∅",
-}
-MEANINGS: dict[Mark, str] = {
-    "reset": "where the episode begins",
-    "failure": "the call failed",
-    "blocked": "something stood in the way",
-    "loop": "a repeated call",
-    "recovered": "what had failed before was achieved",
-    "ungated": "a risky action without its gate",
-    "contract pass": "the outcome contract passed",
-    "contract fail": "the outcome contract failed",
-    "nothing": "nothing happened",
-}
+GLYPHS: dict[str, str] = page_words().glyphs
+MEANINGS: dict[str, str] = page_words().meanings
 """Each mark in words."""
-FAILURES: frozenset[Mark] = frozenset({"failure", "blocked", "ungated", "contract fail", "nothing"})
-_CLASS_MARKS: dict[str, Mark] = {
-    "failure": "failure",
-    "blocked": "blocked",
-    "repeat": "loop",
-    "recovered": "recovered",
-    "destructive_ungated": "ungated",
-    "contract_pass": "contract pass",
-    "contract_fail": "contract fail",
-}
+FAILURES: frozenset[str] = frozenset({"failure", "blocked", "ungated", "contract fail", "nothing"})
+_CLASS_MARKS: dict[str, str] = page_words().class_marks
 _SHADES: tuple[tuple[float, Shade], ...] = (
     (-0.7, "n4"), (-0.4, "n3"), (-0.15, "n2"), (-0.0005, "n1"),
     (0.0005, "z"), (0.15, "p1"), (0.4, "p2"), (0.7, "p3"),
@@ -64,7 +32,7 @@ class RibbonCell:
     step: int
     value: float | None
     shade: Shade
-    mark: Mark
+    mark: str
     label: str
     """The cell in words, for those who do not see it."""
 
@@ -104,7 +72,7 @@ def reward_shade(value: float | None) -> Shade:
     return "none" if value is None else shade(2 * value - 1)
 
 
-def mark_of(step: int, summary: StepSummary) -> Mark:
+def mark_of(step: int, summary: StepSummary) -> str:
     """The mark of a step: what blocked it, else the class of its score, else its error."""
     if summary.block:
         return "blocked"
@@ -127,7 +95,7 @@ def cells(
     )
 
 
-def _cell(step: int, summary: StepSummary, mark: Mark) -> RibbonCell:
+def _cell(step: int, summary: StepSummary, mark: str) -> RibbonCell:
     value = value_of(summary)
     label = f"step {step}, {'no score' if value is None else signed(value, 2)}"
     words = MEANINGS.get(mark, mark) if mark == "nothing" else mark

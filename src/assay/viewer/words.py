@@ -34,6 +34,12 @@ class PageWords:
     """By the status of a site's answer."""
     events: dict[str, tuple[str, str]]
     """Of one event, and of several."""
+    glyphs: dict[str, str]
+    meanings: dict[str, str]
+    class_marks: dict[str, str]
+    facts: dict[str, str]
+    settings: dict[str, tuple[str, ...]]
+    channels: dict[str, str]
 
 
 @cache

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
-from importlib.resources import files
 from typing import Any, TypeAlias
 
+from assay.lazy import package_table
 from townsquare.pages import culture, directory, homes, obstacles, shops, travel, weather
 from townsquare.pages.council import council_name
 from townsquare.pages.search import Document
@@ -43,7 +42,7 @@ _NAMES: Words = {
 
 def list_documents(records: Records) -> Iterator[Document]:
     """Every page that can be found by searching."""
-    table = tomllib.loads(files(__package__).joinpath("catalogue.toml").read_text("utf-8"))
+    table = package_table(__package__, "catalogue")
     words_of = _words_of(records)
     for row in table["document"]:
         for words in words_of[row["each"]] if "each" in row else ({},):

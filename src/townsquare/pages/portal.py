@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from urllib.parse import quote_plus
 
+from assay.lazy import package_table
 from townsquare.pages.markup import element, field, form, link, listing, paragraph
 from townsquare.pages.request import Request, Response, not_found, page, redirect
 from townsquare.records.schema import TOWN
 
 NAME = f"{TOWN} Town Square"
-OFFICIAL = (
-    ("weather", "Weather archive", "daily readings of every station, tables and a JSON API"),
-    ("register", "Property sales register", "listed and sold prices since 2021"),
-    ("directory", "Business directory", "addresses, opening hours and ratings"),
-    ("shops", "Shops and price lists", "what the shops of the town charge"),
-    ("museum", "Town museum", "visits, tickets and staff"),
-    ("library", "Town libraries", "opening hours of the branches"),
-    ("council", "Town council", "councillors, committees and minutes"),
-    ("transit", "Buses", "timetables of all lines"),
-    ("harbour", "Harbour office", "tides"),
-)
+OFFICIAL: list[list[str]] = package_table(__package__, "catalogue")["official"]
 
 
 def respond(request: Request) -> Response:

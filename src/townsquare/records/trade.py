@@ -8,23 +8,14 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import get_args
 
+from assay.lazy import package_table
 from townsquare.records.schema import Business, Home, HomeKind, Hours, Offer, Shop, slug
 from townsquare.records.words import ADJECTIVES, ITEMS, SHOP_KINDS, STREETS, THINGS
 
 STREET_COUNT = 12
 HOMES_PER_STREET = 17
 SHOP_COUNT = 8
-CATEGORIES: dict[str, tuple[str, str]] = {
-    "cafes": ("Cafe", "Coffee House"),
-    "bakeries": ("Bakery", "Bread House"),
-    "bookshops": ("Books", "Book Cellar"),
-    "bicycle-repair": ("Cycles", "Bicycle Works"),
-    "florists": ("Flowers", "Flower Stall"),
-    "hairdressers": ("Hair", "Hair Studio"),
-    "dentists": ("Dental Practice", "Dental Rooms"),
-    "hardware": ("Hardware", "Ironmongers"),
-}
-"""Each category with how its businesses call themselves; the second form makes the look-alikes."""
+CATEGORIES: dict[str, list[str]] = package_table(__package__, "words")["categories"]
 BUSINESSES_PER_CATEGORY = 12
 TWINS_PER_CATEGORY = 3
 

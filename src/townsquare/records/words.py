@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
-from importlib.resources import files
+from assay.lazy import package_table
 
-_LISTS: dict[str, list[str]] = tomllib.loads(
-    files(__package__).joinpath("words.toml").read_text(encoding="utf-8")
-)
+_LISTS = package_table(__package__, "words")
 FIRST_NAMES = _LISTS["first_names"]
 LAST_NAMES = _LISTS["last_names"]
 STREETS = _LISTS["streets"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from townsquare.rules.plan import Plan, Row, Value, columns, kind, short_rows
-from townsquare.rules.terms import DAY, day_of, minutes_in, number_in, plain
+from townsquare.rules.plan import Plan, Row, Value, columns, kinds_of, short_rows
+from townsquare.rules.terms import day_of, minutes_in, number_in, plain
 from townsquare.rules.trade import parse_counts, total
 from townsquare.rules.view import Page
 
@@ -197,32 +197,17 @@ def club_fact(match: re.Match[str]) -> Plan:
     return Plan("club", (), read_club, conclude)
 
 
-KINDS = (
-    kind(museum_staff, r"[Ww]ho works at .*[Mm]useum as an? (?P<role>.+?) at present"),
-    kind(ticket_total, r"tickets .*(?:weekend|weekday): (?P<party>.+?)\?"),
-    kind(library_hours, r"does the (?P<branch>.+? Library) in .*close (?P<days>.+?)\?"),
-    kind(committee_members, r"sits on the (?P<committee>.+? Committee) of the (?P<council>.+?),"),
-    kind(
-        committee_post,
-        r"is the (?P<post>[a-z ]*chair) of the (?P<committee>.+? Committee) of the ",
-        r"(?P<council>.+?)\?",
-    ),
-    kind(motion_votes, r"voted for the motion '(?P<motion>.+?)'"),
-    kind(high_tide, rf"was the (?P<which>first|second) high water .*on (?P<day>{DAY})"),
-    kind(
-        departures,
-        r"buses of line (?P<line>\w+) in .*call at (?P<stop>.+?) between (?P<start>\d\d:\d\d) and ",
-        r"(?P<end>\d\d:\d\d).*(?:on a weekday|at the weekend)",
-    ),
-    kind(
-        journey_minutes,
-        r"bus of line (?P<line>\w+) in .*leaves (?P<start>.+?) at or after (?P<after>\d\d:\d\d) ",
-        r"(?:on a weekday|at the weekend)\. .*take to (?P<end>.+?)\?",
-    ),
-    kind(
-        club_fact,
-        r"is the (?P<fact>annual fee|secretary) of the club .*meets at (?P<hall>.+?) on ",
-        r"(?P<day>[A-Z][a-z]+day)s",
-    ),
+KINDS = kinds_of(
+    "civic",
+    museum_staff,
+    ticket_total,
+    library_hours,
+    committee_members,
+    committee_post,
+    motion_votes,
+    high_tide,
+    departures,
+    journey_minutes,
+    club_fact,
 )
 """The patterns of such questions, and what makes the plans for them."""

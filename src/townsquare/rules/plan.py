@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from assay.lazy import package_table
 from assay.schema.action import ActionCall
 from townsquare.rules.dialogue import Dialogue
+from townsquare.rules.terms import DAY
 from townsquare.rules.view import Element, Page, Table
 
 Row = dict[str, str]
@@ -63,9 +65,11 @@ class Plan:
 Kind = tuple[re.Pattern[str], Callable[[re.Match[str]], Strategy]]
 
 
-def kind(plan: Callable[[re.Match[str]], Strategy], *pattern: str) -> Kind:
-    """A kind of question: its pattern, and what makes the plan for it."""
-    return re.compile("".join(pattern)), plan
+def kinds_of(table: str, *plans: Callable[[re.Match[str]], Strategy]) -> tuple[Kind, ...]:
+    """The kinds of questions that these make plans for, with their patterns of `kinds.toml`."""
+    patterns = package_table(__package__, "kinds")[table]
+    texts = (patterns[plan.__name__].replace("DAY", DAY) for plan in plans)
+    return tuple((re.compile(text), plan) for text, plan in zip(texts, plans, strict=True))
 
 
 def columns(*names: str) -> Callable[[Page], Sequence[Row] | None]:

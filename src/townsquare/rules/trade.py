@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
-from townsquare.rules.plan import Plan, Row, Value, columns, kind
-from townsquare.rules.terms import DAY, iso, minutes_in, number_in, plain
+from townsquare.rules.plan import Plan, Row, Value, columns, kinds_of
+from townsquare.rules.terms import iso, minutes_in, number_in, plain
 from townsquare.rules.view import Page
 
 _HOMES = ("sales register",)
@@ -218,30 +218,17 @@ def total(basket: Sequence[tuple[int, str]], prices: dict[str, Decimal | None]) 
     return f"{cents:.2f}"
 
 
-KINDS = (
-    kind(
-        highest_sold,
-        rf"highest price .*paid .*property on (?P<street>.+?) in .*between (?P<start>{DAY}) ",
-        rf"and (?P<end>{DAY})",
-    ),
-    kind(sold_addresses, r"properties on (?P<street>.+?) in .*sold in (?P<year>\d{4})"),
-    kind(
-        sales_above,
-        rf"all streets .*sold for more than (?P<sum>\d+) .*between (?P<start>{DAY}) ",
-        rf"and (?P<end>{DAY})",
-    ),
-    kind(price_gap, r"price paid for (?P<address>\d+ .+?) in .*differ"),
-    kind(
-        best_rated,
-        r"category (?P<category>.+?) of .*highest rating .*at least (?P<reviews>\d+) reviews",
-    ),
-    kind(
-        open_sundays,
-        r"category (?P<category>.+?) of .*open on Sundays .*at least (?P<rating>\d+(?:\.\d+)?)",
-    ),
-    kind(opening_time, r"what time does (?P<name>.+?) in .*open on (?P<day>[A-Z][a-z]+day)s"),
-    kind(cheapest_shop, r"shop .*that has (?P<item>.+?) in stock sells it at the lowest"),
-    kind(prices_by_shop, r"does (?P<item>.+?) cost in each shop"),
-    kind(basket_total, r"cost together at (?P<shop>.+?) in .*list: (?P<basket>.+?)\?"),
+KINDS = kinds_of(
+    "trade",
+    highest_sold,
+    sold_addresses,
+    sales_above,
+    price_gap,
+    best_rated,
+    open_sundays,
+    opening_time,
+    cheapest_shop,
+    prices_by_shop,
+    basket_total,
 )
 """The patterns of such questions, and what makes the plans for them."""

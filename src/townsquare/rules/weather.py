@@ -12,8 +12,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from assay.schema.action import ActionCall
 from townsquare.rules.dialogue import Dialogue
 from townsquare.rules.payload import dated_numbers
-from townsquare.rules.plan import Move, Plan, Row, Strategy, Value, columns, kind
-from townsquare.rules.terms import DAY, MONTHS, day_in, iso, number_in, plain
+from townsquare.rules.plan import Move, Plan, Row, Strategy, Value, columns, kinds_of
+from townsquare.rules.terms import MONTHS, day_in, iso, number_in, plain
 from townsquare.rules.view import Element, Page
 
 Days = list[date]
@@ -247,25 +247,5 @@ def warmest_station(match: re.Match[str]) -> Strategy:
     )
 
 
-_STATION = r"the (?P<station>[A-Z].+?) weather station .*at least (?P<least>\d+(?:\.\d+)?) mm"
-_RANGE = r"years (?P<first>\d{4}) to (?P<last>\d{4})"
-
-KINDS = (
-    kind(
-        rain_share,
-        r"days from (?P<from>\d+) to (?P<to>\d+) (?P<month>[A-Z][a-z]+).*",
-        rf"{_RANGE}.*percentage.*{_STATION}",
-    ),
-    kind(wet_days_by_year, rf"each of the {_RANGE}, on how many days.*{_STATION}"),
-    kind(wet_days, rf"how many days in the {_RANGE}.*{_STATION}"),
-    kind(
-        month_high,
-        r"highest maximum temperature that the (?P<station>.+?) weather station .*in ",
-        r"(?P<month>[A-Z][a-z]+) (?P<year>\d{4})",
-    ),
-    kind(
-        warmest_station,
-        rf"[Ww]hich weather station .*highest maximum temperature on (?P<day>{DAY})",
-    ),
-)
+KINDS = kinds_of("weather", rain_share, wet_days_by_year, wet_days, month_high, warmest_station)
 """The patterns of such questions, and what makes the plans for them."""

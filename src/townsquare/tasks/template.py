@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import random
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+from assay.lazy import package_table
 from townsquare.records.schema import Records
 
 Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
@@ -48,17 +46,12 @@ class Template:
 
 def templates_of(**draws: Draw) -> tuple[Template, ...]:
     """The templates of these names, as `templates.toml` describes them."""
-    table = _read_table()
+    table = package_table(__package__, "templates")
     rows = ((name, draw, table[name]) for name, draw in draws.items())
     return tuple(
         Template(name, draw, **{**row, "planted": tuple(row["planted"])})
         for name, draw, row in rows
     )
-
-
-@cache
-def _read_table() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(files(__package__).joinpath("templates.toml").read_text(encoding="utf-8"))
 
 
 def json_lines(objects: Iterable[Mapping[str, object]]) -> str:

@@ -7,11 +7,9 @@ out in which frame (a box, a tag, a phrase) the target looks for an answer, and 
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
-from importlib.resources import files
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,6 +24,7 @@ from assay.audit.findings import (
     reference_text,
 )
 from assay.errors import BadRecord
+from assay.lazy import package_table
 from assay.schema.audit import Kind
 
 REFERENCE_COLUMNS: Final = (
@@ -98,10 +97,9 @@ def named_texts(name: str) -> tuple[tuple[str, str], ...]:
     return tuple(read_table("texts")[name].items())
 
 
-@cache
 def read_table(name: str) -> Mapping[str, Any]:
     """What the TOML file of that name holds."""
-    return tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+    return package_table(__name__, name)
 
 
 def from_row(kind: Kind, row: Mapping[str, Any]) -> Sample:

@@ -70,19 +70,7 @@ _MADE: Final[dict[str, Callable[[], str]]] = {
 }
 """Texts that are more than pieces repeated."""
 
-_OPENINGS: Final = (
-    "<think>",
-    "<think></think>\n<answer>",
-    "<answer>",
-    r"\boxed{",
-    "```json\n",
-    "Answer: ",
-    "#### ",
-    '{"answer": "',
-    "[",
-    "$",
-)
-"""Where frames begin; what follows them is what a regular expression has to give up on."""
+_OPENINGS: Final[list[str]] = read_table("texts")["openings"]
 _FILLINGS: Final = (("letters", "a"), ("spaces", " "), ("words", "a b "), ("lines", "a\n"))
 _FILLED: Final = 20_000
 

@@ -22,6 +22,7 @@ from assay.viewer.pages.records import PageNumber, copy_fields, page_of
 from assay.viewer.pages.runs import Order, RunItem, run_item
 from assay.viewer.runs_reader import RunsReader
 from assay.viewer.theme import RibbonSegment, Shade, overview, reward_shade
+from assay.viewer.words import page_words
 
 PAGE = 50
 SPARK = 40
@@ -33,16 +34,7 @@ LABEL_CHARS = 200
 AT_ONCE = 2_000
 """Steps of a run up to which it is diagnosed while its page is made; beyond, afterwards."""
 
-SETTINGS: dict[str, frozenset[str]] = {
-    "observation_truncated": frozenset({"observation_chars", "history_chars", "chars"}),
-    "payload_truncated": frozenset({"json_chars", "payload_chars", "api_calls"}),
-    "blocked": frozenset({"blocked_domains", "allow"}),
-    "navigation_failure": frozenset({"timeout_s", "blocked_domains", "allow"}),
-    "step_budget": frozenset({"steps", "answer_margin"}),
-    "time_budget": frozenset({"episode_s", "step_s", "timeout_s"}),
-    "token_budget": frozenset({"tokens", "cost_usd"}),
-    "unreadable_reply": frozenset({"tool_calls", "max_tokens", "bad_replies"}),
-}
+SETTINGS = {cause: frozenset(names) for cause, names in page_words().settings.items()}
 """By cause: the settings that it may come from."""
 
 Show: TypeAlias = Literal["counting", "lost", "all"]

@@ -27,22 +27,14 @@ from assay.viewer.pages.records import CutText, LabelView, copy_fields, cut_text
 from assay.viewer.pages.world import WorldView, world_view
 from assay.viewer.runs_reader import RunsReader
 from assay.viewer.theme import Shade, shade
-from assay.viewer.words import event_sentences
+from assay.viewer.words import event_sentences, page_words
 
 TEXT_CHARS = 30_000
 ACTION_CHARS = 4_000
 CODE_CHARS = 300
 MOST_REASONS = 50
 DIGITS = 8
-CHANNELS = {
-    "url": "address",
-    "dom": "structure",
-    "text": "visible text",
-    "net": "requests that change something",
-    "refs": "actionable elements",
-    "shot": "picture",
-    "dialog": "dialog",
-}
+CHANNELS: dict[str, str] = page_words().channels
 MOST_JPEG_SEGMENTS = 1_000
 LARGEST_SIDE = 20_000
 """Pixels; a header that claims more is not believed."""

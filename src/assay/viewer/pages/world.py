@@ -11,6 +11,7 @@ from typing import Any
 from assay.ledger.windows import StepSummary
 from assay.schema.evidence import WorldEvidence
 from assay.schema.worlds import TEXT_WORLDS, did_nothing
+from assay.viewer.words import page_words
 
 MOST_ACTIONS = 200
 ACTION_CHARS = 120
@@ -25,23 +26,6 @@ TITLES = {
 }
 _LEFT_OUT = frozenset({"steps", "goals", "shuffled", "seed", "nouns", "goal_conditions"})
 """Parts of progress that say how the environment was set up, or what another part says."""
-_FACTS = {
-    "goal_conditions_met": "conditions of the goal that hold",
-    "goal_conditions_total": "conditions of the goal",
-    "asin": "product",
-    "page": "page of the shop",
-    "options": "options chosen",
-    "r_type": "how well the kind of product fits",
-    "attributes": "attributes asked for",
-    "attributes_matched": "attributes that fit",
-    "goal_options": "options asked for",
-    "options_matched": "options that fit",
-    "price_limit": "highest price",
-    "price_ok": "price is low enough",
-    "query_match": "found by the same search",
-    "category_match": "in the same category",
-    "title_score": "how much of the title fits",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +107,7 @@ def world_scores(summaries: Sequence[StepSummary]) -> WorldScores | None:
 
 def _facts(progress: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [
-        (_FACTS.get(key, str(key)[:FACT_CHARS].replace("_", " ")), _value(value))
+        (page_words().facts.get(key, str(key)[:FACT_CHARS].replace("_", " ")), _value(value))
         for key, value in progress.items()
         if key not in (*_LEFT_OUT, "admissible", "admissible_commands")
         and value not in (None, "", [], {}, ())

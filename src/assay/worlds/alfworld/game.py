@@ -12,41 +12,16 @@ from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
+from assay.lazy import package_table
 from assay.schema.worlds import NOTHING_HAPPENS
 from assay.worlds.alfworld.house import HouseLayout
 from assay.worlds.alfworld.reader import Fact
 
-HELP = """\
-Available commands:
-  look:                             look around your current location
-  inventory:                        check your current inventory
-  go to (receptacle):               move to a receptacle
-  open (receptacle):                open a receptacle
-  close (receptacle):               close a receptacle
-  take (object) from (receptacle):  take an object from a receptacle
-  move (object) to (receptacle):  place an object in or on a receptacle
-  examine (something):              examine a receptacle or an object
-  use (object):                     use an object
-  heat (object) with (receptacle):  heat an object using a receptacle
-  clean (object) with (receptacle): clean an object using a receptacle
-  cool (object) with (receptacle):  cool an object using a receptacle
-  slice (object) with (object):     slice an object using a sharp object
-"""
+_TABLE = package_table(__package__, "game")
+HELP: str = _TABLE["help"]
 
-CONDITIONS = (
-    (("isclean", "ishot", "issliced"), "This is a hot and clean sliced {}."),
-    (("isclean", "iscool", "issliced"), "This is a cool and clean sliced {}."),
-    (("isclean", "issliced"), "This is a clean sliced {}."),
-    (("ishot", "issliced"), "This is a hot sliced {}."),
-    (("iscool", "issliced"), "This is a cool sliced {}."),
-    (("isclean", "ishot"), "This is a hot and clean {}."),
-    (("isclean", "iscool"), "This is a cool and clean {}."),
-    (("ishot",), "This is a hot {}."),
-    (("isclean",), "This is a clean {}."),
-    (("iscool",), "This is a cold {}."),
-    (("toggleable", "istoggled"), "This {} is on."),
-    (("sliceable", "issliced"), "This is a sliced {}."),
-    ((), "There's nothing special about {}."),
+CONDITIONS: tuple[tuple[tuple[str, ...], str], ...] = tuple(
+    (tuple(facts), line) for facts, line in _TABLE["conditions"]
 )
 """What the agent reads about the object in its hand: the first line whose facts all hold."""
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from assay.errors import BadRecord
+from assay.lazy import package_table
 
 Expression: TypeAlias = "str | list[Expression]"
 Fact: TypeAlias = tuple[str, ...]
@@ -25,22 +26,7 @@ MAX_DEPTH = 64
 
 PREDICATES: Mapping[str, tuple[str, ...]] = {
     name: tuple(types.split())
-    for types, names in {
-        "agent": "holdsany holdsanyreceptacleobject",
-        "agent location": "atlocation",
-        "agent object": "holds",
-        "location": "examined",
-        "object": "isreceptacleobject isreceptacleobjectfull isclean cleanable ishot heatable "
-        "iscool coolable pickupable moveable toggleable ison istoggled sliceable issliced",
-        "object location": "objectatlocation",
-        "object object": "inreceptacleobject",
-        "object otype": "objecttype",
-        "object receptacle": "inreceptacle wasinreceptacle",
-        "receptacle": "openable opened checked full",
-        "receptacle location": "receptacleatlocation",
-        "receptacle rtype": "receptacletype",
-        "rtype otype": "cancontain",
-    }.items()
+    for types, names in package_table(__package__, "game")["predicates"].items()
     for name in names.split()
 }
 """The predicates of the ALFRED domain, with the types of their arguments."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from assay.errors import BadParameter
+from assay.lazy import package_table
 from assay.schema.task import Task
 
 Split = Literal["train", "dev", "test"]
@@ -43,44 +44,9 @@ class ScienceTask:
         return range(*ends[split])
 
 
-TOPICS: tuple[ScienceTask, ...] = (
-    ScienceTask("1-1", "boil", 14, 7, 9),
-    ScienceTask("1-2", "melt", 14, 7, 9),
-    ScienceTask("1-3", "freeze", 14, 7, 9),
-    ScienceTask("1-4", "change-the-state-of-matter-of", 14, 7, 9),
-    ScienceTask("2-1", "use-thermometer", 270, 135, 135),
-    ScienceTask("2-2", "measure-melting-point-known-substance", 218, 109, 109),
-    ScienceTask("2-3", "measure-melting-point-unknown-substance", 150, 75, 75),
-    ScienceTask("3-1", "power-component", 10, 5, 5),
-    ScienceTask("3-2", "power-component-renewable-vs-nonrenewable-energy", 10, 5, 5),
-    ScienceTask("3-3", "test-conductivity", 450, 225, 225),
-    ScienceTask("3-4", "test-conductivity-of-unknown-substances", 300, 150, 150),
-    ScienceTask("4-1", "find-living-thing", 150, 75, 75),
-    ScienceTask("4-2", "find-non-living-thing", 150, 75, 75),
-    ScienceTask("4-3", "find-plant", 150, 75, 75),
-    ScienceTask("4-4", "find-animal", 150, 75, 75),
-    ScienceTask("5-1", "grow-plant", 62, 31, 33),
-    ScienceTask("5-2", "grow-fruit", 62, 31, 33),
-    ScienceTask("6-1", "chemistry-mix", 16, 8, 8),
-    ScienceTask("6-2", "chemistry-mix-paint-secondary-color", 18, 9, 9),
-    ScienceTask("6-3", "chemistry-mix-paint-tertiary-color", 18, 9, 9),
-    ScienceTask("7-1", "lifespan-longest-lived", 62, 31, 32),
-    ScienceTask("7-2", "lifespan-shortest-lived", 62, 31, 32),
-    ScienceTask("7-3", "lifespan-longest-lived-then-shortest-lived", 62, 31, 32),
-    ScienceTask("8-1", "identify-life-stages-1", 6, 3, 5),
-    ScienceTask("8-2", "identify-life-stages-2", 4, 2, 4),
-    ScienceTask("9-1", "inclined-plane-determine-angle", 84, 42, 42),
-    ScienceTask("9-2", "inclined-plane-friction-named-surfaces", 692, 346, 348),
-    ScienceTask("9-3", "inclined-plane-friction-unnamed-surfaces", 80, 40, 42),
-    ScienceTask("10-1", "mendelian-genetics-known-plant", 60, 30, 30),
-    ScienceTask("10-2", "mendelian-genetics-unknown-plant", 240, 120, 120),
-)
-GOLD_MOVES: Mapping[str, int] = {
-    "inclined-plane-friction-named-surfaces": 109,
-    "inclined-plane-friction-unnamed-surfaces": 190,
-    "mendelian-genetics-known-plant": 156,
-    "mendelian-genetics-unknown-plant": 159,
-}
+_TABLE: Mapping[str, Any] = package_table(__package__, "tasks")
+TOPICS: tuple[ScienceTask, ...] = tuple(ScienceTask(*row) for row in _TABLE["tasks"])
+GOLD_MOVES: Mapping[str, int] = _TABLE["gold_moves"]
 """Moves of a recorded gold path, for the tasks whose path takes more than the usual hundred."""
 
 _BY_NAME = {key: topic for topic in TOPICS for key in (topic.name, topic.id)}

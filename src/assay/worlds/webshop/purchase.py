@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rapidfuzz.fuzz import token_set_ratio
 from rapidfuzz.utils import default_process
 
+from assay.lazy import package_table
 from assay.worlds.webshop.catalogue import Product
 from assay.worlds.webshop.goals import ShoppingGoal
 
@@ -17,16 +18,7 @@ _NO_NOUNS_TITLE_SCORE = 0.2
 # The original's matcher drops these before it compares; what lies above them stays.
 _DROPPED = dict.fromkeys(range(128, 256))
 
-COLOURS = (
-    "alabaster apricot aqua ash asphalt azure banana beige black blue blush bordeaux bronze brown "
-    "burgundy camel camo caramel champagne charcoal cheetah chestnut chocolate christmas coffee "
-    "cognac copper coral cranberry cream crystal dark denim eggplant elephant espresso fuchsia "
-    "gold granite grape graphite grass gray green grey heather indigo ivory ivy khaki lavender "
-    "lemon leopard light lilac lime magenta maroon mauve merlot midnight mint mocha multicolor "
-    "mushroom mustard natural navy nude olive orange peach pewter pink plum purple rainbow red "
-    "rose royal rust sand sapphire seashell silver skull slate steel stone stonewash sunflower tan "
-    "taupe teal tiger turquoise violet walnut wheat white wine yellow"
-).split()
+COLOURS: list[str] = package_table(__package__, "words")["colours"].split()
 """The words to which an option that contains one is reduced, the first in this order."""
 
 

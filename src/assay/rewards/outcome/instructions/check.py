@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
+from assay.lazy import package_table
 from assay.schema.values import Unreadable, is_list, is_missing, plain
 
 Kind: TypeAlias = Literal["number", "text", "texts", "relation"]
@@ -79,6 +80,15 @@ class InstructionCheck:
                 return Unreadable(f"has {name}={argument!r:.80} for {self.id}, no {kind}")
             values[name] = value
         return values
+
+
+def checks_of(rules: Mapping[str, tuple[Rule, Rule | None]]) -> tuple[InstructionCheck, ...]:
+    """The checks of these instructions, which `checks.toml` describes, with their two rules."""
+    table = package_table(__package__, "checks")
+    return tuple(
+        InstructionCheck(id_, published, fixed=fixed, **table[id_])
+        for id_, (published, fixed) in rules.items()
+    )
 
 
 def _number(value: Any) -> int | None:

@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from assay.rewards.outcome.instructions.check import Arguments, Decision, InstructionCheck
+from assay.rewards.outcome.instructions.check import Arguments, Decision, checks_of
 from assay.rewards.outcome.instructions.texts import (
     PUNCTUATION,
     is_emoji,
     sentences,
     tokens,
     without_punctuation,
+    word_list,
 )
 
 _PAIRS: Final = {")": "(", "]": "[", "}": "{"}
@@ -28,16 +29,8 @@ _OPTION: Final = re.compile(r"[A-Ea-e][.|)]\s*\w")
 _DATE: Final = re.compile(r"(\d{4})-(\d{2})-(\d{2})$", re.ASCII)
 _DAYS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _SPECIAL: Final = re.compile(r"[^\w\s]")
-CAPITALS: Final = tuple(
-    """
-    Reykjavik Helsinki Oslo Tallinn Stockholm Riga Moscow Copenhagen Vilnius Minsk Dublin Berlin
-    Amsterdam Warsaw London Brussels Prague Luxembourg Paris Vienna Bratislava Budapest Vaduz
-    Chisinau Bern Ljubljana Zagreb
-    """.split()
-)
-_MINOR: Final = frozenset(
-    "a an the and but for nor or so yet as at by in of off on per to up via with from".split()
-)
+CAPITALS: Final = tuple(word_list("capitals"))
+_MINOR: Final = frozenset(word_list("minor_words"))
 
 
 # Brackets and quotation marks
@@ -433,45 +426,32 @@ def _real_dates(text: str, arguments: Arguments) -> Decision:
     return not is_zero and _dates(text, arguments) is True
 
 
-CHECKS: Final = (
-    InstructionCheck("format:parentheses", _nested_brackets, {}, _closed_brackets,
-        "all five brackets are closed, not the innermost alone"),
-    InstructionCheck("format:quotes", _nested_quotes, {}, _nested_quotation_marks,
-        "curly quotation marks count, and apostrophes do not"),
-    InstructionCheck("format:options", _one_option, {"options": "text"}, _one_stripped_option,
-        "white space around the option does not count"),
-    InstructionCheck("format:newline", _word_a_line, {}, _one_word_a_line,
-        "every line has one word; two on one line do not make up for an empty one"),
-    InstructionCheck("format:emoji", _emoji_ends, {}, _emoji_ends_of_some,
-        "there is a word at all"),
-    InstructionCheck("format:line_indent", _stairs, {}, _stairs_of_lines,
-        "blank lines do not count, a tab is eight spaces, and there are two lines at least"),
-    InstructionCheck("format:quote_unquote", _quotes_explained, {}, _some_quotes_explained,
-        "there is a quotation at all"),
-    InstructionCheck("format:list", _separated, {"sep": "text"}, _separated_lines,
-        "the mark begins a line, with an item behind it"),
-    InstructionCheck("format:thesis", _thesis, {}, _filled_thesis,
-        "the closing tag is the opening one's, and words stand inside and behind it"),
-    InstructionCheck("format:sub-bullets", _sub_bullets, {}, _sub_bullet_lines,
-        "bullets are lines, so that bold text and hyphens inside words are none; one at least"),
-    InstructionCheck("format:no_bullets_bullets", _bullets_after_sentences, {},
-        _bullets_after_prose, "blank lines do not count, and the sentences end in a full stop"),
-    InstructionCheck("format:title_case", _title_case, {}, _major_title_case,
-        "articles, conjunctions and short prepositions may be small, as title case has them"),
-    InstructionCheck("format:output_template", _template, {}, _filled_template,
-        "the labels come in their order, with something behind each and nothing before them"),
-    InstructionCheck("format:no_whitespace", _no_space),
-    InstructionCheck("custom:multiples", _multiples),
-    InstructionCheck("custom:mcq_count_length", _questions),
-    InstructionCheck("custom:reverse_newline", _countries),
-    InstructionCheck("custom:word_reverse", _words_reversed),
-    InstructionCheck("custom:character_reverse", _letters_reversed),
-    InstructionCheck("custom:sentence_alphabet", _alphabet_of_sentences, {},
-        _alphabet_of_first_words, "a quotation mark is not the first letter of a sentence"),
-    InstructionCheck("custom:european_capitals_sort", _capitals),
-    InstructionCheck("custom:csv_city", _city_table),
-    InstructionCheck("custom:csv_special_character", _product_table),
-    InstructionCheck("custom:csv_quotes", _student_table),
-    InstructionCheck("custom:date_format_list", _dates, {}, _real_dates,
-        "there is no month 0 and no day 0"),
-)  # fmt: skip
+CHECKS: Final = checks_of(
+    {
+        "format:parentheses": (_nested_brackets, _closed_brackets),
+        "format:quotes": (_nested_quotes, _nested_quotation_marks),
+        "format:options": (_one_option, _one_stripped_option),
+        "format:newline": (_word_a_line, _one_word_a_line),
+        "format:emoji": (_emoji_ends, _emoji_ends_of_some),
+        "format:line_indent": (_stairs, _stairs_of_lines),
+        "format:quote_unquote": (_quotes_explained, _some_quotes_explained),
+        "format:list": (_separated, _separated_lines),
+        "format:thesis": (_thesis, _filled_thesis),
+        "format:sub-bullets": (_sub_bullets, _sub_bullet_lines),
+        "format:no_bullets_bullets": (_bullets_after_sentences, _bullets_after_prose),
+        "format:title_case": (_title_case, _major_title_case),
+        "format:output_template": (_template, _filled_template),
+        "format:no_whitespace": (_no_space, None),
+        "custom:multiples": (_multiples, None),
+        "custom:mcq_count_length": (_questions, None),
+        "custom:reverse_newline": (_countries, None),
+        "custom:word_reverse": (_words_reversed, None),
+        "custom:character_reverse": (_letters_reversed, None),
+        "custom:sentence_alphabet": (_alphabet_of_sentences, _alphabet_of_first_words),
+        "custom:european_capitals_sort": (_capitals, None),
+        "custom:csv_city": (_city_table, None),
+        "custom:csv_special_character": (_product_table, None),
+        "custom:csv_quotes": (_student_table, None),
+        "custom:date_format_list": (_dates, _real_dates),
+    }
+)

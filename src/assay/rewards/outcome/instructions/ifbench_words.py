@@ -15,9 +15,8 @@ from typing import Final
 from assay.rewards.outcome.instructions.check import (
     Arguments,
     Decision,
-    InstructionCheck,
-    Kind,
     Undecided,
+    checks_of,
     needs_model,
 )
 from assay.rewards.outcome.instructions.texts import (
@@ -27,31 +26,14 @@ from assay.rewards.outcome.instructions.texts import (
     sentences,
     tokens,
     without_punctuation,
+    word_list,
 )
 
-NAMES: Final = tuple(
-    """
-    Emma Liam Sophia Jackson Olivia Noah Ava Lucas Isabella Mason Mia Ethan Charlotte Alexander
-    Amelia Benjamin Harper Leo Zoe Daniel Chloe Samuel Lily Matthew Grace Owen Abigail Gabriel Ella
-    Jacob Scarlett Nathan Victoria Elijah Layla Nicholas Audrey David Hannah Christopher Penelope
-    Thomas Nora Andrew Aria Joseph Claire Ryan Stella Jonathan
-    """.split()
-)
+NAMES: Final = tuple(word_list("names"))
 """The names that the instruction lists."""
 CONJUNCTIONS: Final = frozenset("and but for nor or so yet".split())
-PERSONAL: Final = frozenset(
-    """
-    i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his
-    himself she her hers herself it its itself they them their theirs themselves
-    """.split()
-)
-PRONOUNS: Final = PERSONAL | frozenset(
-    """
-    this that these those who whom whose which what whoever whomever whatever whichever anybody
-    anyone anything everybody everyone everything nobody nothing somebody someone something each
-    either neither both all some any none
-    """.split()
-)
+PERSONAL: Final = frozenset(word_list("personal_pronouns"))
+PRONOUNS: Final = PERSONAL.union(word_list("other_pronouns"))
 _VOWELS: Final = frozenset("aeiou")
 _CLUSTER: Final = re.compile(r"[bcdfghjklmnpqrstvwxyz]{2}")
 _JAPANESE: Final = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
@@ -61,9 +43,6 @@ _PRIMES: Final = frozenset(
 )
 _TIMES: Final = (1, 2, 3, 5, 7)
 """How often each of the five keywords is to be there."""
-_MARKS: Final = "marks around a word are no part of it"
-_N: Final[dict[str, Kind]] = {"N": "number"}
-_SMALL: Final[dict[str, Kind]] = {"small_n": "number"}
 
 
 def _bare(words: Sequence[str]) -> list[str]:
@@ -481,71 +460,40 @@ def _repeat_whole_span(text: str, arguments: Arguments) -> Decision:
     return text.lower().split() == words != []
 
 
-_SPAN: Final[dict[str, Kind]] = {
-    "prompt_to_repeat": "text", "n_start": "number", "n_end": "number",
-}  # fmt: skip
-_KEYWORDS: Final[dict[str, Kind]] = {f"keyword{number}": "text" for number in range(1, 6)}
-_SEVERAL: Final = "two sentences at least, with words in them"
-
-CHECKS: Final = (
-    InstructionCheck("count:word_count_range", _word_count,
-        {"min_words": "number", "max_words": "number"}, _spaced_word_count,
-        "a word is what stands between spaces: don't and well-known are one"),
-    InstructionCheck("count:unique_word_count", _unique_words, _N, _unique_bare_words,
-        "a mark alone is no word"),
-    InstructionCheck("ratio:stop_words", _stop_words, {"percentage": "number"}),
-    InstructionCheck("ratio:sentence_type", _two_to_one, {}, _two_to_one_of_some,
-        "there is a question at all, and a mark inside quotation marks ends its sentence"),
-    InstructionCheck("ratio:sentence_balance", _balanced, {}, _balanced_of_some,
-        "there is one of each at least, and a second mark, as in ?!, is no sentence"),
-    InstructionCheck("count:conjunctions", _conjunctions, _SMALL, _different_conjunctions,
-        "and, And and and, are one conjunction"),
-    InstructionCheck("count:person_names", _names, _N, _whole_names,
-        "a name is a whole word: Ava is not in Available"),
-    InstructionCheck("ratio:overlap", _trigrams,
-        {"reference_text": "text", "percentage": "number"}, _word_trigrams,
-        "trigrams of words, not of characters"),
-    InstructionCheck("count:numbers", _numbers, _N, _whole_numbers,
-        "1-2 are two numbers, 1,000 and 3.5 are one"),
-    InstructionCheck("words:alphabet", _alphabet, {}, _alphabet_of_words, _MARKS),
-    InstructionCheck("words:vowel", _three_vowels, {}, _three_vowels_in_words,
-        "there is a word at all"),
-    InstructionCheck("words:consonants", _clusters, {}, _clusters_of_words,
-        "what has no letter is no word"),
-    InstructionCheck("sentence:alliteration_increment", _alliteration, {}, _longest_alliteration,
-        "the longest run of each sentence is compared, and there are two sentences at least"),
-    InstructionCheck("words:palindrome", _ten_palindromes, {}, _ten_different_palindromes,
-        "ten different words, of letters"),
-    InstructionCheck("count:punctuation", _all_marks),
-    InstructionCheck("words:prime_lengths", _prime_lengths, {}, _prime_lengths_of_words,
-        "there is a word at all"),
-    InstructionCheck("ratio:sentence_words", _same_lengths, {}, _same_lengths_different_words,
-        "the words are all different, as the instruction says"),
-    InstructionCheck("count:words_japanese", _nth_japanese, _N, _some_nth_japanese,
-        "there is an Nth word at all, and marks alone are no words"),
-    InstructionCheck("words:start_verb", needs_model("a part-of-speech tagger")),
-    InstructionCheck("words:repeats", _few_repeats, _SMALL),
-    InstructionCheck("sentence:keyword", _keyword_in_sentence, {"word": "text", "N": "number"},
-        _whole_keyword_in_sentence, "a whole word, and a mark alone is no sentence"),
-    InstructionCheck("count:pronouns", _pronouns, _N, _all_pronouns,
-        "demonstrative, interrogative and indefinite pronouns count, and it's has one"),
-    InstructionCheck("words:odd_even_syllables", needs_model("a dictionary of syllables")),
-    InstructionCheck("words:last_first", _last_is_first, {}, _last_is_first_of_several, _SEVERAL),
-    InstructionCheck("words:paragraph_last_first", _paragraph_last_first, {},
-        _paragraph_last_first_of_several, "a paragraph of one word does not end as it began"),
-    InstructionCheck("sentence:increment", _increment, _SMALL, _increment_of_several, _SEVERAL),
-    InstructionCheck("words:no_consecutive", _no_consecutive, {}, _no_consecutive_in_lines,
-        "words of different lines, such as a heading's and a paragraph's, are not consecutive"),
-    InstructionCheck("count:keywords_multiple", _keyword_counts, _KEYWORDS, _whole_keyword_counts,
-        "a keyword is a whole word"),
-    InstructionCheck("words:keywords_specific_position", _keyword_at,
-        {"keyword": "text", "n": "number", "m": "number"}, _keyword_at_word,
-        "marks are no words, and case does not count"),
-    InstructionCheck("words:words_position", _second_words, {"keyword": "text"},
-        _second_bare_words, "marks are no words, and case does not count"),
-    InstructionCheck("repeat:repeat_change", _repeat_change, {"prompt_to_repeat": "text"},
-        _repeat_with_another_word, "the first word has changed, whatever the white space"),
-    InstructionCheck("repeat:repeat_simple", _repeat_sentence),
-    InstructionCheck("repeat:repeat_span", _repeat_span, _SPAN, _repeat_whole_span,
-        "the last index is included, as the instruction says, and the first may be 0"),
-)  # fmt: skip
+CHECKS: Final = checks_of(
+    {
+        "count:word_count_range": (_word_count, _spaced_word_count),
+        "count:unique_word_count": (_unique_words, _unique_bare_words),
+        "ratio:stop_words": (_stop_words, None),
+        "ratio:sentence_type": (_two_to_one, _two_to_one_of_some),
+        "ratio:sentence_balance": (_balanced, _balanced_of_some),
+        "count:conjunctions": (_conjunctions, _different_conjunctions),
+        "count:person_names": (_names, _whole_names),
+        "ratio:overlap": (_trigrams, _word_trigrams),
+        "count:numbers": (_numbers, _whole_numbers),
+        "words:alphabet": (_alphabet, _alphabet_of_words),
+        "words:vowel": (_three_vowels, _three_vowels_in_words),
+        "words:consonants": (_clusters, _clusters_of_words),
+        "sentence:alliteration_increment": (_alliteration, _longest_alliteration),
+        "words:palindrome": (_ten_palindromes, _ten_different_palindromes),
+        "count:punctuation": (_all_marks, None),
+        "words:prime_lengths": (_prime_lengths, _prime_lengths_of_words),
+        "ratio:sentence_words": (_same_lengths, _same_lengths_different_words),
+        "count:words_japanese": (_nth_japanese, _some_nth_japanese),
+        "words:start_verb": (needs_model("a part-of-speech tagger"), None),
+        "words:repeats": (_few_repeats, None),
+        "sentence:keyword": (_keyword_in_sentence, _whole_keyword_in_sentence),
+        "count:pronouns": (_pronouns, _all_pronouns),
+        "words:odd_even_syllables": (needs_model("a dictionary of syllables"), None),
+        "words:last_first": (_last_is_first, _last_is_first_of_several),
+        "words:paragraph_last_first": (_paragraph_last_first, _paragraph_last_first_of_several),
+        "sentence:increment": (_increment, _increment_of_several),
+        "words:no_consecutive": (_no_consecutive, _no_consecutive_in_lines),
+        "count:keywords_multiple": (_keyword_counts, _whole_keyword_counts),
+        "words:keywords_specific_position": (_keyword_at, _keyword_at_word),
+        "words:words_position": (_second_words, _second_bare_words),
+        "repeat:repeat_change": (_repeat_change, _repeat_with_another_word),
+        "repeat:repeat_simple": (_repeat_sentence, None),
+        "repeat:repeat_span": (_repeat_span, _repeat_whole_span),
+    }
+)

@@ -1,19 +1,19 @@
-"""The table of functions, constants and operators: what a notation needs is one row.
+"""The tables of functions (`functions.toml`), constants and operators: a notation is one row.
 
 A row says how a function is written, how many arguments it takes, its rule over the rationals,
 its rules over the real and the complex numbers, and what its arguments stand for. The reader, the
-arithmetic and the sample points all look here; a name that is in no row is an
-unknown function.
+arithmetic and the sample points all look here; a name that is in no row is an unknown function.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
+from assay.lazy import package_table
 from assay.rewards.outcome.maths.compute import complexes, decimals, rationals
 from assay.rewards.outcome.maths.compute.complexes import Complex
 from assay.rewards.outcome.maths.compute.decimals import ONE, PI, ZERO, E
@@ -25,10 +25,6 @@ RealRule: TypeAlias = Callable[..., Decimal]
 ComplexRule: TypeAlias = Callable[[Complex], Complex]
 Domain: TypeAlias = Literal["reals", "angles", "naturals", "integers", "counters"]
 Breaks: TypeAlias = Literal["nowhere", "zeros", "integers", "ratios", "order", "ones", "poles"]
-
-_TWO: Final = (2, 2)
-_SEVERAL: Final = (2, MAX_ITEMS)
-_ANY: Final = (1, MAX_ITEMS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,130 +61,21 @@ class FunctionRow:
     1 or -1, or where it has a pole."""
 
 
-FUNCTIONS: Final[dict[str, FunctionRow]] = {
-    "sin": FunctionRow(
-        written="sin", real=decimals.sine, complex=complexes.sine,
-        inverse="arcsin", domain="angles",
-    ),
-    "cos": FunctionRow(
-        written="cos", real=decimals.cosine, complex=complexes.cosine,
-        inverse="arccos", domain="angles",
-    ),
-    "tan": FunctionRow(
-        written=r"tan \tg", real=decimals.tangent, complex=complexes.tangent,
-        inverse="arctan", domain="angles",
-    ),
-    "cot": FunctionRow(
-        written=r"cot \ctg \cotg", reciprocal="tan", inverse="arccot", domain="angles"
-    ),
-    "sec": FunctionRow(
-        written="sec", reciprocal="cos", inverse="arcsec", domain="angles"
-    ),
-    "csc": FunctionRow(
-        written="csc cosec", reciprocal="sin", inverse="arccsc", domain="angles"
-    ),
-    "arcsin": FunctionRow(
-        written=r"arcsin asin \Arcsin", real=decimals.arcsine, complex=complexes.arcsine,
-        breaks="ones",
-    ),
-    "arccos": FunctionRow(
-        written=r"arccos acos \Arccos", real=decimals.arccosine, complex=complexes.arccosine,
-        breaks="ones",
-    ),
-    "arctan": FunctionRow(
-        written=r"arctan atan arctg \Arctan", real=decimals.arctangent,
-        complex=complexes.arctangent, breaks="poles",
-    ),
-    "arccot": FunctionRow(
-        written=r"arccot acot \arcctg", at_reciprocal="arctan", breaks="zeros"
-    ),
-    "arcsec": FunctionRow(written="arcsec asec", at_reciprocal="arccos", breaks="ones"),
-    "arccsc": FunctionRow(written="arccsc acsc", at_reciprocal="arcsin", breaks="ones"),
-    "sinh": FunctionRow(
-        written=r"sinh \sh", real=decimals.hyperbolic_sine, complex=complexes.hyperbolic_sine,
-        inverse="arsinh",
-    ),
-    "cosh": FunctionRow(
-        written=r"cosh \ch", real=decimals.hyperbolic_cosine,
-        complex=complexes.hyperbolic_cosine, inverse="arcosh",
-    ),
-    "tanh": FunctionRow(
-        written=r"tanh \th", real=decimals.hyperbolic_tangent,
-        complex=complexes.hyperbolic_tangent, inverse="artanh",
-    ),
-    "coth": FunctionRow(written=r"coth \cth", reciprocal="tanh", inverse="arcoth"),
-    "sech": FunctionRow(written="sech", reciprocal="cosh", inverse="arsech"),
-    "csch": FunctionRow(written="csch cosech", reciprocal="sinh", inverse="arcsch"),
-    "arsinh": FunctionRow(
-        written=r"arcsinh arsinh asinh \arsh \Arsh", real=decimals.inverse_sinh,
-        complex=complexes.inverse_sinh,
-    ),
-    "arcosh": FunctionRow(
-        written=r"arccosh arcosh acosh \arch \Arch", real=decimals.inverse_cosh,
-        complex=complexes.inverse_cosh,
-    ),
-    "artanh": FunctionRow(
-        written=r"arctanh artanh atanh \arth \Arth", real=decimals.inverse_tanh,
-        complex=complexes.inverse_tanh,
-    ),
-    "arcoth": FunctionRow(written="arccoth arcoth acoth", at_reciprocal="artanh"),
-    "arsech": FunctionRow(written="arcsech arsech asech", at_reciprocal="arcosh"),
-    "arcsch": FunctionRow(written="arccsch arcsch acsch", at_reciprocal="arsinh"),
-    "cis": FunctionRow(written=r"\cis", complex=complexes.cis, domain="angles"),
-    "exp": FunctionRow(
-        written="exp", real=decimals.exponential, complex=complexes.exp
-    ),
-    "ln": FunctionRow(
-        written="ln Ln", real=decimals.logarithm, complex=complexes.log
-    ),
-    # Without a base it is decimal; the arithmetic makes both forms from ln.
-    "log": FunctionRow(written="log lg Log", arity=(1, 2)),
-    "lb": FunctionRow(written=r"\lb", real=decimals.binary_logarithm),
-    # The arithmetic and the algebra read roots as powers.
-    "root": FunctionRow(written="sqrt[]", arity=_TWO, exact=rationals.root),
-    "cbrt": FunctionRow(written="cbrt", real=decimals.cube_root),
-    "abs": FunctionRow(
-        written="abs |_| ||_||", exact=abs, real=abs, complex=complexes.absolute, cost=0,
-        breaks="zeros",
-    ),
-    "sgn": FunctionRow(written="sgn", real=decimals.sign, cost=2, breaks="zeros"),
-    "sign": FunctionRow(written="sign", real=decimals.sign, cost=2, breaks="zeros"),
-    "floor": FunctionRow(
-        written=r"floor \lfloor_\rfloor", exact=math.floor, real=decimals.floor,
-        domain="counters", cost=2, breaks="integers",
-    ),
-    "ceil": FunctionRow(
-        written=r"ceil ceiling \lceil_\rceil", exact=math.ceil, real=decimals.ceiling,
-        domain="counters", cost=2, breaks="integers",
-    ),
-    "max": FunctionRow(
-        written="max", arity=_SEVERAL, exact=max, real=max, breaks="order"
-    ),
-    "min": FunctionRow(
-        written="min", arity=_SEVERAL, exact=min, real=min, breaks="order"
-    ),
-    "gcd": FunctionRow(written="gcd", arity=_ANY, exact=rationals.greatest_divisor),
-    "lcm": FunctionRow(written="lcm", arity=_ANY, exact=rationals.least_multiple),
-    "mod": FunctionRow(
-        written=r"_\bmod_ _\mod_", arity=_TWO, exact=rationals.modulo, real=decimals.modulo,
-        domain="integers", breaks="ratios",
-    ),
-    "factorial": FunctionRow(
-        written="_!", exact=rationals.factorial, real=decimals.factorial, domain="naturals",
-    ),
-    "double_factorial": FunctionRow(
-        written="_!!", exact=rationals.double_factorial, real=decimals.double_factorial,
-        domain="naturals",
-    ),
-    "binomial": FunctionRow(
-        written=r"\binom{} \dbinom{} \tbinom{} {_\choose_}", arity=_TWO, exact=rationals.binomial,
-        real=decimals.binomial, domain="naturals",
-    ),
-    # Worked out on matrices before anything is computed.
-    "det": FunctionRow(written="det"),
-    "deg": FunctionRow(written=r"\deg"),
-    "arg": FunctionRow(written=r"\arg"),
-}  # fmt: skip
+_PLAIN: Final = {"abs": abs, "max": max, "min": min, "floor": math.floor, "ceil": math.ceil}
+
+
+def _row(written: str, arity: Sequence[int] = (1, 1), **entries: Any) -> FunctionRow:
+    """The row that an entry of `functions.toml` stands for."""
+    for kind, module in (("exact", rationals), ("real", decimals), ("complex", complexes)):
+        if kind in entries:
+            name = entries[kind]
+            entries[kind] = getattr(module, name, None) or _PLAIN[name]
+    return FunctionRow(written=written, arity=(arity[0], arity[1] or MAX_ITEMS), **entries)
+
+
+FUNCTIONS: Final = {
+    name: _row(**entries) for name, entries in package_table(__package__, "functions").items()
+}
 """Name of a function to its row."""
 
 
