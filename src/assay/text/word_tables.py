@@ -100,9 +100,7 @@ def _filled(shape: type[Record], table: Mapping[str, Any], where: str, fold: Fol
     for field in fields(shape):
         if field.name not in table and field.default is MISSING:
             raise BadRecord(f"{where}: the key {field.name!r} is missing")
-    return shape(
-        **{key: _value(hints[key], table[key], f"{where}: {key}", fold) for key in table}
-    )
+    return shape(**{key: _value(hints[key], table[key], f"{where}: {key}", fold) for key in table})
 
 
 def _value(hint: Any, value: Any, where: str, fold: Fold) -> Any:

@@ -12,17 +12,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from assay.errors import BadParameter
-from assay.rewards.outcome.answers.dates import read_date
 from assay.rewards.outcome.answers.fuzzy import (
     FORM_SCORES,
     MAX_CHARS,
     PARTIAL_CEILING,
     PARTIAL_FLOOR,
 )
-from assay.rewards.outcome.answers.quantities import read_quantity
 from assay.rewards.outcome.answers.reward import FUZZY_PARTS, fuzzy_answer_reward
 from assay.schema.score import Abstained, Scored
 from assay.scoring.scorer import Scorer
+from assay.text.dates import read_date
+from assay.text.quantities import read_quantity
 
 
 def score_of(response: str | None, answer: object, **options: Any) -> Scored:

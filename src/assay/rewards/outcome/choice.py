@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from unicodedata import normalize
 
 from assay.registry import reward
-from assay.rewards.outcome.maths.find.extract import ExtractionPolicy, extract
 from assay.schema.score import Abstained, Scored
 from assay.schema.values import (
     Unreadable,
@@ -24,6 +23,7 @@ from assay.schema.values import (
     read_references,
     read_response,
 )
+from assay.text.answers import ExtractionPolicy, extract
 
 PARTS = ("acc",)
 POLICY = ExtractionPolicy(

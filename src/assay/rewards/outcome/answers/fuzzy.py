@@ -16,13 +16,13 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from rapidfuzz.distance import Levenshtein
 
-from assay.rewards.outcome.answers.quantities import AnswerQuantity, read_quantity, same_unit
 from assay.rewards.outcome.answers.reading import (
     MAX_ITEMS,
     AnswerReading,
     read,
     without_lead_in,
 )
+from assay.text.quantities import AnswerQuantity, read_quantity, same_unit
 
 Band: TypeAlias = Literal["exact", "form", "partial", "none"]
 Form: TypeAlias = Literal[

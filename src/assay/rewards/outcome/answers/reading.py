@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from assay.rewards.outcome.answers.dates import CONVENTIONS, CalendarDate, read_date
-from assay.rewards.outcome.answers.quantities import AnswerQuantity, read_quantity
+from assay.text.dates import CONVENTIONS, CalendarDate, read_date
+from assay.text.quantities import AnswerQuantity, read_quantity
 
 MAX_ITEMS = 50
 """Most items of a list that are compared one by one."""

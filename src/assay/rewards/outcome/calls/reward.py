@@ -11,7 +11,6 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from assay.errors import BadParameter
 from assay.registry import reward
 from assay.rewards.outcome.assignment import best_assignment
-from assay.rewards.outcome.blocks import between
 from assay.rewards.outcome.calls.references import (
     MOST_CALLS,
     ExpectedCall,
@@ -20,8 +19,11 @@ from assay.rewards.outcome.calls.references import (
     same_name,
 )
 from assay.rewards.outcome.calls.values import TextRule, read_arguments
-from assay.rewards.outcome.maths.find.channels import final_text
-from assay.rewards.outcome.recorded_calls import (
+from assay.schema.message import text_of
+from assay.schema.score import Abstained, Scored
+from assay.schema.values import Unreadable
+from assay.text.blocks import between
+from assay.text.calls import (
     BadTrajectory,
     RecordedCall,
     calls_of,
@@ -30,9 +32,7 @@ from assay.rewards.outcome.recorded_calls import (
     role_of,
     segments_of,
 )
-from assay.schema.message import text_of
-from assay.schema.score import Abstained, Scored
-from assay.schema.values import Unreadable
+from assay.text.channels import final_text
 
 Turn: TypeAlias = Literal["last", "all"]
 TextCalls: TypeAlias = Literal["none", "tags"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from assay.errors import BadParameter
-from assay.rewards.outcome.maths.find.channels import SECTIONS
+from assay.text.channels import SECTIONS
 
 CodeExtraction: TypeAlias = Literal["default", "fenced", "whole"]
 """`default`: the last fenced block, or the whole response where there is none; `fenced`: a block

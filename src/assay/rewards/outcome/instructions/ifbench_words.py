@@ -20,7 +20,7 @@ from assay.rewards.outcome.instructions.check import (
     Undecided,
     needs_model,
 )
-from assay.rewards.outcome.instructions.texts import (
+from assay.text.words import (
     PUNCTUATION,
     STOP_WORDS,
     WORD,

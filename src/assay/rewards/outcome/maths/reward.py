@@ -25,18 +25,18 @@ from assay.rewards.outcome.maths.compare.comparison import AnswerConventions
 from assay.rewards.outcome.maths.compare.equality import Equality, compare
 from assay.rewards.outcome.maths.compare.readings import RowReadings
 from assay.rewards.outcome.maths.compare.scalars import Tolerance
-from assay.rewards.outcome.maths.find.extract import (
+from assay.rewards.outcome.maths.read.references import is_prose, repair_escapes
+from assay.rewards.outcome.tool_use import BadTrajectory, ToolPolicy, to_policy, tool_use
+from assay.schema.score import Abstained, Score, Scored
+from assay.schema.values import Unreadable, read_references, read_response
+from assay.text.answers import (
     POLICIES,
     ExtractionPolicy,
     Rule,
     extract,
     reference_span,
 )
-from assay.rewards.outcome.maths.find.hedges import names_several, offers_alternatives
-from assay.rewards.outcome.maths.read.references import is_prose, repair_escapes
-from assay.rewards.outcome.tool_use import BadTrajectory, ToolPolicy, to_policy, tool_use
-from assay.schema.score import Abstained, Score, Scored
-from assay.schema.values import Unreadable, read_references, read_response
+from assay.text.hedges import names_several, offers_alternatives
 
 ToleranceKind: TypeAlias = Literal["digits", "exact", "relative"]
 PercentConvention: TypeAlias = Literal["either", "sign", "value", "strict"]

@@ -7,14 +7,14 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from assay.errors import BadParameter
 from assay.registry import reward
-from assay.rewards.outcome.blocks import answer_blocks, fenced_blocks
 from assay.rewards.outcome.calls.values import TextRule
-from assay.rewards.outcome.maths.find.channels import final_text
 from assay.rewards.outcome.records.comparison import FieldCount, ListRule, compare
 from assay.rewards.outcome.records.reading import read_json, to_json
 from assay.rewards.outcome.records.schemas import SchemaError, check_value
 from assay.schema.score import Abstained, Scored
 from assay.schema.values import Unreadable, is_missing, plain, read_response
+from assay.text.blocks import answer_blocks, fenced_blocks
+from assay.text.channels import final_text
 
 JsonExtraction: TypeAlias = Literal["single", "last", "whole"]
 

@@ -9,12 +9,12 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from assay.errors import BadParameter
 from assay.registry import reward
 from assay.resources.row_files import OutsideFolder, row_file
-from assay.rewards.outcome.blocks import answer_blocks, fenced_blocks
-from assay.rewards.outcome.maths.find.channels import final_text
 from assay.rewards.outcome.sql.process import Lost, query_processes
 from assay.rewards.outcome.sql.text import READING, first_word, without_end
 from assay.schema.score import Abstained, Scored
 from assay.schema.values import Unreadable, describe, is_list, is_missing, plain, read_response
+from assay.text.blocks import answer_blocks, fenced_blocks
+from assay.text.channels import final_text
 
 SqlMode: TypeAlias = Literal["assay", "bird", "test_suite"]
 SqlExtraction: TypeAlias = Literal["single", "last", "whole"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from assay.rewards.outcome.slices import matches, replace
+from assay.text.slices import matches, replace
 
 _EATEN: Final = {
     "\a": "alpha angle approx arccos arcsin arctan",

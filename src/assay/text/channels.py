@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from assay.rewards.outcome.slices import matches
-from assay.schema.end_tokens import END_TOKENS
+from assay.text.end_tokens import END_TOKENS
+from assay.text.slices import matches
 
 SectionKind: TypeAlias = Literal["thought", "tool", "answer", "box"]
 

@@ -9,7 +9,7 @@ import re
 from collections import deque
 from dataclasses import dataclass
 
-from assay.rewards.outcome.slices import matches, matches_in_lines, replace
+from assay.text.slices import matches, matches_in_lines, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.rewards.outcome.maths.find.markup import LAYOUT_TAGS, UNSEEN, Unseen, seen_text
+from assay.text.markup import LAYOUT_TAGS, UNSEEN, Unseen, seen_text
 
 
 @pytest.mark.parametrize("unseen", UNSEEN, ids=lambda unseen: unseen.opening)

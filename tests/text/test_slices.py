@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.rewards.outcome import slices
-from assay.rewards.outcome.slices import matches, matches_in_lines, replace
+from assay.text.slices import matches, matches_in_lines, replace
 
 TEXTS = st.text(alphabet="<>[]ab %\n.~", max_size=120)
 MARK = re.compile(r"<[^<>\s]{1,4}(?:\s[^<>]{0,5})?>|\[[ab]{1,3}\](?!\[)|(?<=a)~~(?=b)")

@@ -12,8 +12,8 @@ from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
-from assay.rewards.outcome.maths.find.announcements import is_sentence, link_ends, without_copula
-from assay.rewards.outcome.maths.find.phrasebook import Phrasebook, books_for, fold
+from assay.text.announcements import is_sentence, link_ends, without_copula
+from assay.text.phrasebook import Phrasebook, books_for, fold
 
 LONGEST_CLAUSE = 600
 

@@ -18,15 +18,14 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
-from assay.rewards.outcome.maths.find import clauses, hedges
-from assay.rewards.outcome.maths.find.announcements import last_announcement
-from assay.rewards.outcome.maths.find.boxes import has_box, last_answer
-from assay.rewards.outcome.maths.find.channels import final_text
-from assay.rewards.outcome.maths.find.hedges import Candidate
-from assay.rewards.outcome.maths.find.markup import seen_text
-from assay.rewards.outcome.maths.find.parts import labelled_parts
-from assay.rewards.outcome.maths.find.phrasebook import all_books, books_for, fold
-from assay.rewards.outcome.slices import matches
+from assay.text import clauses, hedges
+from assay.text.announcements import last_announcement
+from assay.text.boxes import has_box, labelled_parts, last_answer
+from assay.text.channels import final_text
+from assay.text.hedges import Candidate
+from assay.text.markup import seen_text
+from assay.text.phrasebook import all_books, books_for, fold
+from assay.text.slices import matches
 
 Rule: TypeAlias = Literal[
     "boxed",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from assay.rewards.outcome.maths.find.channels import final_text
+from assay.text.channels import final_text
 
 FENCE: Final = "```"
 _OPEN: Final = "<answer>"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from assay.rewards.outcome.maths.find.channels import SECTIONS, SPEAKERS, Section, final_text
-from assay.rewards.outcome.maths.find.extract import extract
-from assay.schema.end_tokens import END_TOKENS
+from assay.text.answers import extract
+from assay.text.channels import SECTIONS, SPEAKERS, Section, final_text
+from assay.text.end_tokens import END_TOKENS
 
 HIDDEN = [row for row in SECTIONS if row.kind in ("thought", "tool")]
 TRANSCRIPTS = [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.rewards.outcome.maths.find.extract import (
+from assay.text.answers import (
     POLICIES,
     ExtractionPolicy,
     Rule,
