@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.rewards.outcome import slices
+from assay.text import slices
 from assay.text.slices import matches, matches_in_lines, replace
 
 TEXTS = st.text(alphabet="<>[]ab %\n.~", max_size=120)

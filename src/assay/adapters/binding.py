@@ -16,7 +16,7 @@ from assay.schema.score import Abstained, Score
 from assay.scoring.columns import look_up
 from assay.scoring.kinds import RESPONSE
 from assay.scoring.scorer import Scorer
-from assay.text.end_tokens import END_TOKENS, strip_end_tokens
+from assay.text.channels import END_TOKENS, strip_end_tokens
 
 Reward: TypeAlias = str | Callable[..., Any]
 """A registered name (`name` or `name@version`), or the reward function itself."""

@@ -42,7 +42,7 @@ from assay.schema.episode import Episode, Step, StopReason
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 from assay.scoring.scorer import Scorer
-from assay.text.end_tokens import strip_end_tokens
+from assay.text.channels import strip_end_tokens
 from assay.worlds.tasks import environment_tasks
 
 T = TypeVar("T")

@@ -26,7 +26,7 @@ from assay.adapters.binding import MAX_ABSTAINED, Binding, Reward, bind, import_
 from assay.errors import BadRecord
 from assay.schema.message import field_of, tool_call
 from assay.schema.score import Abstained, Score
-from assay.text.end_tokens import strip_end_tokens
+from assay.text.channels import strip_end_tokens
 
 FILLER = 0.0
 """What NeMo-Gym itself writes into the `reward` of a failed row; nobody reads it there."""

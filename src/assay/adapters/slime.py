@@ -23,7 +23,7 @@ from assay.adapters.tally import mean_of
 from assay.errors import BadParameter
 from assay.schema.message import field_of
 from assay.schema.score import Abstained, Score
-from assay.text.end_tokens import strip_end_tokens
+from assay.text.channels import strip_end_tokens
 
 
 @RewardMaker

@@ -1,14 +1,24 @@
-"""The tool calls that a trajectory records, whichever of the usual shapes its messages have.
+"""Tool calls: those that a trajectory records, and those that a response writes as text.
 
-OpenAI's `tool_calls` and the older `function_call`, and Anthropic's `tool_use` blocks. Only the
-structure is read, never the prose: text that looks like a call is text.
+Recorded calls are read in each of the usual shapes: OpenAI's `tool_calls` and the older
+`function_call`, and Anthropic's `tool_use` blocks. There only the structure counts, never the
+prose. `read_calls` reads the `<tool_call>` elements of a text.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
+
+from assay.schema.values import Unreadable
+from assay.text.tags import insides
+
+ARGUMENTS_CHARS: Final = 200_000
+"""Of the arguments of one call; longer ones are not read."""
+CALL_TAGS: Final = ("<tool_call>", "</tool_call>")
+_THOUGHT_END: Final = "</think>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +34,47 @@ class RecordedCall(NamedTuple):
     id: Any
     name: Any
     arguments: Any
+
+
+@dataclass(frozen=True, slots=True)
+class TextCall:
+    """One call as a response writes it, and where its element starts and ends."""
+
+    name: str
+    """Empty where none is given."""
+    arguments: dict[str, Any] | Unreadable
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextCalls:
+    """The calls that a response writes, in order."""
+
+    calls: tuple[TextCall, ...]
+    because: str
+    """How many there are; where there is none, why."""
+
+
+def read_calls(response: str) -> TextCalls:
+    """The calls that a response writes as `<tool_call>{"name": …, "arguments": …}</tool_call>`.
+
+    What stands before the last `</think>` is thought. A call whose JSON cannot be read has no name,
+    and says in its `arguments` why.
+    """
+    first = response.rfind(_THOUGHT_END) + 1 and response.rfind(_THOUGHT_END) + len(_THOUGHT_END)
+    calls: list[TextCall] = []
+    for start, end in insides(response[first:], *CALL_TAGS):
+        record = read_arguments(response[first + start : first + end].strip())
+        name, arguments = "", record
+        if not isinstance(record, Unreadable):
+            name = record.get("name")
+            arguments = read_arguments(record.get("arguments", record.get("parameters")))
+        opening, closing = map(len, CALL_TAGS)
+        place = first + start - opening, first + end + closing
+        calls.append(TextCall(name if isinstance(name, str) else "", arguments, *place))
+    because = f"{len(calls)} call{'' if len(calls) == 1 else 's'}" if calls else "no <tool_call>"
+    return TextCalls(tuple(calls), because)
 
 
 def segments_of(trajectory: object) -> list[Iterable[object]] | BadTrajectory:
@@ -106,3 +157,43 @@ def get_field(record: Any, name: str) -> Any:
 
 def _kind(value: object) -> str:
     return "None" if value is None else f"a value of type {type(value).__name__}"
+
+
+class RepeatedKey(ValueError):
+    """An object of a JSON text names a key twice."""
+
+
+def to_record(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """The record of these pairs. Raises `RepeatedKey` if two have one key."""
+    items = list(pairs)
+    record = dict(items)
+    if len(record) != len(items):
+        raise RepeatedKey("a key stands twice")
+    return record
+
+
+def refuse_constant(name: str) -> Any:
+    """Raise `ValueError`: NaN and Infinity are no JSON."""
+    raise ValueError(f"{name} is no JSON")
+
+
+strict_json = json.JSONDecoder(object_pairs_hook=to_record, parse_constant=refuse_constant).decode
+"""The value of a JSON text. Raises `ValueError`, `RepeatedKey` or `RecursionError`."""
+
+
+def read_arguments(arguments: Any) -> dict[str, Any] | Unreadable:
+    """The arguments of a call: a mapping, or JSON text of one that names each argument once."""
+    if isinstance(arguments, str):
+        if len(arguments) > ARGUMENTS_CHARS:
+            return Unreadable(f"have over {ARGUMENTS_CHARS:,} characters")
+        try:
+            values = strict_json(arguments) if arguments else {}
+        except RepeatedKey:
+            return Unreadable("name an argument twice")
+        except (ValueError, RecursionError):
+            return Unreadable("are no JSON")
+    else:
+        values = {} if arguments is None else arguments
+    if not isinstance(values, dict):
+        return Unreadable("are no JSON object")
+    return values

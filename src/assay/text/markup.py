@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
-from assay.text.slices import matches, matches_in_lines, replace
+from assay.text.blocks import fences_anywhere
+from assay.text.slices import Cut, VisibleText, matches, matches_in_lines
+from assay.text.word_tables import read_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,25 +26,7 @@ class Unseen:
     """Whether it hides the rest of the text where it never closes."""
 
 
-UNSEEN: tuple[Unseen, ...] = (
-    Unseen("<!--", "-->", lasts=True),
-    Unseen("\\iffalse", "\\fi", lasts=True),
-    Unseen("\\if0", "\\fi", lasts=True),
-    Unseen("\\begin{comment}", "\\end{comment}", lasts=True),
-    Unseen("\\begin{verbatim}", "\\end{verbatim}"),
-    Unseen("\\begin{lstlisting}", "\\end{lstlisting}"),
-    Unseen("/*", "*/"),
-    Unseen("[//]: #", "\n", lasts=True),
-    Unseen("[comment]: #", "\n", lasts=True),
-    Unseen("<script", "</script>", lasts=True),
-    Unseen("<style", "</style>", lasts=True),
-    Unseen("<template", "</template>", lasts=True),
-    Unseen("<del>", "</del>"),
-    Unseen("<s>", "</s>"),
-    Unseen("<strike>", "</strike>"),
-    Unseen("{% comment %}", "{% endcomment %}"),
-    Unseen("{#", "#}"),
-)
+UNSEEN: Final = read_rows(Unseen, "assay.text", "unseen.toml")
 """Comments, hidden elements and struck-out text, each with its two ends."""
 
 LAYOUT_TAGS = frozenset(
@@ -76,43 +62,41 @@ _LONGEST = 900
 """No match is longer, but a line."""
 
 
-def seen_text(text: str) -> str:
-    """The text without what its reader does not see as an answer; linear in its length."""
+def leave_out_unseen(visible: VisibleText) -> None:
+    """Leave out what the reader of a text does not see as an answer; linear in its length."""
     for unseen in UNSEEN:
-        if unseen.opening in text:
-            text = _without(text, unseen)
-    if "\\verb" in text or "\\lstinline" in text:
-        text = replace(matches(_VERB, text, longest=_LONGEST), text, " ")
-    if "command" in text or "def" in text:
-        text = _without_definitions(text)
-    if "%" in text:
-        text = replace(matches_in_lines(_COMMENT_LINE, text), text, "")
-    if "~~" in text:
-        text = replace(matches(_STRUCK, text, longest=_LONGEST), text, " ")
-    if "```" in text or "~~~" in text:
-        text = _without_code(text)
-    if "<" in text:
-        text = _without_tags(_without_hidden(text))
-    if ">" in text:
-        text = _without_quoted_lines(text)
-    return replace(matches(_SPACES, text, longest=_LONGEST), text, " ") if "&" in text else text
+        if unseen.opening in visible.text:
+            visible.leave_out(_unseen(visible.text, unseen))
+    for marks, cuts in _PASSES:
+        if any(mark in visible.text for mark in marks):
+            visible.leave_out(cuts(visible.text))
 
 
-def _without(text: str, unseen: Unseen) -> str:
-    pieces: list[str] = []
+def _unseen(text: str, unseen: Unseen) -> Iterator[Cut]:
     position = 0
     while (start := text.find(unseen.opening, position)) >= 0:
         end = text.find(unseen.closing, start + len(unseen.opening))
         if end < 0 and not unseen.lasts:
             break
-        pieces.append(text[position:start])
         position = end + len(unseen.closing) if end >= 0 else len(text)
-    return " ".join([*pieces, text[position:]])
+        yield Cut(start, position, " ")
 
 
-def _without_definitions(text: str) -> str:
-    """The text without definitions of commands, which print nothing where they stand."""
-    pieces: list[str] = []
+def _matched(pattern: re.Pattern[str], new: str = " ") -> Callable[[str], Iterator[Cut]]:
+    """What leaves out each match of a pattern."""
+
+    def cuts(text: str) -> Iterator[Cut]:
+        return (Cut(*match.span(), new) for match in matches(pattern, text, longest=_LONGEST))
+
+    return cuts
+
+
+def _comment_lines(text: str) -> Iterator[Cut]:
+    return (Cut(*match.span()) for match in matches_in_lines(_COMMENT_LINE, text))
+
+
+def _definitions(text: str) -> Iterator[Cut]:
+    """Definitions of commands, which print nothing where they stand."""
     position = 0
     for opening in matches(_DEFINITION, text, longest=_LONGEST):
         if opening.start() < position:
@@ -121,59 +105,59 @@ def _without_definitions(text: str) -> str:
         while depth and end < len(text):
             depth += {"{": 1, "}": -1}.get(text[end], 0)
             end += 1
-        pieces.append(text[position : opening.start()])
         position = end
-    return " ".join([*pieces, text[position:]]) if pieces else text
+        yield Cut(opening.start(), end, " ")
 
 
-def _without_code(text: str) -> str:
-    """The text without fenced blocks of source code; a block that never closes lasts to the end."""
-    pieces: list[str] = []
-    position = 0
-    while (start := text.find("```", position)) >= 0:
-        line = text.find("\n", start, start + 60)
-        name = text[start + 3 : line if line >= 0 else start + 3].strip().lower()
-        end = text.find("```", start + 3)
-        stop = len(text) if end < 0 else end + 3
-        keeps = name.split(" ")[0].strip("{}.") in TEXT_FENCES
-        pieces.append(text[position : stop if keeps else start])
-        position = stop
-    return "".join([*pieces, text[position:]])
+def _code(text: str) -> Iterator[Cut]:
+    """Fenced blocks of source code; a block that never closes lasts to the end."""
+    for block in fences_anywhere(text):
+        line = text.find("\n", block.start, block.start + 60)
+        name = text[block.start + 3 : max(line, block.start + 3)].strip().lower()
+        if name.split(" ")[0].strip("{}.") not in TEXT_FENCES:
+            yield Cut(block.start, block.end)
 
 
-def _without_hidden(text: str) -> str:
-    """The text without elements whose style hides them."""
-    pieces: list[str] = []
+def _hidden_elements(text: str) -> Iterator[Cut]:
+    """Elements whose style hides them."""
     position = 0
     for match in matches(_HIDDEN, text, longest=_LONGEST):
         if match.start() < position:
             continue
         end = text.find(f"</{match['name']}>", match.end())
-        pieces.append(text[position : match.start()])
         position = len(text) if end < 0 else end + len(match["name"]) + 3
-    return " ".join([*pieces, text[position:]]) if pieces else text
+        yield Cut(match.start(), position, " ")
 
 
-def _without_tags(text: str) -> str:
-    """The text without tags of layout, and with powers and indices for raised and lowered text."""
+def _tags(text: str) -> Iterator[Cut]:
+    """Tags of layout, with powers and indices for raised and lowered text."""
     closed = {match[2].lower() for match in matches(_TAG, text, longest=_LONGEST) if match[1]}
-
-    def layout(match: re.Match[str]) -> str:
+    for match in matches(_TAG, text, longest=_LONGEST):
         name = match[2].lower()
         if name in ("br", "hr"):
-            return "\n"
-        if name not in closed:
-            return match[0]
-        if name in ("sup", "sub"):
-            return "}" if match[1] else ("^{" if name == "sup" else "_{")
-        return "" if name in LAYOUT_TAGS else match[0]
-
-    return replace(matches(_TAG, text, longest=_LONGEST), text, layout)
+            yield Cut(*match.span(), "\n")
+        elif name in closed and name in ("sup", "sub"):
+            yield Cut(*match.span(), "}" if match[1] else ("^{" if name == "sup" else "_{"))
+        elif name in closed and name in LAYOUT_TAGS:
+            yield Cut(*match.span())
 
 
-def _without_quoted_lines(text: str) -> str:
-    """The text without lines that quote, if it goes on after them."""
+def _quoted_lines(text: str) -> Iterator[Cut]:
+    """Lines that quote, if the text goes on after them."""
     last = deque(matches_in_lines(_QUOTED_LINE, text), maxlen=1)
-    if not last or not text[last[0].end() :].strip():
-        return text
-    return replace(matches_in_lines(_QUOTED_LINE, text), text, "")
+    if last and text[last[0].end() :].strip():
+        yield from (Cut(*match.span()) for match in matches_in_lines(_QUOTED_LINE, text))
+
+
+_PASSES: Final[tuple[tuple[tuple[str, ...], Callable[[str], Iterator[Cut]]], ...]] = (
+    (("\\verb", "\\lstinline"), _matched(_VERB)),
+    (("command", "def"), _definitions),
+    (("%",), _comment_lines),
+    (("~~",), _matched(_STRUCK)),
+    (("```", "~~~"), _code),
+    (("<",), _hidden_elements),
+    (("<",), _tags),
+    ((">",), _quoted_lines),
+    (("&",), _matched(_SPACES)),
+)
+"""What is left out, one after the other: the marks without which there is none, and the cuts."""

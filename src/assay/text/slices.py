@@ -1,4 +1,4 @@
-"""Patterns looked for in long texts, slice by slice.
+"""Patterns looked for in long texts, slice by slice, and texts of which pieces are left out.
 
 A call into C that goes over a megabyte keeps every other thread of a server waiting. Between two
 slices another thread may run; what is found is the same.
@@ -7,9 +7,18 @@ slices another thread may run; what is found is the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 SLICE_CHARS = 50_000
+
+
+class Cut(NamedTuple):
+    """A piece of a text that is left out, and what stands in its place."""
+
+    start: int
+    end: int
+    new: str = ""
 
 
 def matches(
@@ -40,15 +49,51 @@ def matches_in_lines(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[s
         start = end
 
 
-def replace(
-    places: Iterable[re.Match[str]], text: str, new: str | Callable[[re.Match[str]], str]
-) -> str:
-    """The text with something new in place of each match."""
+def replace(text: str, cuts: Iterable[Cut]) -> str:
+    """The text with what each cut has in place of what it leaves out."""
     pieces: list[str] = []
     position = 0
-    for match in places:
-        pieces.append(text[position : match.start()])
-        pieces.append(new if isinstance(new, str) else new(match))
-        position = match.end()
+    for cut in cuts:
+        pieces += text[position : cut.start], cut.new
+        position = cut.end
     pieces.append(text[position:])
     return "".join(pieces)
+
+
+class VisibleText:
+    """A text of which pieces are left out, one pass after the other, and where the rest stood."""
+
+    __slots__ = ("_passes", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._passes: list[list[Cut]] = []
+
+    def leave_out(self, cuts: Iterable[Cut]) -> None:
+        """Apply the cuts of one pass, which are in order and do not overlap."""
+        passed = list(cuts)
+        if passed:
+            self.text = replace(self.text, passed)
+            self._passes.append(passed)
+
+    def origin(self, start: int, end: int) -> tuple[int, int]:
+        """Where a piece of the text that is left started and ended in the text as it was."""
+        for cuts in reversed(self._passes):
+            start = _place_before(start, cuts, at_end=False)
+            end = _place_before(end, cuts, at_end=True)
+        return start, max(start, end)
+
+
+def _place_before(place: int, cuts: Iterable[Cut], *, at_end: bool) -> int:
+    """Where a place of the cut text was before; inside of what is new, the end that it is for."""
+    shift = 0
+    for cut in cuts:
+        new_start = cut.start + shift
+        if place < new_start or (at_end and place == new_start):
+            break
+        if place < new_start + len(cut.new):
+            return cut.end if at_end else cut.start
+        shift += len(cut.new) - (cut.end - cut.start)
+        if at_end and cut.new and place == cut.end + shift:
+            return cut.end
+    return place - shift

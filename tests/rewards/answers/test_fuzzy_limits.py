@@ -6,7 +6,7 @@ import pytest
 
 from assay.rewards.outcome.answers import fuzzy
 from assay.rewards.outcome.answers.fuzzy import MAX_CHARS
-from assay.rewards.outcome.answers.reading import AnswerReading, read
+from assay.text.short_answers import AnswerReading, read
 from assay.rewards.outcome.answers.reward import fuzzy_answer_reward
 
 
