@@ -53,7 +53,8 @@ def test_only_what_is_said_to_the_reader_is_left(response: str, visible: str, re
 def test_thoughts_and_tools_never_answer(section: Section) -> None:
     inside = f"{section.opening}The answer is \\boxed{{42}}.{section.closing}"
     assert find_answer(inside).text is None
-    assert find_answer(f"{section.opening}The answer is \\boxed{{42}}.").text is None, "never closed"
+    unclosed = f"{section.opening}The answer is \\boxed{{42}}."
+    assert find_answer(unclosed).text is None
     assert find_answer(f"{inside}\nThe answer is \\boxed{{7}}.").text == "7"
 
 

@@ -155,7 +155,8 @@ def test_the_boxed_policy_reads_boxes_only() -> None:
 
 
 def test_the_anchored_policy_gives_no_credit_for_a_number_in_passing() -> None:
-    assert find_answer("There are 12 such sequences that work here.", POLICIES["anchored"]).text is None
+    in_passing = "There are 12 such sequences that work here."
+    assert find_answer(in_passing, POLICIES["anchored"]).text is None
 
 
 def test_up_to_three_different_boxes_in_a_row_are_a_correction() -> None:

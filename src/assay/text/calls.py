@@ -62,17 +62,17 @@ def read_calls(response: str) -> TextCalls:
     What stands before the last `</think>` is thought. A call whose JSON cannot be read has no name,
     and says in its `arguments` why.
     """
-    first = response.rfind(_THOUGHT_END) + 1 and response.rfind(_THOUGHT_END) + len(_THOUGHT_END)
+    first = len(response) - len(response.rpartition(_THOUGHT_END)[2])
+    opening, closing = map(len, CALL_TAGS)
     calls: list[TextCall] = []
     for start, end in insides(response[first:], *CALL_TAGS):
         record = read_arguments(response[first + start : first + end].strip())
-        name, arguments = "", record
-        if not isinstance(record, Unreadable):
+        name: object = None
+        if isinstance(record, dict):
             name = record.get("name")
-            arguments = read_arguments(record.get("arguments", record.get("parameters")))
-        opening, closing = map(len, CALL_TAGS)
+            record = read_arguments(record.get("arguments", record.get("parameters")))
         place = first + start - opening, first + end + closing
-        calls.append(TextCall(name if isinstance(name, str) else "", arguments, *place))
+        calls.append(TextCall(name if isinstance(name, str) else "", record, *place))
     because = f"{len(calls)} call{'' if len(calls) == 1 else 's'}" if calls else "no <tool_call>"
     return TextCalls(tuple(calls), because)
 
