@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from assay.browser.outcome.classify import classify_error
-from assay.browser.words.error_texts import ERROR_ROWS, BrowserTool
+from assay.browser.words.error_texts import BrowserTool, error_rows
 from assay.schema.outcome import ErrorCode
 from tools.error_texts import SAMPLE, SOURCES, ErrorText, collect, report
 
@@ -22,10 +22,10 @@ TOOL_NAMES = {
 
 
 def test_every_row_names_its_tools_and_every_collected_tool_has_rows() -> None:
-    named = {tool for row in ERROR_ROWS for tool in row.tools}
+    named = {tool for row in error_rows() for tool in row.tools}
     assert named <= set(get_args(BrowserTool))
     assert {TOOL_NAMES.get(source.tool, source.tool) for source in SOURCES} <= named
-    assert all(row.beginnings and row.code in get_args(ErrorCode) for row in ERROR_ROWS)
+    assert all(row.beginnings and row.code in get_args(ErrorCode) for row in error_rows())
 
 
 @pytest.mark.parametrize("piece", ["Element ", "Failed to click: ", "x ", "no such ", '"a" ', "("])

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.browser.outcome.risk import effect_of
-from assay.browser.words.risk_words import LANGUAGES
+from assay.browser.words.languages import languages
 from assay.schema.outcome import Effect
 
 CASES = [
@@ -57,8 +57,8 @@ def test_a_key_that_activates_is_a_click(key: str) -> None:
 
 
 RISKY = [
-    *((Effect.IRREVERSIBLE, phrase) for language in LANGUAGES for phrase in language.buys),
-    *((Effect.DESTRUCTIVE, phrase) for language in LANGUAGES for phrase in language.destroys),
+    *((Effect.IRREVERSIBLE, phrase) for language in languages() for phrase in language.buys),
+    *((Effect.DESTRUCTIVE, phrase) for language in languages() for phrase in language.destroys),
 ]
 
 

@@ -21,7 +21,7 @@ from assay.viewer.pages.run import RunPage, RunQuery, run_page, settings_of_caus
 from assay.viewer.pages.runs import RunsPage, RunsQuery, runs_page
 from assay.viewer.rendering import Templates, coded
 from assay.viewer.runs_reader import RunsReader
-from assay.viewer.words import CAUSES, ENDINGS, VERDICTS, WORDS
+from assay.viewer.words import CAUSES, page_words
 from tests.report.ledgers import config, write_run
 from tests.viewer.ledgers import SCORER, manifest
 
@@ -222,7 +222,8 @@ def test_the_older_of_two_picks_is_the_base(folder: Path) -> None:
 
 
 def test_every_word_has_a_sentence_without_backticks() -> None:
-    for table in (WORDS, ENDINGS, VERDICTS, CAUSES):
+    words = page_words()
+    for table in (words.words, words.endings, words.verdicts, CAUSES):
         for word, sentence in table.items():
             assert sentence.endswith("."), word
             assert "`" not in sentence, word
@@ -381,11 +382,11 @@ def test_a_model_that_is_an_object_has_the_name_of_its_class() -> None:
 
 
 def test_every_word_that_a_template_asks_for_has_a_sentence() -> None:
-    folder = Path(rendering.__file__).with_name("templates")
+    folder, words = Path(rendering.__file__).with_name("templates"), page_words().words
     for path in folder.glob("*.html"):
         text = path.read_text("utf-8")
         asked = set(re.findall(r'parts\.word\("([^"]+)"', text))
         asked |= set(re.findall(r'says\.word\["([^"]+)"\]', text))
         for names in re.findall(r"parts\.help\(\(([^()]*)\)", text):
             asked |= set(re.findall(r'"([^"]+)"', names))
-        assert asked <= WORDS.keys(), (path.name, asked - WORDS.keys())
+        assert asked <= words.keys(), (path.name, asked - words.keys())

@@ -39,7 +39,7 @@ class _NumberWords:
 
 _WORDS = read_table(_NumberWords, "assay.text", "units.toml")
 _SCALES = {word: int(zeros) for zeros, words in _WORDS.zeros.items() for word in words}
-_UNITS = {word: unit for unit, words in _WORDS.units.items() for word in words}
+UNITS = {word: unit for unit, words in _WORDS.units.items() for word in words}
 _MONEY = frozenset(("USD", "CAD", "AUD", "EUR", "GBP", "JPY"))
 
 
@@ -92,7 +92,7 @@ def _plain_digits(text: str) -> str | None:
 
 def _unit(symbol: str | None, word: str | None) -> str | None:
     """The one unit that symbol and word name, empty when neither is there; `None` when unknown."""
-    units = {_UNITS.get(name.strip().lower()) for name in (symbol, word) if name}
+    units = {UNITS.get(name.strip().lower()) for name in (symbol, word) if name}
     if len(units) > 1 or None in units:
         return None
     return next(iter(units), "") or ""

@@ -17,7 +17,7 @@ from assay import __version__
 from assay.formats.lines import dump_json
 from assay.viewer.links import Links
 from assay.viewer.theme import GLYPHS, MEANINGS, bars, duration, money, plain, shade, signed, words
-from assay.viewer.words import CAUSES, CLASSES, ENDINGS, VERDICTS, WORDS, code_sentence
+from assay.viewer.words import CAUSES, code_sentence, page_words
 
 _HIDDEN = re.compile(
     "\r\n?"
@@ -53,12 +53,18 @@ class Templates:
             bars=bars, brief=brief, when=_when, coded=coded, count="{:,}".format, record=asdict,
             code_sentence=code_sentence, several=several, chance=chance, spaces=spaces,
         )  # fmt: skip
+        sentences = page_words()
         self._environment.globals.update(
             version=__version__,
             glyphs=GLYPHS,
             meanings=MEANINGS,
-            classes=CLASSES,
-            says={"word": WORDS, "ending": ENDINGS, "verdict": VERDICTS, "cause": CAUSES},
+            classes=sentences.classes,
+            says={
+                "word": sentences.words,
+                "ending": sentences.endings,
+                "verdict": sentences.verdicts,
+                "cause": CAUSES,
+            },
         )
         for name in self._environment.list_templates():
             self._environment.get_template(name)

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from assay.browser.words.error_texts import ERROR_ROWS
+from assay.browser.words.error_texts import error_patterns
 from assay.schema.blocking import BLOCKING_PAGES, BlockCode, BlockingPage
 from assay.schema.evidence import PageFacts
 from assay.schema.outcome import ErrorCode
@@ -37,13 +37,10 @@ _WRAPPERS: Final = re.compile(
     re.IGNORECASE,
 )
 """What a tool says before the message of another one, which says more."""
-_PATTERNS: Final = tuple(
-    (row.code, re.compile("|".join(row.beginnings), re.IGNORECASE)) for row in ERROR_ROWS
-)
 
 
 def classify_error(message: str) -> ErrorCode:
-    """The code of an error message of any tool that has rows in `ERROR_ROWS`."""
+    """The code of an error message of any tool that has rows in `errors.toml`."""
     line = _LABELS.sub("", _first_line(message))
     protocol = _CDP.match(line)
     if protocol is not None:
@@ -55,7 +52,7 @@ def classify_error(message: str) -> ErrorCode:
 
 
 def _row_code(line: str) -> ErrorCode | None:
-    return next((code for code, pattern in _PATTERNS if pattern.match(line)), None)
+    return next((code for code, pattern in error_patterns() if pattern.match(line)), None)
 
 
 def classify_mcp_result(result: Mapping[str, Any]) -> ErrorCode | None:

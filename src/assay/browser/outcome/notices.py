@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from assay.browser.words.phrases import NOTICES, NoticePhrases
-from assay.browser.words.risk_words import phrase_pattern, phrases, plain
+from assay.browser.words.languages import LanguageWords, languages, plain, shared
 from assay.schema.blocking import BlockCode
+from assay.text.word_tables import NEVER, phrase_pattern
 
 NoticeKind: TypeAlias = Literal[
     "missing", "broken", "failed", "limited", "robot", "login", "denied", "gate"
@@ -33,14 +33,6 @@ PAGE_KINDS: Final[tuple[NoticeKind, ...]] = (
 )  # fmt: skip
 MESSAGE_KINDS: Final[tuple[NoticeKind, ...]] = ("robot", "limited", "login", "denied")
 """What a message can say beside that something failed; as a beginning, too."""
-NEUTRAL: Final = frozenset(
-    phrases("""
-        notice, attention, warning, http, http error, error code, status, hey, hello, but, well, so,
-        dear visitor, dear customer, hinweis, achtung, oh, atencion, atencao, attenzione, let op,
-        внимание, 提示, ただいま, 現在, お知らせ, 알림, 현재, تنبيه, uwaga, obs, dikkat
-    """)
-)
-"""What a notice may begin with, and any other text as well."""
 BLOCKS: Final[dict[NoticeKind, BlockCode]] = {
     "limited": "rate_limited",
     "robot": "bot_check",
@@ -60,7 +52,6 @@ _QUOTED: Final = re.compile(
     r"“[^”]{0,200}”|„[^“]{0,200}“|«[^»]{0,200}»|\"[^\"]{0,200}\"|「[^」]{0,200}」"
 )
 """What a page quotes, such as the words that were searched for."""
-_NEVER: Final = re.compile(r"(?!)")
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
@@ -107,17 +98,17 @@ def read_wall(texts: Iterable[str]) -> Notice | None:
 def is_refusal(text: str) -> bool:
     """Whether a short text that nothing marks as a message begins as one of a failure does."""
     text = text[:TEXT_LIMIT]
-    for language in NOTICES:
+    for language in languages():
         if _is_harmless(language, _folded(text)):
             return False
-    for language in NOTICES:
+    for language in languages():
         if _regret(language).match(plain(text).strip()):
             return True
     return any(
         _starts(language, kind, _without_fillers(language, sentence), words=2)
         for sentence, asks in _sentences(text)
         if not asks
-        for language in NOTICES
+        for language in languages()
         for kind in ("broken", "missing")
     )
 
@@ -131,7 +122,7 @@ def _page_notice(text: str, *, heading: bool) -> Notice | None:
         # A dash may stand within a heading: "Read on – with ads or a subscription".
         sentences.append((_folded(text), "?" in text))
     for raw, asks in sentences:
-        for language in NOTICES:
+        for language in languages():
             sentence = _without_fillers(language, raw) or raw
             if heading and len(sentence.split()) > HEADING_WORDS:
                 continue
@@ -144,15 +135,15 @@ def _page_notice(text: str, *, heading: bool) -> Notice | None:
 @lru_cache(maxsize=1_024)
 def _message_notice(text: str) -> Notice | None:
     for raw, asks in _sentences(text):
-        for language in NOTICES:
+        for language in languages():
             sentence = _without_fillers(language, raw) or raw
             for kind in () if asks else MESSAGE_KINDS:
                 if _starts(language, kind, sentence, words=2):
                     return Notice(kind, frozenset(sentence.split()))
     folded = _folded(text)
-    if any(_is_harmless(language, folded) for language in NOTICES):
+    if any(_is_harmless(language, folded) for language in languages()):
         return None
-    for language in NOTICES:
+    for language in languages():
         if _anywhere(language).search(f" {folded} "):
             return Notice("failed", frozenset(folded.split()))
     return None
@@ -168,7 +159,7 @@ def _folded(text: str) -> str:
     return " ".join(_WORD.findall(plain(text)))
 
 
-def _without_fillers(language: NoticePhrases, sentence: str) -> str:
+def _without_fillers(language: LanguageWords, sentence: str) -> str:
     space = " " if language.spaced else ""
     for _ in range(3):
         for filler in language.fillers:
@@ -182,24 +173,24 @@ def _without_fillers(language: NoticePhrases, sentence: str) -> str:
     return sentence
 
 
-def _starts(language: NoticePhrases, kind: NoticeKind, sentence: str, *, words: int) -> bool:
+def _starts(language: LanguageWords, kind: NoticeKind, sentence: str, *, words: int) -> bool:
     pattern = _beginning(language, kind, words)
     if language.spaced:
         return pattern.match(f" {sentence} ") is not None
     return pattern.search(sentence) is not None
 
 
-def _is_harmless(language: NoticePhrases, text: str) -> bool:
+def _is_harmless(language: LanguageWords, text: str) -> bool:
     space = " " if language.spaced else ""
     return any(f"{space}{phrase}{space}" in f" {text} " for phrase in language.harmless)
 
 
 @cache
-def _beginning(language: NoticePhrases, kind: NoticeKind, words: int) -> re.Pattern[str]:
+def _beginning(language: LanguageWords, kind: NoticeKind, words: int) -> re.Pattern[str]:
     """A sentence that begins with a phrase of at least so many words; all of it, without a `*`."""
     listed = [p for p in getattr(language, kind) if _length(language, p) >= words]
     if not listed:
-        return _NEVER
+        return NEVER
     if not language.spaced:
         return re.compile("|".join(re.escape(_folded(phrase)) for phrase in listed))
     return re.compile(
@@ -208,20 +199,21 @@ def _beginning(language: NoticePhrases, kind: NoticeKind, words: int) -> re.Patt
 
 
 @cache
-def _anywhere(language: NoticePhrases) -> re.Pattern[str]:
+def _anywhere(language: LanguageWords) -> re.Pattern[str]:
     if not language.spaced:
         return re.compile("|".join(re.escape(_folded(phrase)) for phrase in language.failed))
     return re.compile("|".join(f"{phrase_pattern(phrase)}(?= )" for phrase in language.failed))
 
 
 @cache
-def _regret(language: NoticePhrases) -> re.Pattern[str]:
+def _regret(language: LanguageWords) -> re.Pattern[str]:
     """A beginning such as "Sorry, …": a word of regret, and a mark after it."""
-    choices = "|".join(re.escape(filler) for filler in language.fillers if filler not in NEUTRAL)
+    neutral = shared().neutral
+    choices = "|".join(re.escape(filler) for filler in language.fillers if filler not in neutral)
     return re.compile(rf"(?:{choices})\s*[,!.:،，。！、]")
 
 
-def _length(language: NoticePhrases, phrase: str) -> int:
+def _length(language: LanguageWords, phrase: str) -> int:
     if not language.spaced:
         return SENTENCE_WORDS if len(phrase) >= SENTENCE_LETTERS else 1
     return sum(word != "*" for word in phrase.split())

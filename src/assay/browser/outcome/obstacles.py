@@ -14,7 +14,7 @@ from assay.browser.observe.snapshot import PageSnapshot
 from assay.browser.outcome.classify import detect_block, detect_wall
 from assay.browser.outcome.notices import Notice, is_refusal, read_notice, read_wall
 from assay.browser.outcome.risk import asks_for_login
-from assay.browser.words.risk_words import plain
+from assay.browser.words.languages import plain
 from assay.schema.blocking import BlockCode
 from assay.schema.evidence import PageFacts, StepEvents
 from assay.schema.outcome import Effect, ToolOutcome, reported_failure

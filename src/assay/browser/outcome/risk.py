@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
-from assay.browser.words.deeds import (
+from assay.browser.words.consequences import (
     asks_for_consent,
     is_for_answer,
     moves_money,
@@ -21,20 +21,7 @@ from assay.browser.words.deeds import (
     was_sent,
     will_bind,
 )
-from assay.browser.words.risk_words import (
-    BINS,
-    COMPOUNDS,
-    GOING_ON,
-    LANGUAGES,
-    LISTS,
-    LOGINS,
-    LOOKS,
-    NOUN_TOO,
-    POSTS,
-    REMOVES,
-    RiskyWords,
-    plain,
-)
+from assay.browser.words.languages import LanguageWords, languages, names_any, plain, shared
 from assay.schema.outcome import Effect
 
 READS: Final = frozenset(("noop", "scroll", "fetch_json", "wait", "hover"))
@@ -48,32 +35,15 @@ CHOSEN: Final = frozenset(("option", "switch", "checkbox", "radio"))
 ACTIVATING_KEYS: Final = frozenset(("enter", "numpadenter", "space", " "))
 LEADING: Final = frozenset(("checkout", "check out", "unsubscribe", "trash", "papierkorb"))
 """On a link these lead to a page where the deed can still be left undone."""
-STILL_RISKY: Final = tuple(
-    phrase
-    for language in LANGUAGES
-    for phrase in language.destroys
-    if any(phrase.startswith(f"{first} ") for first in language.harmless_first)
-)
-"""Phrases that only look harmless, because they begin as harmless ones do: "Cancel order"."""
-
-DRAFTS: Final = frozenset(
-    "preview draft save vorschau entwurf apercu brouillon borrador rascunho bozza concept".split()
-)
-"""Words of a message that is not sent yet."""
-
 SIGNS: Final = {"🗑": "trash", "\N{CREDIT CARD}": "pay", "\N{BANKNOTE WITH DOLLAR SIGN}": "pay"}
 """Pictures among letters that stand for a risky word."""
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _CAMEL: Final = re.compile(r"([a-z])([A-Z])")
-_PATH_VERBS: Final = frozenset(
-    phrase
-    for language in LANGUAGES
-    if language.spaced
-    for phrase in language.destroys
-    if " " not in phrase and phrase.isascii()
-) - frozenset(("trash", "void", "drop", "ban", "kick", "forever", "permanent", "sil", "raus"))
-"""Words of addresses; those that are also names of things are left out."""
+_THINGS_TOO: Final = frozenset(
+    ("trash", "void", "drop", "ban", "kick", "forever", "permanent", "sil", "raus")
+)
+"""Words of addresses that destroy something, and are names of things too."""
 _WORDS_READ: Final = 24
 _TITLE_WORDS: Final = 4
 """A longer link is a title: an article about how firms delete data deletes nothing."""
@@ -146,7 +116,7 @@ def effect_seen(
         return Effect.DESTRUCTIVE
     if not written:
         return effect
-    posts = role == "button" and " ".join(_words(name)) in POSTS
+    posts = role == "button" and " ".join(_words(name)) in shared().posts
     if posts or (answers and is_for_answer(name)):
         return Effect.IRREVERSIBLE
     if says_little and any(_address_destroys(method, url) for method, url in written):
@@ -154,7 +124,7 @@ def effect_seen(
     sends = effect == Effect.EXTERNAL and not _names_a_draft(name)
     for text in texts:
         about = f" {' '.join(_words(text[:300]))} "
-        if any(_names_a_view(language, about) for language in LANGUAGES) or _names_a_list(about):
+        if _names_a_list_or_view(about):
             continue
         if was_done(text[:300]) or (sends and was_sent(text[:300])):
             return Effect.IRREVERSIBLE
@@ -164,7 +134,7 @@ def effect_seen(
 def is_bin(name: str) -> bool:
     """Whether what is dropped on something of this name is thrown away."""
     text = f" {' '.join(_words(name[:400]))} "
-    return any(f" {phrase} " in text if phrase.isascii() else phrase in text for phrase in BINS)
+    return names_any(text, shared().bins)
 
 
 def names_deed(url: str) -> bool:
@@ -175,7 +145,7 @@ def names_deed(url: str) -> bool:
 def promises_look(name: str) -> bool:
     """Whether an element of this name only promises more of the same to read, or a preview."""
     text = f" {' '.join(_words(name[:400]))} "
-    return any(text.startswith(f" {p} " if p.isascii() else f" {p}") for p in LOOKS)
+    return _begins_with_any(text, shared().looks)
 
 
 def is_question(name: str) -> bool:
@@ -187,32 +157,34 @@ def _address_destroys(method: str, url: str) -> bool:
     path = url[:2_000].partition("?")[0].split("//", 1)[-1].partition("/")[2]
     words = _WORD.findall(plain(_CAMEL.sub(r"\1 \2", path)))
     text = f" {' '.join(words)} "
-    if _names_a_list(text) or any(_names_a_view(language, text) for language in LANGUAGES):
+    if _names_a_list_or_view(text):
         return False
-    return method == "DELETE" or not _PATH_VERBS.isdisjoint(words)
+    return method == "DELETE" or not _path_verbs().isdisjoint(words)
 
 
 def _takes_off_a_list(name: str, near: str) -> bool:
     """Whether something is only taken off a list to which it can be added again."""
     words = _words(name)
     text = f" {' '.join(words)} "
-    if not any(f" {verb} " in text if verb.isascii() else verb in text for verb in REMOVES):
+    if not names_any(text, shared().removes):
         return False
-    if text.strip() not in REMOVES:
-        return _names_a_list(text)
+    if text.strip() not in shared().removes:
+        return names_any(text, shared().lists)
     # Only a name without an object of its own is about what it stands beside.
     about = f" {' '.join(_words(near))} "
-    return _names_a_list(about) or any(_names_a_view(language, about) for language in LANGUAGES)
+    return _names_a_list_or_view(about)
 
 
-def _names_a_list(text: str) -> bool:
-    return any(f" {thing} " in text if thing.isascii() else thing in text for thing in LISTS)
+def _names_a_list_or_view(text: str) -> bool:
+    return names_any(text, shared().lists) or any(
+        _names_a_view(language, text) for language in languages()
+    )
 
 
 def _is_taken_back(name: str) -> bool:
     """Whether the name says that something is left undone or put back."""
     text = f" {' '.join(_words(name))} "
-    return any(_begins(language, text, language.harmless_first) for language in LANGUAGES)
+    return any(_begins(language, text, language.harmless_first) for language in languages())
 
 
 def _answers_yes(name: str) -> bool:
@@ -220,16 +192,17 @@ def _answers_yes(name: str) -> bool:
     if not _confirms(name):
         return False
     text = f" {' '.join(_words(name))} "
-    return not any(
-        text.startswith(f" {phrase} " if phrase.isascii() else f" {phrase}") for phrase in GOING_ON
-    )
+    return not _begins_with_any(text, shared().going_on)
+
+
+def _begins_with_any(text: str, phrases: tuple[str, ...]) -> bool:
+    return any(text.startswith(f" {p} " if p.isascii() else f" {p}") for p in phrases)
 
 
 def asks_for_login(name: str) -> bool:
     """Whether an element of this name leads to a login, or on from one page of it to the next."""
     text = f" {' '.join(_words(name[:400]))} "
-    spaced = any(f" {phrase} " in text for phrase in LOGINS)
-    return spaced or _confirms(name) or any(p in text for p in LOGINS if not p.isascii())
+    return names_any(text, shared().logins) or _confirms(name)
 
 
 @lru_cache(maxsize=4_096)
@@ -241,16 +214,16 @@ def _effect_of_name(role: str, name: str) -> Effect:
     if (role == "link" and len(words) > _TITLE_WORDS) or promises_look(name):
         return Effect.BROWSER
     text = f" {' '.join(words)} "
-    for phrase in COMPOUNDS:
+    for phrase in shared().compounds:
         text = text.replace(f" {phrase} ", " ")
     worst = Effect.BROWSER
-    for language in LANGUAGES:
+    for language in languages():
         worst = max(worst, _effect_in(language, text, role))
     return worst
 
 
-def _effect_in(language: RiskyWords, text: str, role: str) -> Effect:
-    still_risky = any(_has(language, text, phrase) for phrase in STILL_RISKY)
+def _effect_in(language: LanguageWords, text: str, role: str) -> Effect:
+    still_risky = any(_has(language, text, phrase) for phrase in _still_risky())
     if not still_risky and _begins(language, text, language.harmless_first):
         return Effect.BROWSER
     for effect, phrases in (
@@ -261,7 +234,7 @@ def _effect_in(language: RiskyWords, text: str, role: str) -> Effect:
     ):
         matches = {phrase for phrase in phrases if _has(language, text, phrase)}
         if _ends(language, text, language.nouns):
-            matches -= matches if not language.spaced else NOUN_TOO
+            matches -= matches if not language.spaced else shared().noun_too
         if effect != Effect.EXTERNAL and _names_a_view(language, text):
             matches = set()
         # A link that says "send" or "checkout" leads to where that is done.
@@ -271,10 +244,10 @@ def _effect_in(language: RiskyWords, text: str, role: str) -> Effect:
 
 
 def _names_a_draft(name: str) -> bool:
-    return not DRAFTS.isdisjoint(_words(name[:400]))
+    return not shared().drafts.isdisjoint(_words(name[:400]))
 
 
-def _names_a_view(language: RiskyWords, text: str) -> bool:
+def _names_a_view(language: LanguageWords, text: str) -> bool:
     return any(_has(language, text, thing) for thing in language.things)
 
 
@@ -283,7 +256,7 @@ def _confirms(name: str) -> bool:
     words = _words(name)
     text = f" {' '.join(words)} "
     return len(words) <= _CONFIRM_WORDS and any(
-        _begins(language, text, language.confirms) for language in LANGUAGES
+        _begins(language, text, language.confirms) for language in languages()
     )
 
 
@@ -291,21 +264,23 @@ def _commits(name: str) -> bool:
     """Whether the name is that of a last step: an order, a booking, a yes."""
     text = f" {' '.join(_words(name))} "
     return _confirms(name) or any(
-        _has(language, text, phrase) for language in LANGUAGES for phrase in language.commits
+        _has(language, text, phrase) for language in languages() for phrase in language.commits
     )
 
 
 def _names_no_way_back(around: str) -> bool:
     text = f" {' '.join(_WORD.findall(plain(around)))} "
-    return any(_has(language, text, phrase) for language in LANGUAGES for phrase in language.binds)
+    return any(
+        _has(language, text, phrase) for language in languages() for phrase in language.binds
+    )
 
 
 def _effect_of_question(dialog: str) -> Effect:
     """The worst that the question of a dialog speaks of, whatever words stand around it."""
     text = f" {' '.join(_words(dialog))} "
     for effect, phrases in (
-        (Effect.IRREVERSIBLE, [(lang, p) for lang in LANGUAGES for p in lang.buys]),
-        (Effect.DESTRUCTIVE, [(lang, p) for lang in LANGUAGES for p in lang.destroys]),
+        (Effect.IRREVERSIBLE, [(lang, p) for lang in languages() for p in lang.buys]),
+        (Effect.DESTRUCTIVE, [(lang, p) for lang in languages() for p in lang.destroys]),
     ):
         for language, phrase in phrases:
             if _has(language, text, phrase) and not _names_a_view(language, text):
@@ -313,16 +288,16 @@ def _effect_of_question(dialog: str) -> Effect:
     return Effect.BROWSER
 
 
-def _has(language: RiskyWords, text: str, phrase: str) -> bool:
+def _has(language: LanguageWords, text: str, phrase: str) -> bool:
     return (f" {phrase} " if language.spaced else phrase) in text
 
 
-def _begins(language: RiskyWords, text: str, phrases: tuple[str, ...]) -> bool:
+def _begins(language: LanguageWords, text: str, phrases: tuple[str, ...]) -> bool:
     space = " " if language.spaced else ""
     return any(text.startswith(f" {phrase}{space}") for phrase in phrases)
 
 
-def _ends(language: RiskyWords, text: str, phrases: tuple[str, ...]) -> bool:
+def _ends(language: LanguageWords, text: str, phrases: tuple[str, ...]) -> bool:
     space = " " if language.spaced else ""
     return any(text.endswith(f"{space}{phrase} ") for phrase in phrases)
 
@@ -331,3 +306,27 @@ def _words(name: str) -> tuple[str, ...]:
     for sign, word in SIGNS.items():
         name = name.replace(sign, f" {word} ")
     return tuple(_WORD.findall(plain(name))[:_WORDS_READ])
+
+
+@cache
+def _still_risky() -> tuple[str, ...]:
+    """Phrases that only look harmless, because they begin as harmless ones do: "Cancel order"."""
+    return tuple(
+        phrase
+        for language in languages()
+        for phrase in language.destroys
+        if any(phrase.startswith(f"{first} ") for first in language.harmless_first)
+    )
+
+
+@cache
+def _path_verbs() -> frozenset[str]:
+    """Words of addresses that destroy something."""
+    single = (
+        phrase
+        for language in languages()
+        if language.spaced
+        for phrase in language.destroys
+        if " " not in phrase and phrase.isascii()
+    )
+    return frozenset(single) - _THINGS_TOO

@@ -12,10 +12,10 @@ from assay.rewards.outcome.maths.nodes import Node, Text
 from assay.rewards.outcome.maths.read.lexicon import (
     GREEK,
     SMALL_NUMBERS,
-    SYNONYMS,
     TENS,
     TEXT_COMMANDS,
     is_ordinal,
+    synonyms,
 )
 from assay.rewards.outcome.maths.read.nouns import LISTED, counted_noun
 
@@ -85,7 +85,7 @@ def plain(text: str) -> str:
     """The words in one spelling: no markup, one case, single spaces, no article before, and
     one phrase of those that say the same."""
     words = _ARTICLE.sub("", _without_markup(text).casefold().strip(_EDGES))
-    return SYNONYMS.get(words, words)
+    return synonyms().get(words, words)
 
 
 def same_words(prediction: Node, reference: Node, _comparison: AnswerComparison) -> str | None:

@@ -5,7 +5,11 @@ Functions, constants and operators are rows of `compute.notations`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cache
 from typing import Final
+
+from assay.text.word_tables import read_table
 
 GREEK: Final = frozenset(
     "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi "
@@ -139,78 +143,16 @@ def is_ordinal(digits: str, suffix: str) -> bool:
     return digits.isdigit() and suffix == fitting
 
 
-SYNONYMS: Final = {
-    phrase: meaning
-    for meaning, phrases in {
-        "no solution": (
-            "no solutions", "empty set", "null set", "there is no solution", "no solution exists",
-            "there are no solutions", "no solutions exist", "there are no real solutions",
-            "no real solution", "no real solutions", "it has no solution", "has no solution",
-            "equation has no solution", "equation has no solutions", "system has no solution",
-            "there is no real solution", "no real roots", "there exist no solutions",
-            "there exists no solution", "no value of x", "no such x exists",
-        ),
-        "all real numbers": (
-            "all reals", "all real number", "real numbers", "any real number", "every real number",
-            "all real values", "all real x", "set of all real numbers", "set of real numbers",
-            "all real values of x", "x is any real number", "x can be any real number",
-            "any real x", "reals", "all real numbers x", "x is all real numbers",
-        ),
-        "all integers": ("integers", "set of all integers", "set of integers", "any integer"),
-        "positive integers": (
-            "all positive integers", "set of positive integers", "set of all positive integers",
-        ),
-        "does not exist": (
-            "dne", "d.n.e", "doesn't exist", "limit does not exist", "it does not exist",
-            "limit doesn't exist", "limit dne", "nonexistent", "non-existent",
-        ),
-        "infinitely many": (
-            "infinitely many solutions", "infinite solutions", "infinite number of solutions",
-            "there are infinitely many solutions", "infinitely many", "infinity many solutions",
-            "there are infinitely many",
-        ),
-        "undefined": ("not defined", "is undefined", "is not defined", "it is undefined"),
-        "diverges": (
-            "divergent", "series diverges", "it diverges", "integral diverges", "is divergent",
-            "series is divergent", "sequence diverges",
-        ),
-        "converges": (
-            "convergent", "series converges", "it converges", "integral converges",
-            "series is convergent", "is convergent", "sequence converges",
-        ),
-        "cannot be determined": (
-            "can't be determined", "it cannot be determined", "not enough information",
-            "cannot be determined from the information given", "insufficient information",
-            "cannot determine",
-        ),
-        "not possible": ("impossible", "it is impossible", "it is not possible"),
-        "yes": ("yes, it is", "yes it is", "yes, it does", "yes, they are", "yes, there is"),
-        "no": ("no, it is not", "no, it isn't", "no, it does not", "no, they are not"),
-        "infinity": (
-            "diverges to infinity", "positive infinity", "plus infinity", "+infinity",
-            "goes to infinity", "tends to infinity",
-        ),
-        "negative infinity": ("minus infinity", "-infinity", "diverges to negative infinity"),
-        "converges absolutely": (
-            "absolutely convergent", "absolute convergence", "series converges absolutely",
-            "is absolutely convergent", "series is absolutely convergent",
-        ),
-        "converges conditionally": (
-            "conditionally convergent", "conditional convergence", "is conditionally convergent",
-            "series converges conditionally", "series is conditionally convergent",
-        ),
-        "no integer solutions": (
-            "no integer solution", "there are no integer solutions", "no integer solutions exist",
-            "there is no integer solution", "no solutions in integers",
-        ),
-        "no such function": (
-            "no such function exists", "there is no such function", "no such functions exist",
-            "no function exists", "there are no such functions", "no such functions",
-        ),
-        "none": ("none of them", "there are none", "none of these", "none exist"),
-        "all primes": ("all prime numbers", "every prime", "prime numbers", "primes"),
-        "neither": ("neither even nor odd", "neither odd nor even"),
-    }.items()
-    for phrase in phrases
-}  # fmt: skip
-"""Phrases that say the same as the first of their row, in lower case and without an article."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SynonymTable:
+    """The phrases of `synonyms.toml`."""
+
+    synonyms: dict[str, tuple[str, ...]]
+    """By a phrase, those that say the same, in lower case and without an article."""
+
+
+@cache
+def synonyms() -> dict[str, str]:
+    """Phrases to the one of their row that stands for them all."""
+    table = read_table(SynonymTable, "assay.rewards.outcome.maths.read", "synonyms.toml")
+    return {phrase: meaning for meaning, row in table.synonyms.items() for phrase in row}
