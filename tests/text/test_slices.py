@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.text import slices
-from assay.text.slices import Cut, VisibleText, matches, matches_in_lines, replace
+from assay.text.slices import Cut, VisibleText, matches, matches_in_lines
 
 TEXTS = st.text(alphabet="<>[]ab %\n.~", max_size=120)
 MARK = re.compile(r"<[^<>\s]{1,4}(?:\s[^<>]{0,5})?>|\[[ab]{1,3}\](?!\[)|(?<=a)~~(?=b)")
@@ -19,6 +20,12 @@ LINE = re.compile(r"^[ \t]*>(?!>>)[^\n]*|%(?<=\. %)[^\n]*", re.MULTILINE)
 @pytest.fixture(autouse=True)
 def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slices, "SLICE_CHARS", 7)
+
+
+def replace(text: str, cuts: Iterable[Cut]) -> str:
+    visible = VisibleText(text)
+    visible.leave_out(cuts)
+    return visible.text
 
 
 @given(TEXTS)

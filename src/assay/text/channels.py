@@ -26,7 +26,6 @@ class Section:
     opening: str
     closing: str
     kind: SectionKind
-    templates: str
 
 
 @dataclass(frozen=True, slots=True)

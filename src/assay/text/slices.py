@@ -7,6 +7,7 @@ slices another thread may run; what is found is the same.
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -49,17 +50,6 @@ def matches_in_lines(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[s
         start = end
 
 
-def replace(text: str, cuts: Iterable[Cut]) -> str:
-    """The text with what each cut has in place of what it leaves out."""
-    pieces: list[str] = []
-    position = 0
-    for cut in cuts:
-        pieces += text[position : cut.start], cut.new
-        position = cut.end
-    pieces.append(text[position:])
-    return "".join(pieces)
-
-
 class VisibleText:
     """A text of which pieces are left out, one pass after the other, and where the rest stood."""
 
@@ -67,33 +57,40 @@ class VisibleText:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._passes: list[list[Cut]] = []
+        self._passes: list[array[int]] = []
 
     def leave_out(self, cuts: Iterable[Cut]) -> None:
         """Apply the cuts of one pass, which are in order and do not overlap."""
-        passed = list(cuts)
-        if passed:
-            self.text = replace(self.text, passed)
-            self._passes.append(passed)
+        # Numbers alone: of a million small objects, collecting garbage would take long.
+        places = array("q")
+        pieces: list[str] = []
+        position = 0
+        for start, end, new in cuts:
+            pieces.append(self.text[position:start])
+            if new:
+                pieces.append(new)
+            places.extend((start, end, len(new)))
+            position = end
+        if places:
+            pieces.append(self.text[position:])
+            self.text = "".join(pieces)
+            self._passes.append(places)
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
         """Where a piece of the text that is left started and ended in the text as it was."""
-        for cuts in reversed(self._passes):
-            start = _place_before(start, cuts, at_end=False)
-            end = _place_before(end, cuts, at_end=True)
+        for places in reversed(self._passes):
+            start, end = _place_before(start, places), _place_before(end, places, at_end=True)
         return start, max(start, end)
 
 
-def _place_before(place: int, cuts: Iterable[Cut], *, at_end: bool) -> int:
+def _place_before(place: int, places: array[int], *, at_end: bool = False) -> int:
     """Where a place of the cut text was before; inside of what is new, the end that it is for."""
     shift = 0
-    for cut in cuts:
-        new_start = cut.start + shift
+    for start, end, size in zip(places[::3], places[1::3], places[2::3], strict=True):
+        new_start = start + shift
         if place < new_start or (at_end and place == new_start):
             break
-        if place < new_start + len(cut.new):
-            return cut.end if at_end else cut.start
-        shift += len(cut.new) - (cut.end - cut.start)
-        if at_end and cut.new and place == cut.end + shift:
-            return cut.end
+        if place < new_start + size or (at_end and place == new_start + size > new_start):
+            return end if at_end else start
+        shift += size - (end - start)
     return place - shift
