@@ -19,9 +19,10 @@ from hatchling.builders.wheel import WheelBuilder
 from assay.browser.words import error_texts
 from assay.browser.words import languages as browser_words
 from assay.errors import BadRecord
-from assay.rewards.outcome.maths.find import languages as maths_words
-from assay.rewards.outcome.maths.find.phrasebook import all_books
 from assay.rewards.outcome.maths.read import lexicon, nouns
+from assay.text import channels, markup, quantities
+from assay.text import languages as maths_words
+from assay.text.phrasebook import all_books
 from assay.text.word_tables import phrase_pattern, read_rows, read_table, trie_pattern
 from assay.viewer import words as viewer_words
 
@@ -34,6 +35,9 @@ READERS: dict[Callable[[], object], tuple[ModuleType, list[str]]] = {
     lexicon.synonyms: (lexicon, ["synonyms.toml"]),
     nouns.read_nouns: (nouns, ["nouns.toml"]),
     viewer_words.page_words: (viewer_words, ["words.toml"]),
+    lambda: channels.SECTIONS: (channels, ["sections.toml", "turns.toml"]),
+    lambda: markup.UNSEEN: (markup, ["unseen.toml"]),
+    lambda: quantities.UNITS: (quantities, ["units.toml"]),
 }
 """The files that each reader reads, which lie beside its module."""
 FILES = sorted(
@@ -124,7 +128,7 @@ assert "assay.text.word_tables" not in sys.modules
 import assay.browser.outcome.classify, assay.browser.outcome.notices, assay.browser.outcome.risk
 import assay.rewards.outcome.maths.reward
 from assay.browser.words import error_texts, languages
-from assay.rewards.outcome.maths.find import languages as maths
+from assay.text import languages as maths
 from assay.rewards.outcome.maths.read import lexicon, nouns
 for reader in (languages.languages, languages.shared, error_texts.error_rows, maths.languages,
                lexicon.synonyms, nouns.read_nouns):

@@ -16,7 +16,7 @@ import assay
 from assay.errors import BadParameter
 from assay.rewards.outcome.instructions.check import Arguments
 from assay.rewards.outcome.instructions.reward import CHECKS
-from assay.rewards.outcome.instructions.texts import is_emoji, sentences, tokens
+from assay.text.words import is_emoji, sentences, tokens
 from perf.instruction_rows import ARGUMENTS, make_rows
 
 PAGE = (Path(__file__).parents[3] / "docs" / "rewards.md").read_text()

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from assay.rewards.outcome.instructions.check import Arguments, Decision, checks_of
-from assay.rewards.outcome.instructions.texts import (
+from assay.text.words import (
     PUNCTUATION,
     is_emoji,
     sentences,

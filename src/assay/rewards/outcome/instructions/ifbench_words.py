@@ -19,7 +19,7 @@ from assay.rewards.outcome.instructions.check import (
     checks_of,
     needs_model,
 )
-from assay.rewards.outcome.instructions.texts import (
+from assay.text.words import (
     PUNCTUATION,
     STOP_WORDS,
     WORD,

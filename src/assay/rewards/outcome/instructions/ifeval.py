@@ -19,7 +19,7 @@ from assay.rewards.outcome.instructions.check import (
     checks_of,
 )
 from assay.rewards.outcome.instructions.languages import is_written_in, latin_letters
-from assay.rewards.outcome.instructions.texts import WORD, sentences, tokens
+from assay.text.words import WORD, sentences, tokens
 
 CONSTRAINED: Final = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
 _FENCES: Final = ("```json", "```Json", "```JSON", "```")

@@ -9,7 +9,6 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from assay.errors import BadParameter, did_you_mean
 from assay.registry import reward
-from assay.rewards.outcome.form import is_blank
 from assay.rewards.outcome.instructions import ifbench_formats, ifbench_words, ifeval
 from assay.rewards.outcome.instructions.check import (
     Arguments,
@@ -21,6 +20,7 @@ from assay.rewards.outcome.instructions.check import (
 )
 from assay.schema.score import Abstained, Scored
 from assay.schema.values import Unreadable, is_list, is_missing, plain, read_response
+from assay.text.tags import is_blank
 
 Pay: TypeAlias = Literal["all", "share"]
 

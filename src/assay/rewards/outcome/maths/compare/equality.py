@@ -45,7 +45,6 @@ from assay.rewards.outcome.maths.compare.shapes import comparison
 from assay.rewards.outcome.maths.compute.evaluate import is_unevaluated
 from assay.rewards.outcome.maths.compute.exact import rational
 from assay.rewards.outcome.maths.compute.integrals import with_integrals
-from assay.rewards.outcome.maths.find import boxes
 from assay.rewards.outcome.maths.limits import (
     MAX_CHARS,
     MAX_STEPS,
@@ -74,6 +73,7 @@ from assay.rewards.outcome.maths.nodes import (
 from assay.rewards.outcome.maths.read.answers import read
 from assay.rewards.outcome.maths.read.clean import clean
 from assay.rewards.outcome.maths.read.tokens import Token, scan
+from assay.text import boxes
 
 DEFAULT: Final = AnswerConventions()
 _COMMA_DECIMAL: Final = re.compile(r"(-?)(\d{1,40}|\d{1,3}(?:\.\d{3}){1,10}),(\d{1,40})")

@@ -13,20 +13,21 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
-from assay.rewards.outcome.maths.find import clauses, hedges
-from assay.rewards.outcome.maths.find.announcements import last_announcement
-from assay.rewards.outcome.maths.find.boxes import has_box, last_answer
-from assay.rewards.outcome.maths.find.channels import final_text
-from assay.rewards.outcome.maths.find.hedges import Candidate
-from assay.rewards.outcome.maths.find.markup import seen_text
-from assay.rewards.outcome.maths.find.parts import labelled_parts
-from assay.rewards.outcome.maths.find.phrasebook import all_books, books_for, fold
-from assay.rewards.outcome.slices import matches
+from assay.errors import BadParameter
+from assay.text import clauses, hedges
+from assay.text.announcements import last_announcement
+from assay.text.blocks import sole_block
+from assay.text.boxes import has_box, labelled_parts, last_answer
+from assay.text.channels import visible_turn
+from assay.text.hedges import Candidate
+from assay.text.markup import leave_out_unseen
+from assay.text.phrasebook import all_books, books_for, fold
+from assay.text.slices import matches
 
 Rule: TypeAlias = Literal[
     "boxed",
@@ -52,13 +53,16 @@ class ExtractionPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class Extraction:
-    """The span that holds the answer, or why there is none."""
+class FoundAnswer:
+    """The final answer of a response, or why it gives none."""
 
-    span: str | None
+    text: str | None
     rule: Rule | Literal["none"]
-    """The rule that found the candidate; with no span, the rule whose candidate was refused."""
+    """The rule that found the answer; without one, the rule whose candidate was refused."""
     because: str
+    start: int = 0
+    """Where in the response the answer starts, or what holds it if it is written in pieces."""
+    end: int = 0
     parts: tuple[str, ...] = ()
     """The answers to the parts of the question, where each has a box with its label."""
 
@@ -85,25 +89,56 @@ _OTHER_KEYS = frozenset(
     "alternatives alternative candidates candidate options guesses guess others other "
     "second_answer answer_2 answer2 backup fallback possible_answers".split()
 )
-_FENCED_JSON = re.compile(r"\A```(?:json)?\s*\n(?P<body>[^`]*)```\Z")
 _NO_ANSWER = "the response gives no answer"
 
 
-def extract(response: str, policy: ExtractionPolicy = DEFAULT) -> Extraction:
-    """The span that the response offers as its final answer, and the rule that it was found by.
+def find_answer(
+    response: str, policy: str | Sequence[str] | ExtractionPolicy = DEFAULT
+) -> FoundAnswer:
+    """The final answer that the response offers, where it stands, and the rule that found it.
 
-    The first rule of the policy with a candidate decides.
+    `policy` is "default", "anchored" or "boxed", or the rules to try; the first with a candidate
+    decides. Raises `BadParameter` for an unknown one.
     """
-    text = seen_text(final_text(response))
+    if not isinstance(policy, ExtractionPolicy):
+        policy = to_policy(policy)
+    visible = visible_turn(response)
+    leave_out_unseen(visible)
+    text = visible.text
     if not text or text.isspace():
         hidden = bool(response) and not response.isspace()
         because = "everything is thought, or hidden from its reader" if hidden else _NO_ANSWER
-        return Extraction(None, "none", because)
+        return FoundAnswer(None, "none", because)
     for rule in policy.rules:
-        extraction = _RULES[rule](text, policy)
-        if extraction is not None:
-            return extraction
-    return Extraction(None, "none", "no rule of the policy found an answer")
+        answer = _RULES[rule](text, policy)
+        if answer is None:
+            continue
+        if answer.text is None:
+            return answer
+        at = text.rfind(answer.text, answer.start, answer.end)
+        place = (answer.start, answer.end) if at < 0 else (at, at + len(answer.text))
+        return FoundAnswer(
+            answer.text, answer.rule, answer.because, *visible.origin(*place), parts=answer.parts
+        )
+    return FoundAnswer(None, "none", "no rule of the policy found an answer")
+
+
+def to_policy(extraction: str | Sequence[str]) -> ExtractionPolicy:
+    """The policy of a name, or of the rules to try. Raises `BadParameter` for an unknown one."""
+    if isinstance(extraction, str):
+        if extraction not in POLICIES:
+            raise BadParameter(
+                f"no extraction policy named {extraction!r}; choose one of "
+                f"{', '.join(map(repr, POLICIES))}, or pass a list of rules"
+            )
+        return POLICIES[extraction]
+    all_rules: tuple[Rule, ...] = get_args(Rule)
+    rules = tuple(all_rules[all_rules.index(rule)] for rule in extraction if rule in all_rules)
+    if not rules or len(rules) != len(extraction):
+        raise BadParameter(
+            f"extraction is {extraction!r}; the rules are {', '.join(map(repr, all_rules))}"
+        )
+    return ExtractionPolicy(rules=rules)
 
 
 def reference_span(reference: str) -> str:
@@ -127,22 +162,23 @@ def reference_span(reference: str) -> str:
     return reference.strip()
 
 
-def _boxed(text: str, policy: ExtractionPolicy) -> Extraction | None:
+def _boxed(text: str, policy: ExtractionPolicy) -> FoundAnswer | None:
     answer = last_answer(text)
     if answer is None:
         if has_box(text):
-            return Extraction(None, "boxed", "the box is empty or never closes")
+            return FoundAnswer(None, "boxed", "the box is empty or never closes")
         return None
     if answer.in_a_row > policy.max_boxes_in_a_row:
-        return Extraction(
+        return FoundAnswer(
             None, "boxed", f"{answer.in_a_row} different boxes in a row are a spray of guesses"
         )
     after = text[answer.end :]
     later = _phrase(after, policy) if "phrase" in policy.rules and after else None
-    if later is not None and _contradicts(later.span, answer.span):
-        return later
+    if later is not None and _contradicts(later.text, answer.span):
+        shift = answer.end
+        return replace(later, start=later.start + shift, end=later.end + shift)
     extraction = _accept_or_refuse("boxed", Candidate(text, answer.start, answer.end, answer.span))
-    parts = _parts(text) if extraction.span is not None else ()
+    parts = _parts(text) if extraction.text is not None else ()
     return replace(extraction, parts=parts) if parts else extraction
 
 
@@ -162,26 +198,26 @@ def _contradicts(later: str | None, boxed: str) -> bool:
     return later.strip(" $%+").replace(",", "") != boxed.strip(" $%+").replace(",", "")
 
 
-def _answer_tag(text: str, policy: ExtractionPolicy) -> Extraction | None:
+def _answer_tag(text: str, policy: ExtractionPolicy) -> FoundAnswer | None:
     all_tags = matches(_ANSWER_TAG, text, longest=_LONGEST_TAG) if "<" in text else ()
     tags = deque(all_tags, maxlen=2)
     if not tags:
         return None
     tag = tags[-1]
     if len(tags) > 1 and _joins_alternatives(text[tags[-2].end() : tag.start()]):
-        return Extraction(None, "answer_tag", "several answer tags are joined by a word for or")
+        return FoundAnswer(None, "answer_tag", "several answer tags are joined by a word for or")
     start = tag.end()
     end = text.find(f"</{tag[1]}>", start)
     # A stop string at "</answer>" leaves the tag open.
     inside = text[start : end if end >= 0 else len(text)]
     if not inside.strip():
-        return Extraction(None, "answer_tag", "the answer tag is empty")
+        return FoundAnswer(None, "answer_tag", "the answer tag is empty")
     span = clauses.without_wrapping(inside)
     if not clauses.is_bare(span):
         nested = _phrase(inside, policy)
-        if nested is not None and nested.span is None:
-            return Extraction(None, "answer_tag", nested.because)
-        stated = nested.span if nested else clauses.statement(clauses.last_clause(inside))
+        if nested is not None and nested.text is None:
+            return FoundAnswer(None, "answer_tag", nested.because)
+        stated = nested.text if nested else clauses.statement(clauses.last_clause(inside))
         span = stated or span
     close = end + len(tag[1]) + 3 if end >= 0 else len(text)
     return _accept_or_refuse("answer_tag", Candidate(text, tag.start(), close, span))
@@ -193,7 +229,7 @@ def _joins_alternatives(between: str) -> bool:
     return any(book.at_end(folded, "alternatives") is not None for book in all_books())
 
 
-def _hash(text: str, _policy: ExtractionPolicy) -> Extraction | None:
+def _hash(text: str, _policy: ExtractionPolicy) -> FoundAnswer | None:
     start = text.rfind("####")
     line = _HASH_LINE.match(text, start) if start >= 0 else None
     if line is None:
@@ -207,25 +243,25 @@ def _hash(text: str, _policy: ExtractionPolicy) -> Extraction | None:
     return _accept_or_refuse("hash", Candidate(text, start, line.end(), span))
 
 
-def _phrase(text: str, _policy: ExtractionPolicy) -> Extraction | None:
+def _phrase(text: str, _policy: ExtractionPolicy) -> FoundAnswer | None:
     record = _json_record(text)
     if record is not None:
-        return _json_answer(*record)
+        return _json_answer(text, *record)
     announcement = last_announcement(text)
     if announcement is None:
         return None
     clause = clauses.first_clause(text[announcement.end : announcement.end + 2000])
     if not clause.strip():
-        return Extraction(None, "phrase", "an answer is announced, but none follows")
+        return FoundAnswer(None, "phrase", "an answer is announced, but none follows")
     if not announcement.commits:
-        return Extraction(None, "phrase", f"{announcement.link.strip()!r} does not commit")
+        return FoundAnswer(None, "phrase", f"{announcement.link.strip()!r} does not commit")
     books = books_for(fold(text[announcement.start : announcement.end + 300]))
     answer = clauses.answer_in(clause, books, denied=announcement.denied)
     if answer is None:
-        return Extraction(None, "phrase", "what follows says what the answer is not")
+        return FoundAnswer(None, "phrase", "what follows says what the answer is not")
     span = answer.span
     if not span:
-        return Extraction(None, "phrase", "an answer is announced, but none follows")
+        return FoundAnswer(None, "phrase", "an answer is announced, but none follows")
     base = text.find(clause, announcement.end)
     start = base + max(0, clause.rfind(answer.source))
     end = start + len(answer.source)
@@ -236,8 +272,8 @@ def _phrase(text: str, _policy: ExtractionPolicy) -> Extraction | None:
 def _json_record(text: str) -> tuple[object, str] | None:
     """The JSON object that a text is, or ends with, and what stands before it."""
     body = text.strip()
-    fenced = _FENCED_JSON.match(body) if body.startswith("```") else None
-    body = fenced["body"].strip() if fenced is not None else body
+    fenced = sole_block(body)
+    body = fenced.text.strip() if fenced and fenced.language in ("", "json") else body
     if not body.endswith(("}", "]")) or len(body) > _LONGEST_JSON:
         return None
     for start in (0, body.rfind("\n{") + 1, body.find('{"')):
@@ -257,30 +293,33 @@ def _is_record(value: Any) -> bool:
     return isinstance(value, dict) and bool(value)
 
 
-def _json_answer(record: object, before: str) -> Extraction:
+def _json_answer(text: str, record: object, before: str) -> FoundAnswer:
     """The one answer that a JSON object gives."""
     if isinstance(record, list) and len(record) == 1:
         record = record[0]
     if not isinstance(record, dict):
-        return Extraction(None, "phrase", "several JSON objects are no answer")
+        return FoundAnswer(None, "phrase", "several JSON objects are no answer")
     keys = {str(key).lower(): key for key in record}
     answers = [keys[key] for key in keys if key in _ANSWER_KEYS]
     if len(answers) > 1:
         answers = [key for key in answers if "answer" in str(key).lower()]
     if len(answers) != 1 or not _OTHER_KEYS.isdisjoint(keys):
-        return Extraction(None, "phrase", "the JSON object does not give one answer")
+        return FoundAnswer(None, "phrase", "the JSON object does not give one answer")
     value = record[answers[0]]
     if hedges.gives_up(before):
-        return Extraction(None, "phrase", "the response gives up")
+        return FoundAnswer(None, "phrase", "the response gives up")
     if isinstance(value, list) and all(isinstance(item, (str, int, float)) for item in value):
         value = ", ".join(map(str, value))
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        return Extraction(None, "phrase", "the JSON object gives no answer")
+        return FoundAnswer(None, "phrase", "the JSON object gives no answer")
     span = clauses.without_wrapping(str(value))
-    return _accept_or_refuse("phrase", Candidate(span, 0, len(span), span))
+    answer = _accept_or_refuse("phrase", Candidate(span, 0, len(span), span))
+    start = text.rfind(f'"{answers[0]}"')
+    at = text.find(span, start + len(answers[0]) + 2)
+    return replace(answer, start=max(start, at), end=len(text) if at < 0 else at + len(span))
 
 
-def _whole_text(text: str, policy: ExtractionPolicy) -> Extraction | None:
+def _whole_text(text: str, policy: ExtractionPolicy) -> FoundAnswer | None:
     if len(text) > policy.max_whole_text:
         return None
     span = clauses.without_wrapping(text)
@@ -295,7 +334,7 @@ def _whole_text(text: str, policy: ExtractionPolicy) -> Extraction | None:
     return _accept_or_refuse("whole_text", candidate)
 
 
-def _last_statement(text: str, _policy: ExtractionPolicy) -> Extraction | None:
+def _last_statement(text: str, _policy: ExtractionPolicy) -> FoundAnswer | None:
     clause = clauses.last_clause(text)
     if not clause or clause.endswith(("?", "？", "؟")):
         return None
@@ -309,7 +348,7 @@ def _last_statement(text: str, _policy: ExtractionPolicy) -> Extraction | None:
     return _accept_or_refuse("last_statement", Candidate(text, start, end, span, weak=True))
 
 
-def _last_number(text: str, _policy: ExtractionPolicy) -> Extraction | None:
+def _last_number(text: str, _policy: ExtractionPolicy) -> FoundAnswer | None:
     clause = clauses.last_clause(text)
     number = clauses.last_number(clause) if clause and not clause.endswith(("?", "？")) else None
     if number is None:
@@ -320,22 +359,23 @@ def _last_number(text: str, _policy: ExtractionPolicy) -> Extraction | None:
     return _accept_or_refuse("last_number", candidate)
 
 
-def _accept_or_refuse(rule: Rule, candidate: Candidate) -> Extraction:
+def _accept_or_refuse(rule: Rule, candidate: Candidate) -> FoundAnswer:
     """The candidate, unless the text around it or the candidate itself says that it is none."""
     span = candidate.span
     if not span or span.isspace():
-        return Extraction(None, rule, "the place for the answer is empty")
+        return FoundAnswer(None, rule, "the place for the answer is empty")
     because = hedges.objection(candidate)
     if because is not None:
-        return Extraction(None, rule, because.format(_short(span)))
-    return Extraction(span, rule, f"{_short(span)} by {rule}")
+        return FoundAnswer(None, rule, because.format(_short(span)))
+    because = f"{_short(span)} by {rule}"
+    return FoundAnswer(span, rule, because, candidate.start, candidate.end)
 
 
 def _short(span: str) -> str:
     return repr(span if len(span) <= 80 else f"{span[:77]}...")
 
 
-_RULES: Mapping[Rule, Callable[[str, ExtractionPolicy], Extraction | None]] = MappingProxyType(
+_RULES: Mapping[Rule, Callable[[str, ExtractionPolicy], FoundAnswer | None]] = MappingProxyType(
     {
         "boxed": _boxed,
         "answer_tag": _answer_tag,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from assay.rewards.outcome.maths.find.phrasebook import Phrasebook, all_books, fold
+from assay.text.phrasebook import Phrasebook, all_books, fold
 
 MARKS = "❌✗✘✖✕⨯🚫👎❎⛔"
 """Signs that refuse what stands beside them."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from assay.rewards.outcome.maths.find.channels import SECTIONS, SPEAKERS, Section, final_text
-from assay.rewards.outcome.maths.find.extract import extract
-from assay.schema.end_tokens import END_TOKENS
+from assay.text.answers import find_answer
+from assay.text.channels import END_TOKENS, SECTIONS, SPEAKERS, Section, final_text
 
 HIDDEN = [row for row in SECTIONS if row.kind in ("thought", "tool")]
 TRANSCRIPTS = [
@@ -47,24 +46,25 @@ TRANSCRIPTS = [
 
 @pytest.mark.parametrize(("response", "visible", "reason"), TRANSCRIPTS)
 def test_only_what_is_said_to_the_reader_is_left(response: str, visible: str, reason: str) -> None:
-    assert final_text(response) == visible, reason
+    assert final_text(response).text == visible, reason
 
 
 @pytest.mark.parametrize("section", HIDDEN, ids=lambda section: section.opening)
 def test_thoughts_and_tools_never_answer(section: Section) -> None:
     inside = f"{section.opening}The answer is \\boxed{{42}}.{section.closing}"
-    assert extract(inside).span is None
-    assert extract(f"{section.opening}The answer is \\boxed{{42}}.").span is None, "never closed"
-    assert extract(f"{inside}\nThe answer is \\boxed{{7}}.").span == "7"
+    assert find_answer(inside).text is None
+    unclosed = f"{section.opening}The answer is \\boxed{{42}}."
+    assert find_answer(unclosed).text is None
+    assert find_answer(f"{inside}\nThe answer is \\boxed{{7}}.").text == "7"
 
 
 @pytest.mark.parametrize(
     "section", [row for row in HIDDEN if row.kind == "thought"], ids=lambda section: section.closing
 )
 def test_a_thought_that_the_prompt_opened_never_answers(section: Section) -> None:
-    assert extract(f"So \\boxed{{42}}.{section.closing} No idea.").span is None
+    assert find_answer(f"So \\boxed{{42}}.{section.closing} No idea.").text is None
 
 
 @pytest.mark.parametrize("token", [*END_TOKENS, *SPEAKERS])
 def test_what_follows_the_turn_is_not_read(token: str) -> None:
-    assert extract(f"\\boxed{{7}}{token}\n\\boxed{{42}}").span == "7"
+    assert find_answer(f"\\boxed{{7}}{token}\n\\boxed{{42}}").text == "7"

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from assay.rewards.outcome.answers.dates import CONVENTIONS, CalendarDate, read_date
-from assay.rewards.outcome.answers.quantities import AnswerQuantity, read_quantity
+from assay.text.dates import CONVENTIONS, CalendarDate, date_of
+from assay.text.quantities import AnswerQuantity, quantity_of
 
 MAX_ITEMS = 50
 """Most items of a list that are compared one by one."""
@@ -103,8 +103,8 @@ def read(text: str) -> AnswerReading:
     """The answer in all its forms."""
     tidy = _tidy(text)
     folded = tidy.casefold()
-    quantity = read_quantity(tidy)
-    dates = () if quantity else tuple(read_date(folded, convention) for convention in CONVENTIONS)
+    quantity = quantity_of(tidy)
+    dates = () if quantity else tuple(date_of(folded, convention) for convention in CONVENTIONS)
     return AnswerReading(text, tidy, _words(folded), quantity, dates)
 
 

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from assay.rewards.outcome.maths.find import refusals
-from assay.rewards.outcome.maths.find.phrasebook import Phrasebook, books_for, fold, without
+from assay.text import refusals
+from assay.text.phrasebook import Phrasebook, books_for, fold, without
 
 _WINDOW = 400
 _BESIDE = 160

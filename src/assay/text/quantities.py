@@ -6,8 +6,11 @@ A quantity is a whole text, not a number somewhere inside one; values are exact 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
+
+from assay.text.word_tables import read_table
 
 MAX_NUMBER_CHARS = 80
 """Longest text that is read as a number."""
@@ -24,46 +27,20 @@ _NUMBER = re.compile(
 )
 _GROUPED = re.compile(r"\d{1,3}(?P<group>[,.'_ ])\d{3}(?:(?P=group)\d{3})*(?:(?P<point>[.,])\d+)?")
 _PLAIN = re.compile(r"\d*[.,]?\d+|\d+[.,]")
-_SCALES = {
-    **dict.fromkeys(("k", "thousand"), 3),
-    **dict.fromkeys(("m", "mn", "million"), 6),
-    **dict.fromkeys(("b", "bn", "billion"), 9),
-    **dict.fromkeys(("t", "tn", "trillion"), 12),
-}
-_UNITS = {
-    spelling: unit
-    for unit, spellings in {
-        "%": "% percent per cent pct",
-        "USD": "$ us$ usd dollar dollars us dollars u.s. dollars",
-        "CAD": "ca$ cad canadian dollars",
-        "AUD": "au$ aud australian dollars",
-        "EUR": "€ eur euro euros",
-        "GBP": "£ gbp pounds sterling",
-        "JPY": "¥ jpy yen",
-        "sqft": "sqft sq ft sq. ft. square feet square foot ft² ft2",
-        "km²": "km² km2 sq km square kilometers square kilometres",
-        "m²": "m² m2 sqm square meters square metres",
-        "km": "km kilometer kilometers kilometre kilometres",
-        "m": "m meter meters metre metres",
-        "cm": "cm centimeter centimeters centimetre centimetres",
-        "mi": "mi mile miles",
-        "ft": "ft foot feet",
-        "kg": "kg kilogram kilograms",
-        "lb": "lb lbs pound pounds",
-        "s": "s sec second seconds",
-        "min": "min mins minute minutes",
-        "h": "h hr hrs hour hours",
-        "d": "day days",
-        "y": "year years yr yrs",
-        "°C": "°c degrees celsius",
-        "°F": "°f degrees fahrenheit",
-    }.items()
-    for spelling in re.findall(
-        r"per cent|us dollars|u\.s\. dollars|(?:canadian|australian) dollars|pounds sterling"
-        r"|sq\.? ?(?:ft\.?|km)|square \S+|degrees \S+|\S+",
-        spellings,
-    )
-}
+
+
+@dataclass(frozen=True, slots=True)
+class _NumberWords:
+    """The spellings of powers of ten, and of units."""
+
+    zeros: dict[str, tuple[str, ...]]
+    units: dict[str, tuple[str, ...]]
+
+
+_WORDS = read_table(_NumberWords, "assay.text", "units.toml")
+_SCALES = {word: int(zeros) for zeros, words in _WORDS.zeros.items() for word in words}
+UNITS = {word: unit for unit, words in _WORDS.units.items() for word in words}
+_MONEY = frozenset(("USD", "CAD", "AUD", "EUR", "GBP", "JPY"))
 
 
 class AnswerQuantity(NamedTuple):
@@ -73,7 +50,7 @@ class AnswerQuantity(NamedTuple):
     unit: str
 
 
-def read_quantity(text: str) -> AnswerQuantity | None:
+def quantity_of(text: str) -> AnswerQuantity | None:
     """The quantity that the whole text spells, or `None`.
 
     A comma or dot before exactly three digits groups thousands, except a lone dot, which is the
@@ -91,7 +68,7 @@ def read_quantity(text: str) -> AnswerQuantity | None:
         return None
     scale, letter = (match["scale"] or "").lower(), match["letter"] or ""
     # A small m is metres, unless money is counted.
-    if letter in ("m", "b") and unit not in ("USD", "CAD", "AUD", "EUR", "GBP", "JPY"):
+    if letter in ("m", "b") and unit not in _MONEY:
         if letter == "b" or unit:
             return None
         unit, letter = "m", ""
@@ -115,7 +92,7 @@ def _plain_digits(text: str) -> str | None:
 
 def _unit(symbol: str | None, word: str | None) -> str | None:
     """The one unit that symbol and word name, empty when neither is there; `None` when unknown."""
-    units = {_UNITS.get(name.strip().lower()) for name in (symbol, word) if name}
+    units = {UNITS.get(name.strip().lower()) for name in (symbol, word) if name}
     if len(units) > 1 or None in units:
         return None
     return next(iter(units), "") or ""

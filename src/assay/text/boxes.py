@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias
 
-from assay.rewards.outcome.maths.find.phrasebook import all_books, fold
+from assay.text.phrasebook import all_books, fold
 
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _OPEN = re.compile(r"\s*\{")
@@ -37,6 +37,17 @@ _LONGEST_GAP = 60
 """Characters between two boxes that may still belong together."""
 _LONGEST = 262_144
 """Characters looked through for the end of a box."""
+_LABEL = re.compile(
+    r"(?:^|(?<=[\s*_#(]))(?:part|question)\s*\(?(?P<part>[a-h]|[1-9])\)?(?![\w])"
+    r"|(?:^|(?<=[\s*_#]))\(?(?P<roman>iii|ii|iv|i|v)\)"
+    r"|(?:^|(?<=[\s*_#]))\(?(?P<letter>[a-h])\)"
+    r"|(?:^|(?<=[\s*_#]))\((?P<number>[1-9])\)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5}
+_MOST_PARTS = 8
+_LONGEST_LEAD = 4_000
+"""Characters before a box in which its label is looked for."""
 
 Gap: TypeAlias = Literal["list", "or", "nothing", "few_words", "prose"]
 
@@ -176,3 +187,28 @@ def _gap(between: str) -> Gap:
     if words:
         return "few_words"
     return "list" if plain and plain[0] in ",;&+" else "nothing"
+
+
+def labelled_parts(text: str) -> list[BoxSpan]:
+    """The boxes of a text, if each has the label of its part before it, in order; else none."""
+    boxes = list(islice(boxes_from_end(text), _MOST_PARTS + 1))[::-1]
+    if not 2 <= len(boxes) <= _MOST_PARTS:
+        return []
+    start = 0
+    kinds: set[str] = set()
+    for place, box in enumerate(boxes, 1):
+        lead = text[max(start, box.start - _LONGEST_LEAD) : box.start]
+        labels = list(_LABEL.finditer(lead))
+        if len(labels) != 1 or _place(labels[0]) != place or not box.content:
+            return []
+        kinds.add(labels[0].lastgroup or "")
+        start = box.end
+    return boxes if len(kinds) == 1 and _LABEL.search(text, start) is None else []
+
+
+def _place(label: re.Match[str]) -> int:
+    """Which part a label names, from 1."""
+    name = label[label.lastgroup or 0].lower()
+    if label.lastgroup == "roman":
+        return _ROMAN[name]
+    return int(name) if name.isdecimal() else ord(name) - ord("a") + 1

@@ -8,7 +8,7 @@ import string
 
 import pytest
 
-from assay.rewards.outcome.tokens import to_float, without_articles, without_punctuation
+from assay.text.tokens import to_float, without_articles, without_punctuation
 
 PIECES = ("a", "an", "the", "A", "x", "_", "’", "\u0301", "—", "é", "\ud800", "9", "🏳", ".", "'")
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from assay.rewards.outcome.maths.find.markup import LAYOUT_TAGS, UNSEEN, Unseen, seen_text
+from assay.text.markup import LAYOUT_TAGS, UNSEEN, Unseen, leave_out_unseen
+from assay.text.slices import VisibleText
+
+
+def seen_text(text: str) -> str:
+    visible = VisibleText(text)
+    leave_out_unseen(visible)
+    return visible.text
 
 
 @pytest.mark.parametrize("unseen", UNSEEN, ids=lambda unseen: unseen.opening)

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.rewards.outcome.maths.find.extract import (
+from assay.text.answers import (
     POLICIES,
     ExtractionPolicy,
     Rule,
-    extract,
+    find_answer,
     reference_span,
 )
 
@@ -129,14 +129,14 @@ REFUSED: list[tuple[str, str]] = [
 def test_the_answer_is_found_by_the_rule_that_should_find_it(
     response: str, rule: Rule, span: str, reason: str
 ) -> None:
-    extraction = extract(response)
-    assert (extraction.rule, extraction.span) == (rule, span), reason
+    extraction = find_answer(response)
+    assert (extraction.rule, extraction.text) == (rule, span), reason
 
 
 @pytest.mark.parametrize(("response", "reason"), REFUSED)
 def test_no_answer_is_read_into_a_response_that_gives_none(response: str, reason: str) -> None:
-    extraction = extract(response)
-    assert extraction.span is None, reason
+    extraction = find_answer(response)
+    assert extraction.text is None, reason
     assert extraction.because
 
 
@@ -146,22 +146,23 @@ def test_a_rule_that_is_switched_off_does_not_fire(rule: Rule) -> None:
     policy = ExtractionPolicy(rules=tuple(other for other in every if other != rule))
     for response, fires, _, reason in FOUND:
         if fires == rule:
-            assert extract(response, policy).rule != rule, reason
+            assert find_answer(response, policy).rule != rule, reason
 
 
 def test_the_boxed_policy_reads_boxes_only() -> None:
-    assert extract("The answer is 42.", POLICIES["boxed"]).span is None
-    assert extract(r"\boxed{42}", POLICIES["boxed"]).span == "42"
+    assert find_answer("The answer is 42.", POLICIES["boxed"]).text is None
+    assert find_answer(r"\boxed{42}", POLICIES["boxed"]).text == "42"
 
 
 def test_the_anchored_policy_gives_no_credit_for_a_number_in_passing() -> None:
-    assert extract("There are 12 such sequences that work here.", POLICIES["anchored"]).span is None
+    in_passing = "There are 12 such sequences that work here."
+    assert find_answer(in_passing, POLICIES["anchored"]).text is None
 
 
 def test_up_to_three_different_boxes_in_a_row_are_a_correction() -> None:
-    assert extract(r"\boxed{1} \boxed{2} \boxed{3}").span == "3"
-    assert extract(r"\boxed{1} \boxed{2} \boxed{3} \boxed{4}").span is None
-    assert extract(r"\boxed{2} " * 100).span == "2", "the same box again is no guess"
+    assert find_answer(r"\boxed{1} \boxed{2} \boxed{3}").text == "3"
+    assert find_answer(r"\boxed{1} \boxed{2} \boxed{3} \boxed{4}").text is None
+    assert find_answer(r"\boxed{2} " * 100).text == "2", "the same box again is no guess"
 
 
 REFERENCES = [
@@ -193,15 +194,15 @@ PIECES = st.sampled_from(
 @settings(deadline=None)
 @given(st.lists(PIECES | st.text(max_size=8), max_size=40).map("".join))
 def test_any_text_is_read_without_an_error(response: str) -> None:
-    extraction = extract(response)
+    extraction = find_answer(response)
     assert extraction.because
-    assert extraction.span is None or extraction.span.strip()
+    assert extraction.text is None or extraction.text.strip()
 
 
 @given(st.text(alphabet="0123456789+-x^ /", min_size=1, max_size=20).filter(str.strip), st.text())
 def test_a_box_at_the_end_is_read_whatever_was_thought_before(answer: str, thought: str) -> None:
     response = f"<think>{thought}</think>\n\\boxed{{{answer}}}"
-    assert extract(response).span == answer.strip()
+    assert find_answer(response).text == answer.strip()
 
 
 @pytest.mark.parametrize(
@@ -209,11 +210,11 @@ def test_a_box_at_the_end_is_read_whatever_was_thought_before(answer: str, thoug
     [r"\boxed{", r"\boxed ", "boxed", "the answer ", "$", "{", "<think>", "####", "not ", "9"],
 )
 def test_a_megabyte_of_one_piece_is_read(piece: str) -> None:
-    extraction = extract(piece * (1_000_000 // len(piece)))
-    assert extraction.span is None
+    extraction = find_answer(piece * (1_000_000 // len(piece)))
+    assert extraction.text is None
 
 
 @pytest.mark.parametrize("end", [".", "!", "?", "。", "！", "？", "؟", "…", "\n", "*", "`", '"'])
 def test_every_end_of_a_sentence_is_passed_once(end: str) -> None:
-    assert extract(f"هل هو 42{end}").because
-    assert extract(f"why is that so {end} {end}").because
+    assert find_answer(f"هل هو 42{end}").because
+    assert find_answer(f"why is that so {end} {end}").because

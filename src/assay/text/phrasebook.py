@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from assay.rewards.outcome.maths.find.languages import Language, languages
+from assay.text.languages import Language, languages
 from assay.text.word_tables import NEVER, trie_pattern
 
 _FOLD = str.maketrans(

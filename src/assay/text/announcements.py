@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from assay.rewards.outcome.maths.find.phrasebook import Phrasebook, books_for, fold
+from assay.text.phrasebook import Phrasebook, books_for, fold
 
 _ANSWER_LINK = re.compile(
     r"""(?:s|S)?\b["'”*_]{0,4}\s{0,3}

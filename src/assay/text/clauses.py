@@ -12,8 +12,9 @@ from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
-from assay.rewards.outcome.maths.find.announcements import is_sentence, link_ends, without_copula
-from assay.rewards.outcome.maths.find.phrasebook import Phrasebook, books_for, fold
+from assay.text.announcements import is_sentence, link_ends, without_copula
+from assay.text.blocks import sole_block
+from assay.text.phrasebook import Phrasebook, books_for, fold
 
 LONGEST_CLAUSE = 600
 
@@ -63,7 +64,6 @@ _COPULA = re.compile(
     re.IGNORECASE,
 )
 _WRAPPERS = (("**", "**"), ("__", "__"), ("`", "`"), ('"', '"'), ("“", "”"), ("'", "'"), ("*", "*"))
-_FENCE = re.compile(r"\A```[a-z]*\n(?P<body>[^`]*?)\n?```\Z")
 _BOILERPLATE = re.compile(
     r"\A\W*(?:i hope|hope this|let me know|please|feel free|thank|if you (?:have|would|need)|"
     r"is there anything|do you)\b",
@@ -120,9 +120,9 @@ def without_formulas(text: str) -> str:
 def without_wrapping(span: str) -> str:
     """The span without the quotes, emphasis, code fence and full stop around it."""
     text = span.strip()
-    fence = _FENCE.match(text)
-    if fence is not None:
-        text = fence["body"].strip()
+    fenced = sole_block(text)
+    if fenced is not None:
+        text = fenced.text.strip()
     for _ in range(4):
         before = text
         text = text.rstrip(" \t\r\n.,;:。，；")

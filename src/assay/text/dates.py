@@ -49,7 +49,7 @@ class CalendarDate(NamedTuple):
     day: int | None
 
 
-def read_date(text: str, convention: Convention) -> CalendarDate | None:
+def date_of(text: str, convention: Convention) -> CalendarDate | None:
     """The date that the whole text spells, in lower case, or `None`."""
     if len(text) > MAX_DATE_CHARS or not text.isascii():
         return None
