@@ -374,7 +374,8 @@ class PageWatch:
             blocked=self._blocked,
             notice=notice,
         )
-        self._blocked = block is not None
+        # A page that was there before the first step has stopped none.
+        self._blocked = block is not None and self._before is not None
         return block
 
     async def _effect(
