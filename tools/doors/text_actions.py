@@ -57,7 +57,7 @@ async def judge(
         start = {"start_url": base + row["page"]}
         scoring.record("", await world.reset(Task(id=row["id"], metadata=start)))
         for action in actions:
-            for _ in range(1 if action is row["action"] else times(action)):
+            for _turn in range(1 if action is row["action"] else times(action)):
                 await asyncio.sleep(pause_ms() / 1000)
                 work = partial(text_action, world, base, action, limit_ms)
                 text = await in_browser(world, work)
