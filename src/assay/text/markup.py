@@ -64,12 +64,15 @@ _LONGEST = 900
 
 def leave_out_unseen(visible: VisibleText) -> None:
     """Leave out what the reader of a text does not see as an answer; linear in its length."""
+    text = visible.text
     for unseen in UNSEEN:
-        if unseen.opening in visible.text:
-            visible.leave_out(_unseen(visible.text, unseen))
-    for marks, cuts in _PASSES:
-        if any(mark in visible.text for mark in marks):
-            visible.leave_out(cuts(visible.text))
+        if unseen.opening in text:
+            visible.leave_out(_unseen(text, unseen))
+            text = visible.text
+    for one, other, cuts in _PASSES:
+        if one in text or other in text:
+            visible.leave_out(cuts(text))
+            text = visible.text
 
 
 def _unseen(text: str, unseen: Unseen) -> Iterator[Cut]:
@@ -149,15 +152,15 @@ def _quoted_lines(text: str) -> Iterator[Cut]:
         yield from (Cut(*match.span()) for match in matches_in_lines(_QUOTED_LINE, text))
 
 
-_PASSES: Final[tuple[tuple[tuple[str, ...], Callable[[str], Iterator[Cut]]], ...]] = (
-    (("\\verb", "\\lstinline"), _matched(_VERB)),
-    (("command", "def"), _definitions),
-    (("%",), _comment_lines),
-    (("~~",), _matched(_STRUCK)),
-    (("```", "~~~"), _code),
-    (("<",), _hidden_elements),
-    (("<",), _tags),
-    ((">",), _quoted_lines),
-    (("&",), _matched(_SPACES)),
+_PASSES: Final[tuple[tuple[str, str, Callable[[str], Iterator[Cut]]], ...]] = (
+    ("\\verb", "\\lstinline", _matched(_VERB)),
+    ("command", "def", _definitions),
+    ("%", "%", _comment_lines),
+    ("~~", "~~", _matched(_STRUCK)),
+    ("```", "~~~", _code),
+    ("<", "<", _hidden_elements),
+    ("<", "<", _tags),
+    (">", ">", _quoted_lines),
+    ("&", "&", _matched(_SPACES)),
 )
-"""What is left out, one after the other: the marks without which there is none, and the cuts."""
+"""What is left out, one after the other: two marks, one of which is there, and the cuts."""

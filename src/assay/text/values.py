@@ -42,9 +42,9 @@ class DateReading:
 
 def read_quantity(response: str) -> QuantityReading:
     """The number, with its unit, that the response is, or that its final answer is."""
-    found = _read(response, "a quantity", lambda short: short.quantity)
-    value, unit = found.value or (None, "")
-    return QuantityReading(value, unit, found.start, found.end, found.because)
+    reading = _read(response, "a quantity", lambda short: short.quantity)
+    value, unit = reading.value or (None, "")
+    return QuantityReading(value, unit, reading.start, reading.end, reading.because)
 
 
 def read_date(response: str, convention: Convention | None = None) -> DateReading:
