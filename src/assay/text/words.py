@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import string
 from bisect import bisect_right
+from dataclasses import dataclass
 from typing import Final
 
-from assay.lazy import package_table
+from assay.text.word_tables import read_table
 
 DOT: Final = "\ue000"
 """Stands for a full stop that ends no sentence."""
@@ -65,20 +66,32 @@ def without_punctuation(text: str) -> str:
 WORD: Final = re.compile(r"\w+")
 
 
-def word_list(name: str) -> list[str]:
-    """The words of that name in `words.toml`."""
-    words: str = _TABLE[name]
-    return words.split()
+def has_word(text: str) -> bool:
+    """Whether there is a letter or a digit in the text."""
+    return any(map(str.isalnum, text))
 
 
-_TABLE: Final = package_table(__package__, "words")
-STOP_WORDS: Final = frozenset(word_list("stop_words"))
-"""English function words, and the pieces that a contraction leaves between its marks."""
+@dataclass(frozen=True, slots=True)
+class WordLists:
+    """The words and signs that instructions count, as `words.toml` lists them."""
 
+    names: tuple[str, ...]
+    capitals: tuple[str, ...]
+    personal: frozenset[str]
+    """Pronouns of persons."""
+    other_pronouns: frozenset[str]
+    stop_words: frozenset[str]
+    emoji: tuple[str, ...]
+    """Code points, and ranges of them, in hexadecimal."""
+    scripts: dict[str, str]
+    """By the code of a language: the script that it is written in."""
+
+
+WORDS: Final = read_table(WordLists, "assay.text", "words.toml")
 _STARTS, _ENDS = zip(
     *(
         (int(first, 16), int(last or first, 16))
-        for first, _, last in (item.partition("-") for item in word_list("emoji"))
+        for first, _, last in (item.partition("-") for item in WORDS.emoji)
     ),
     strict=True,
 )
