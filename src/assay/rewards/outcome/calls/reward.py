@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from assay.errors import BadParameter
+from assay.errors import check_choice
 from assay.registry import reward
 from assay.rewards.outcome.assignment import best_assignment
 from assay.rewards.outcome.calls.references import (
@@ -110,9 +110,7 @@ def tool_call_reward(
     for name, value in (
         ("order", order), ("turn", turn), ("texts", texts), ("text_calls", text_calls)
     ):  # fmt: skip
-        if value not in CHOICES[name]:
-            options = ", ".join(map(repr, CHOICES[name]))
-            raise BadParameter(f"{name} is {value!r}; choose one of {options}")
+        check_choice(name, value, CHOICES[name])
     steps = _steps(answer, tools)
     if isinstance(steps, Abstained):
         return steps

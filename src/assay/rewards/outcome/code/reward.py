@@ -6,7 +6,7 @@ import time
 from functools import partial
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from assay.errors import BadParameter
+from assay.errors import BadParameter, check_choice
 from assay.isolation.sandbox import (
     Isolation,
     NoSandbox,
@@ -175,9 +175,7 @@ def _check_options(
     for name, value, kind in (
         ("pay", pay, Pay), ("order", order, ListOrder), ("isolation", isolation, Isolation)
     ):  # fmt: skip
-        if value not in get_args(kind):
-            choices = ", ".join(map(repr, get_args(kind)))
-            raise BadParameter(f"{name} is {value!r}; choose one of {choices}")
+        check_choice(name, value, get_args(kind))
     for name, number, least, most in (
         ("time_s", time_s, 0.05, 3600), ("memory_mb", memory_mb, 16, 1 << 20),
         ("tolerance", tolerance, 0, 1),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, get_args
 
-from assay.errors import BadParameter
+from assay.errors import check_choice
 from assay.registry import reward
 from assay.rewards.outcome.calls.values import TextRule
 from assay.rewards.outcome.records.comparison import FieldCount, ListRule, compare
@@ -51,9 +51,7 @@ def json_reward(
     Schemas need the extra `schema`; nothing that they refer to is fetched.
     """
     for name, value in (("extract", extract), ("texts", texts), ("lists", lists)):
-        if value not in CHOICES[name]:
-            options = ", ".join(map(repr, CHOICES[name]))
-            raise BadParameter(f"{name} is {value!r}; choose one of {options}")
+        check_choice(name, value, CHOICES[name])
     reference, rules = _read(answer), _read(schema)
     for column, side in (("answer", reference), ("schema", rules)):
         if isinstance(side, Unreadable):

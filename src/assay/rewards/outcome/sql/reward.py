@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from assay.errors import BadParameter
+from assay.errors import BadParameter, check_choice
 from assay.registry import reward
 from assay.resources.row_files import OutsideFolder, row_file
 from assay.rewards.outcome.sql.process import Lost, query_processes
@@ -105,9 +105,7 @@ def sql_reward(
 def _check_options(choices: Mapping[str, str], limits: Mapping[str, object]) -> None:
     """Raise `BadParameter` for an option that has another value than it may have."""
     for name, value in choices.items():
-        if value not in CHOICES[name]:
-            options = ", ".join(map(repr, CHOICES[name]))
-            raise BadParameter(f"{name} is {value!r}; choose one of {options}")
+        check_choice(name, value, CHOICES[name])
     for name, number in limits.items():
         if not isinstance(number, (int, float)) or isinstance(number, bool) or number <= 0:
             raise BadParameter(f"{name} is {number!r}; it is a number above 0")
