@@ -319,11 +319,8 @@ def _hashes(files: Sequence[Path]) -> list[list[str]]:
 
 def _content_hash(path: Path) -> str:
     try:
-        digest = hashlib.sha256()
         with open_file(path) as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
-        return digest.hexdigest()
+            return hashlib.file_digest(stream, "sha256").hexdigest()
     except FileNotFoundError as error:
         raise BadRecord(f"there is no file {str(path)!r}") from error
 
