@@ -319,8 +319,11 @@ def _hashes(files: Sequence[Path]) -> list[list[str]]:
 
 def _content_hash(path: Path) -> str:
     try:
+        digest = hashlib.sha256()
         with open_file(path) as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+            while block := stream.read(1 << 20):
+                digest.update(block)
+        return digest.hexdigest()
     except FileNotFoundError as error:
         raise BadRecord(f"there is no file {str(path)!r}") from error
 
