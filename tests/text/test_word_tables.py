@@ -22,6 +22,7 @@ from assay.errors import BadRecord
 from assay.rewards.outcome.maths.read import lexicon, nouns
 from assay.text import channels, markup, quantities
 from assay.text import languages as maths_words
+from assay.text import words as instruction_words
 from assay.text.phrasebook import all_books
 from assay.text.word_tables import phrase_pattern, read_rows, read_table, trie_pattern
 from assay.viewer import words as viewer_words
@@ -38,6 +39,7 @@ READERS: dict[Callable[[], object], tuple[ModuleType, list[str]]] = {
     lambda: channels.SECTIONS: (channels, ["sections.toml", "turns.toml"]),
     lambda: markup.UNSEEN: (markup, ["unseen.toml"]),
     lambda: quantities.UNITS: (quantities, ["units.toml"]),
+    lambda: instruction_words.WORDS: (instruction_words, ["words.toml"]),
 }
 """The files that each reader reads, which lie beside its module."""
 FILES = sorted(

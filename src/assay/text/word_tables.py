@@ -12,15 +12,12 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from assay.errors import BadRecord, did_you_mean
-from assay.lazy import package_table
+from assay.lazy import read_toml
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-Record = TypeVar("Record", bound="DataclassInstance")
+Record = TypeVar("Record", bound=Any)
 Fold = Callable[[str], str] | None
 
 NEVER: Final = re.compile(r"(?!)")
@@ -84,7 +81,7 @@ def _branch(node: dict) -> str:  # type: ignore[type-arg]  # a tree of itself
 
 def _document(package: str, file: str) -> dict[str, Any]:
     try:
-        return package_table(package, file.removesuffix(".toml"))
+        return read_toml(package, file.removesuffix(".toml"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadRecord(f"{package}/{file} is not valid TOML: {error}") from error
 
