@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from functools import cache
 from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -27,7 +27,8 @@ _GAP: Final = r"(?: [^ ]+){0,3}"
 
 def read_table(shape: type[Record], package: str, file: str, *, fold: Fold = None) -> Record:
     """The record that a TOML file of a package fills; `fold` brings each phrase into its form."""
-    return _filled(shape, _document(package, file), f"{package}/{file}", fold)
+    record: Record = _filled(shape, _document(package, file), f"{package}/{file}", fold)
+    return record
 
 
 def read_rows(
@@ -86,10 +87,12 @@ def _document(package: str, file: str) -> dict[str, Any]:
         raise BadRecord(f"{package}/{file} is not valid TOML: {error}") from error
 
 
-_hints: Final = cache(get_type_hints)
+@cache
+def _hints(shape: Hashable) -> dict[str, Any]:
+    return get_type_hints(shape)
 
 
-def _filled(shape: type[Record], table: Mapping[str, Any], where: str, fold: Fold) -> Record:
+def _filled(shape: Any, table: Mapping[str, Any], where: str, fold: Fold) -> Any:
     hints = _hints(shape)
     for key in table:
         if key not in hints:
