@@ -15,26 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay.errors import BadRecord
-from assay.formats.foreign import (
-    DAMAGE,
-    ForeignRun,
-    Problems,
-    StoreArtifact,
-    explain,
-    failure,
-    first_row,
-    json_rows,
-    last_reply,
-    load_file,
-    next_repeat,
-    no_score,
-    origin,
-    read_optional,
-    score_of,
-    top_keys,
-    usage_of,
-    utc,
-)
+from assay.formats import foreign
+from assay.formats.foreign import ForeignRun, Problems, StoreArtifact
 from assay.formats.lines import finite_number
 from assay.schema.episode import Episode, Failure, FailureKind, Step, StopReason, Trajectory
 from assay.schema.manifest import RunManifest
@@ -70,8 +52,8 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _is_trajectory(file: Path) -> bool:
     if file.suffix == ".jsonl":
-        return str(first_row(file).get("schema_version", "")).startswith("ATIF-")
-    if file.suffix != ".json" or "schema_version" not in top_keys(file):
+        return str(foreign.first_row(file).get("schema_version", "")).startswith("ATIF-")
+    if file.suffix != ".json" or "schema_version" not in foreign.top_keys(file):
         return False
     with file.open("rb") as stream:
         return b'"ATIF-v' in stream.read(1 << 16)
@@ -95,7 +77,7 @@ def read(path: Path) -> ForeignRun:
         agent=f"{name}" if model is None else f"{name} ({model})",
         config={
             "agent": {"name": name, "options": {"model": model}},
-            "imported": origin(path, "atif"),
+            "imported": foreign.origin(path, "atif"),
         },
         versions={name: str(agent["version"])} if agent.get("version") else {},
     )
@@ -105,8 +87,8 @@ def read(path: Path) -> ForeignRun:
         for source in _sources(files, problems):
             try:
                 yield _episode(source, store, repeats)
-            except DAMAGE as error:
-                problems.add(f"{source.where}: {explain(error)}")
+            except foreign.DAMAGE as error:
+                problems.add(f"{source.where}: {foreign.explain(error)}")
 
     return ForeignRun(manifest, (*files, *results), episodes)
 
@@ -126,14 +108,14 @@ def _in_agent(trajectory: Path) -> bool:
 def _sources(files: tuple[Path, ...], problems: Problems) -> Iterator[_Source]:
     for file in files:
         if file.suffix == ".jsonl":
-            for where, record in json_rows(file, problems):
+            for where, record in foreign.json_rows(file, problems):
                 yield _Source(where, record, {})
             continue
         result = _result_file(file)
-        about = {} if result is None else read_optional(result)
+        about = {} if result is None else foreign.read_optional(result)
         where = file.name if result is None else f"{result.parent.name}/{file.name}"
         try:
-            yield _Source(where, load_file(file), about)
+            yield _Source(where, foreign.load_file(file), about)
         except BadRecord as error:
             problems.add(str(error))
 
@@ -150,10 +132,10 @@ def _episode(source: _Source, store: StoreArtifact, repeats: Counter[str]) -> Ep
     )
     broken = _broken(result)
     messages = tuple(message for step in steps for message in _messages(step))
-    response = extra.get("final_response") or last_reply(messages)
+    response = extra.get("final_response") or foreign.last_reply(messages)
     return Episode(
         task=Task(id=name, goal=goal, answer=extra.get("answer"), metadata={}),
-        repeat=next_repeat(name, repeats),
+        repeat=foreign.next_repeat(name, repeats),
         trajectory=Trajectory(
             messages=messages,
             steps=tuple(_steps(steps, store)),
@@ -162,7 +144,7 @@ def _episode(source: _Source, store: StoreArtifact, repeats: Counter[str]) -> Ep
         final_response=response,
         scores=tuple(_scores(extra, result, broken)),
         usage=_usage(record, steps),
-        started_at=utc(result.get("started_at")) or utc(_first_time(steps)),
+        started_at=foreign.utc(result.get("started_at")) or foreign.utc(_first_time(steps)),
         elapsed_s=_elapsed(result),
         failure=broken,
         metadata={
@@ -213,7 +195,7 @@ def _steps(steps: list[Any], store: StoreArtifact) -> Iterator[Step]:
             think=str(step.get("reasoning_content") or ""),
             observation=store(seen) if seen else "",
             observation_chars=len(seen),
-            usage=usage_of(
+            usage=foreign.usage_of(
                 metrics.get("prompt_tokens"),
                 metrics.get("completion_tokens"),
                 cost=metrics.get("cost_usd"),
@@ -243,7 +225,7 @@ def _broken(result: Mapping[str, Any]) -> Failure | None:
     words = f"{error.get('exception_type')}: {error.get('exception_message')}"
     is_own = "Agent" in str(error.get("exception_type"))
     otherwise: FailureKind = "agent_error" if is_own else "env_error"
-    return failure(words, error.get("exception_traceback"), otherwise=otherwise)
+    return foreign.failure(words, error.get("exception_traceback"), otherwise=otherwise)
 
 
 def _ending(extra: Mapping[str, Any], broken: Failure | None, response: str | None) -> StopReason:
@@ -261,10 +243,12 @@ def _scores(
 ) -> Iterator[Score]:
     rewards = (result.get("verifier_result") or {}).get("rewards")
     if broken is not None and broken.kind != "agent_error":
-        yield no_score(SCORER, broken.kind, broken.message[:300])
+        yield foreign.no_score(SCORER, broken.kind, broken.message[:300])
     elif isinstance(rewards, Mapping):
         for name, value in rewards.items():
-            yield score_of(value, scorer=str(name), because="as the verifier of the trial says")
+            yield foreign.score_of(
+                value, scorer=str(name), because="as the verifier of the trial says"
+            )
     elif isinstance(extra.get("scores"), list):
         yield from map(score_from_record, extra["scores"])
 
@@ -272,7 +256,7 @@ def _scores(
 def _usage(record: Mapping[str, Any], steps: list[Any]) -> Any:
     totals = record.get("final_metrics") or {}
     calls = sum(_calls(step) for step in steps if step.get("source") == "agent")
-    return usage_of(
+    return foreign.usage_of(
         totals.get("total_prompt_tokens"),
         totals.get("total_completion_tokens"),
         cost=totals.get("total_cost_usd"),

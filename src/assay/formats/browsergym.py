@@ -25,16 +25,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay.errors import BadRecord, UsageError
-from assay.formats.foreign import (
-    ForeignRun,
-    Problems,
-    ReportedScore,
-    StoreArtifact,
-    failure,
-    failure_kind,
-    origin,
-    usage_of,
-)
+from assay.formats import foreign
+from assay.formats.foreign import ForeignRun, Problems, ReportedScore, StoreArtifact
 from assay.formats.lines import finite_number, load_record
 from assay.formats.pickles import attribute, plain, read_pickle
 from assay.schema.episode import (
@@ -164,7 +156,10 @@ def read(path: Path, *, agent: str | None = None, unpickle: bool = False) -> For
         agent=folders[0].agent,
         config={
             "agent": settings,
-            "imported": {**origin(path, "browsergym", _reported(path)), "unpickle": unpickle},
+            "imported": {
+                **foreign.origin(path, "browsergym", _reported(path)),
+                "unpickle": unpickle,
+            },
         },
         versions=_package_versions(folders),
         rewards=(SCORER,),
@@ -407,7 +402,7 @@ def _ending(folder: _Folder, content: _Content) -> StopReason:
     if summary.get("terminated") is not False:
         return "env_error"
     error, trace = str(summary.get("err_msg") or ""), str(summary.get("stack_trace") or "")
-    return failure_kind(error, trace, otherwise="agent_error")
+    return foreign.failure_kind(error, trace, otherwise="agent_error")
 
 
 def _answer(content: _Content) -> str | None:
@@ -430,7 +425,7 @@ def _failure(content: _Content, stop_reason: StopReason) -> Failure | None:
     if stop_reason not in ("agent_error", "model_error", "env_error"):
         return None
     summary = content.summary or {}
-    return failure(
+    return foreign.failure(
         summary.get("err_msg") or content.problem,
         summary.get("stack_trace"),
         otherwise="agent_error" if stop_reason == "agent_error" else "env_error",
@@ -439,7 +434,7 @@ def _failure(content: _Content, stop_reason: StopReason) -> Failure | None:
 
 def _usage(summary: dict[str, Any]) -> Usage:
     """Tokens and money as AgentLab tracks them; it writes 0 where it knows no price."""
-    return usage_of(
+    return foreign.usage_of(
         summary.get("stats.cum_input_tokens"),
         summary.get("stats.cum_output_tokens"),
         cost=finite_number(summary.get("stats.cum_cost")) or None,

@@ -19,17 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import BadRecord, MissingExtra
-from assay.formats import ForeignRun, RunRecords, StoreArtifact
-from assay.formats.foreign import (
-    Problems,
-    ReportedScore,
-    episodes_of,
-    failure,
-    origin,
-    top_keys,
-    usage_of,
-    utc,
-)
+from assay.formats import ForeignRun, RunRecords, StoreArtifact, foreign
+from assay.formats.foreign import Problems, ReportedScore
 from assay.formats.inspect_archive import open_log
 from assay.formats.lines import finite_number
 from assay.schema.episode import Episode, Failure, StopReason, Trajectory
@@ -57,7 +48,7 @@ def logs(path: Path) -> list[Path]:
 def _is_log(file: Path) -> bool:
     if file.suffix == ".eval":
         return file.is_file()
-    return top_keys(file) >= {"eval", "status"}
+    return foreign.top_keys(file) >= {"eval", "status"}
 
 
 def read(path: Path) -> ForeignRun:
@@ -72,12 +63,14 @@ def read(path: Path) -> ForeignRun:
         agent=str(spec.get("model") or "inspect"),
         config={
             **_settings(spec),
-            "imported": origin(path, "inspect", _reported(log.header), log.header.get("status")),
+            "imported": foreign.origin(
+                path, "inspect", _reported(log.header), log.header.get("status")
+            ),
         },
         versions={str(name): str(value) for name, value in (spec.get("packages") or {}).items()},
         commit=str(revision.get("commit") or ""),
         dirty="unknown" if revision.get("dirty") else "",
-        created_at=utc(spec.get("created")),
+        created_at=foreign.utc(spec.get("created")),
     )
     params = {
         str(scorer.get("name")): scorer.get("options") or {}
@@ -86,7 +79,9 @@ def read(path: Path) -> ForeignRun:
     }
 
     def episodes(store: StoreArtifact, problems: Problems) -> Iterator[Episode]:  # noqa: ARG001
-        return episodes_of(log.samples(problems), lambda row: _episode("", row, params), problems)
+        return foreign.episodes_of(
+            log.samples(problems), lambda row: _episode("", row, params), problems
+        )
 
     return ForeignRun(manifest, (path,), episodes)
 
@@ -129,7 +124,7 @@ def read_log(path: str | Path) -> Iterator[Episode]:
     """
     problems = Problems()
     rows = open_log(Path(path)).samples(problems)
-    for episode in episodes_of(rows, lambda row: _episode("", row, {}), problems):
+    for episode in foreign.episodes_of(rows, lambda row: _episode("", row, {}), problems):
         yield episode
         if problems.count:
             break
@@ -249,7 +244,7 @@ def _episode(
         final_response=_final_response(sample.get("output") or {}, attachments),
         scores=tuple(_scores(sample.get("scores") or {}, params)),
         usage=_usage(sample.get("model_usage") or {}, turns),
-        started_at=utc(sample.get("started_at")),
+        started_at=foreign.utc(sample.get("started_at")),
         elapsed_s=sample.get("total_time") or 0.0,
         failure=_failure(sample["error"]) if sample.get("error") else None,
     )
@@ -257,7 +252,7 @@ def _episode(
 
 def _failure(error: Mapping[str, Any]) -> Failure:
     """Whoever failed: the model where it could not be asked, else what the sample ran in."""
-    return failure(error["message"], error.get("traceback"), otherwise="env_error")
+    return foreign.failure(error["message"], error.get("traceback"), otherwise="env_error")
 
 
 def _final_response(output: Mapping[str, Any], attachments: Mapping[str, str]) -> str | None:
@@ -325,7 +320,7 @@ def _number(value: Any) -> float | None:
 def _usage(models: Mapping[str, Any], calls: int) -> Usage:
     costs = [finite_number(each.get("total_cost")) for each in models.values()]
     numbers = [cost for cost in costs if cost is not None]
-    return usage_of(
+    return foreign.usage_of(
         sum(each.get("input_tokens") or 0 for each in models.values()),
         sum(each.get("output_tokens") or 0 for each in models.values()),
         cost=sum(numbers) if numbers and len(numbers) == len(costs) else None,

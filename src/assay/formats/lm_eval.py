@@ -15,24 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import BadRecord
-from assay.formats.foreign import (
-    DAMAGE,
-    ForeignRun,
-    Problems,
-    ReportedScore,
-    Row,
-    StoreArtifact,
-    episodes_of,
-    explain,
-    first_row,
-    json_rows,
-    messages_of,
-    origin,
-    read_optional,
-    score_of,
-    top_keys,
-    utc,
-)
+from assay.formats import foreign
+from assay.formats.foreign import ForeignRun, Problems, ReportedScore, Row, StoreArtifact
 from assay.formats.lines import finite_number
 from assay.schema.episode import Episode, Trajectory
 from assay.schema.manifest import RunManifest
@@ -58,17 +42,17 @@ def logs(path: Path) -> list[Path]:
     """The files of samples at the path; of a file of results, those that belong to it."""
     if path.is_dir():
         files = sorted(path.rglob("*.jsonl"))
-    elif path.suffix == ".json" and top_keys(path) >= {"results", "configs"}:
+    elif path.suffix == ".json" and foreign.top_keys(path) >= {"results", "configs"}:
         files = [f for f in sorted(path.parent.glob("*.jsonl")) if _date(f) == _date(path)]
     else:
         files = [path] if path.suffix in (".jsonl", ".json") else []
-    return [file for file in files if first_row(file).keys() >= KEYS]
+    return [file for file in files if foreign.first_row(file).keys() >= KEYS]
 
 
 def read(path: Path) -> ForeignRun:
     """The documents of one task as a run."""
     results_file = _results_file(path)
-    results = {} if results_file is None else read_optional(results_file)
+    results = {} if results_file is None else foreign.read_optional(results_file)
     task = _task_name(path, results)
     version = (results.get("versions") or {}).get(task)
     filters = _filters(path)
@@ -79,18 +63,18 @@ def read(path: Path) -> ForeignRun:
         agent=str(model or "lm-eval"),
         config={
             **_settings(task, results),
-            "imported": origin(path, "lm-eval", _reported(task, filters, results)),
+            "imported": foreign.origin(path, "lm-eval", _reported(task, filters, results)),
         },
         versions={name: str(results[key]) for name, key in VERSIONS if results.get(key)},
         commit=str(results.get("git_hash") or ""),
-        created_at=utc(results.get("date")) or utc(_iso(_date(path))),
+        created_at=foreign.utc(results.get("date")) or foreign.utc(_iso(_date(path))),
     )
     suffix = "" if version is None else f"@{version}"
 
     def episodes(store: StoreArtifact, problems: Problems) -> Iterator[Episode]:  # noqa: ARG001
         first, others = filters[0], _other_scores(path, filters[1:], suffix, problems)
-        rows = (row for row in json_rows(path, problems) if _filter(row) == first)
-        return episodes_of(rows, lambda row: _episode(row, suffix, others), problems)
+        rows = (row for row in foreign.json_rows(path, problems) if _filter(row) == first)
+        return foreign.episodes_of(rows, lambda row: _episode(row, suffix, others), problems)
 
     files = (path,) if results_file is None else (path, results_file)
     return ForeignRun(manifest, files, episodes)
@@ -124,7 +108,7 @@ def _filter(row: Row) -> str:
 
 def _filters(path: Path) -> list[str]:
     """The filters in the order in which the file has them; the first one's metrics are primary."""
-    filters = list(dict.fromkeys(_filter(row) for row in json_rows(path)))
+    filters = list(dict.fromkeys(_filter(row) for row in foreign.json_rows(path)))
     if not filters:
         raise BadRecord(f"{str(path)!r} holds no samples")
     return filters
@@ -173,13 +157,13 @@ def _other_scores(
 ) -> dict[str, list[Score]]:
     """The scores of each document after every filter but the first."""
     scores: dict[str, list[Score]] = {}
-    for row in json_rows(path) if filters else ():
+    for row in foreign.json_rows(path) if filters else ():
         if _filter(row) not in filters or "doc_id" not in row.data:
             continue
         try:
             scores.setdefault(str(row.data["doc_id"]), []).extend(_scores(row.data, suffix))
-        except DAMAGE as error:
-            problems.add(f"{row.where}: {explain(error)}")
+        except foreign.DAMAGE as error:
+            problems.add(f"{row.where}: {foreign.explain(error)}")
     return scores
 
 
@@ -192,7 +176,9 @@ def _scores(row: Mapping[str, Any], suffix: str) -> Iterator[Score]:
     for name in names:
         value = row.get(name)
         if isinstance(value, bool) or finite_number(value) is not None:
-            yield score_of(value, scorer=_score_name(name, filter_name) + suffix, notes=notes)
+            yield foreign.score_of(
+                value, scorer=_score_name(name, filter_name) + suffix, notes=notes
+            )
 
 
 def _texts(value: Any) -> list[str]:
@@ -245,7 +231,7 @@ def _prompt(arguments: Any) -> tuple[Message, ...]:
         turns = json.loads(text) if text.startswith("[{") else None
     except ValueError:
         turns = None
-    return messages_of(turns if isinstance(turns, list) else text)
+    return foreign.messages_of(turns if isinstance(turns, list) else text)
 
 
 def _choices(arguments: Any) -> list[str]:

@@ -15,26 +15,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from assay.formats.foreign import (
-    ForeignRun,
-    Problems,
-    ReportedScore,
-    Row,
-    StoreArtifact,
-    episodes_of,
-    failure,
-    first_row,
-    json_rows,
-    last_reply,
-    load_json,
-    messages_of,
-    next_repeat,
-    no_score,
-    origin,
-    score_of,
-    usage_of,
-    utc,
-)
+from assay.formats import foreign
+from assay.formats.foreign import ForeignRun, Problems, ReportedScore, Row, StoreArtifact
 from assay.formats.lines import finite_number
 from assay.schema.episode import Episode, Failure, StopReason, Trajectory
 from assay.schema.manifest import RunManifest
@@ -60,7 +42,7 @@ def logs(path: Path) -> list[Path]:
         for file in files
         if file.suffix == ".jsonl"
         and not (path.is_dir() and file.stem.endswith(SIDECARS))
-        and first_row(file).keys() >= KEYS
+        and foreign.first_row(file).keys() >= KEYS
     ]
 
 
@@ -69,7 +51,7 @@ def read(path: Path) -> ForeignRun:
     failures = path.with_name(f"{path.stem}_failures.jsonl")
     metrics = path.with_name(f"{path.stem}_aggregate_metrics.json")
     files = (path, *(file for file in (failures, metrics) if file.is_file()))
-    first = first_row(path)
+    first = foreign.first_row(path)
     request = first.get("responses_create_params") or {}
     model = (first.get("response") or {}).get("model") or request.get("model")
     name = str((first.get("agent_ref") or {}).get("name") or path.stem)
@@ -81,22 +63,22 @@ def read(path: Path) -> ForeignRun:
         agent=str(model or "nemo-gym"),
         config={
             "agent": {"name": name, "options": {"model": model, "model_options": sampling}},
-            "imported": origin(path, "nemo-gym", _reported(metrics)),
+            "imported": foreign.origin(path, "nemo-gym", _reported(metrics)),
         },
     )
 
     def episodes(store: StoreArtifact, problems: Problems) -> Iterator[Episode]:  # noqa: ARG001
         repeats: Counter[str] = Counter()
-        failed = json_rows(failures, problems) if failures in files else iter(())
-        rows: Iterator[Row] = chain(failed, json_rows(path, problems))
-        return episodes_of(rows, lambda row: _episode(row, repeats), problems)
+        failed = foreign.json_rows(failures, problems) if failures in files else iter(())
+        rows: Iterator[Row] = chain(failed, foreign.json_rows(path, problems))
+        return foreign.episodes_of(rows, lambda row: _episode(row, repeats), problems)
 
     return ForeignRun(manifest, files, episodes)
 
 
 def _reported(metrics: Path) -> Iterator[ReportedScore]:
     """The mean of the rewards of each agent; the file is a list with an entry for each."""
-    record = load_json(metrics) if metrics.is_file() else []
+    record = foreign.load_json(metrics) if metrics.is_file() else []
     for agent in record if isinstance(record, list) else [record]:
         values = agent.get("agent_metrics") if isinstance(agent, Mapping) else None
         mean = finite_number((values or {}).get("mean/reward"))
@@ -110,7 +92,7 @@ def _episode(row: dict[str, Any], repeats: Counter[str]) -> Episode:
     broken = _broken(row)
     prompt = _messages(request.get("input"), request.get("instructions"))
     output = _messages(response.get("output"))
-    text = last_reply(output)
+    text = foreign.last_reply(output)
     name = str(row[TASK]) if TASK in row else text_of(prompt[-1].content) if prompt else ""
     used = response.get("usage") or {}
     reward = row.get("reward") if broken is None else None
@@ -131,16 +113,16 @@ def _episode(row: dict[str, Any], repeats: Counter[str]) -> Episode:
         ),
         final_response=text,
         scores=(
-            no_score(SCORER, broken.kind, broken.message[:300])
+            foreign.no_score(SCORER, broken.kind, broken.message[:300])
             if broken is not None and broken.kind != "agent_error"
-            else score_of(reward, scorer=SCORER, because="as the log has it"),
+            else foreign.score_of(reward, scorer=SCORER, because="as the log has it"),
         ),
-        usage=usage_of(
+        usage=foreign.usage_of(
             used.get("input_tokens"),
             used.get("output_tokens"),
             calls=sum(m.role == "assistant" for m in output),
         ),
-        started_at=utc(response.get("created_at")),
+        started_at=foreign.utc(response.get("created_at")),
         failure=broken,
         metadata={"agent": (row.get("agent_ref") or {}).get("name")},
     )
@@ -150,7 +132,7 @@ def _repeat(row: Mapping[str, Any], name: str, repeats: Counter[str]) -> int:
     rollout = row.get(ROLLOUT)
     if isinstance(rollout, int) and not isinstance(rollout, bool) and rollout >= 0:
         return rollout
-    return next_repeat(name, repeats)
+    return foreign.next_repeat(name, repeats)
 
 
 def _broken(row: Mapping[str, Any]) -> Failure | None:
@@ -159,7 +141,7 @@ def _broken(row: Mapping[str, Any]) -> Failure | None:
         return None
     words = error.get("message") if isinstance(error, Mapping) else error
     detail = row.get("error") or row.get("_ng_failure_message") or ""
-    return failure(f"{words}: {detail}".rstrip(": "), otherwise="env_error")
+    return foreign.failure(f"{words}: {detail}".rstrip(": "), otherwise="env_error")
 
 
 def _ending(response: Mapping[str, Any], broken: Failure | None, text: str | None) -> StopReason:
@@ -176,7 +158,7 @@ def _messages(items: Any, instructions: Any = None) -> tuple[Message, ...]:
     if isinstance(items, str):
         items = [{"role": "user", "content": items}]
     plain = [_item(item) for item in items or () if isinstance(item, Mapping)]
-    return messages_of([*head, *(item for item in plain if item)])
+    return foreign.messages_of([*head, *(item for item in plain if item)])
 
 
 def _item(item: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,22 +16,8 @@ from types import MappingProxyType
 from typing import Any, get_args
 
 from assay.errors import BadInput, BadParameter, BadRecord, did_you_mean
-from assay.formats.foreign import (
-    ForeignRun,
-    Problems,
-    StoreArtifact,
-    episodes_of,
-    failure,
-    first_row,
-    json_rows,
-    messages_of,
-    next_repeat,
-    no_score,
-    origin,
-    score_of,
-    usage_of,
-    utc,
-)
+from assay.formats import foreign
+from assay.formats.foreign import ForeignRun, Problems, StoreArtifact
 from assay.formats.lines import finite_number
 from assay.schema.columns import ANSWERS, GOALS, IDS, RESPONSES, SCORES
 from assay.schema.episode import Episode, Failure, StopReason, Trajectory
@@ -78,7 +64,7 @@ def logs(path: Path, columns: Mapping[str, str] | None = None) -> list[Path]:
     """
     if path.is_dir() or path.suffix not in (".jsonl", ".ndjson"):
         return []
-    row = first_row(path)
+    row = foreign.first_row(path)
     if columns and row:
         return [path]
     usual = {part for part, names in PARTS.items() if any(name in row for name in names)}
@@ -87,7 +73,7 @@ def logs(path: Path, columns: Mapping[str, str] | None = None) -> list[Path]:
 
 def read(path: Path, *, columns: Mapping[str, str] | None = None) -> ForeignRun:
     """The rows of the file as a run; `columns` says where a part is: `{"question": "prompt"}`."""
-    first = first_row(path)
+    first = foreign.first_row(path)
     if not first:
         raise BadInput(f"{str(path)!r} is not a file of JSON lines")
     explicit_columns = dict(columns or {})
@@ -100,15 +86,17 @@ def read(path: Path, *, columns: Mapping[str, str] | None = None) -> ForeignRun:
         config={
             "agent": {"name": "rows", "options": {} if model is None else {"model": model}},
             "columns": explicit_columns,
-            "imported": origin(path, "jsonl"),
+            "imported": foreign.origin(path, "jsonl"),
         },
     )
 
     def episodes(store: StoreArtifact, problems: Problems) -> Iterator[Episode]:  # noqa: ARG001
         repeats: Counter[str] = Counter()
-        numbered = enumerate(json_rows(path, problems), 1)
+        numbered = enumerate(foreign.json_rows(path, problems), 1)
         rows = (row._replace(data={**row.data, "\0": (n, row.where)}) for n, row in numbered)
-        return episodes_of(rows, lambda row: _episode(row, explicit_columns, repeats), problems)
+        return foreign.episodes_of(
+            rows, lambda row: _episode(row, explicit_columns, repeats), problems
+        )
 
     return ForeignRun(manifest, (path,), episodes)
 
@@ -152,7 +140,9 @@ def _episode(row: dict[str, Any], columns: Mapping[str, str], repeats: Counter[s
     if not parts.keys() & set(RESULTS):
         raise BadRecord("it has neither a response nor a score")
     name = str(parts["id"]) if parts.get("id") is not None else f"line.{number}"
-    messages = messages_of(parts.get("messages")) or messages_of(_turns(parts.get("question")))
+    messages = foreign.messages_of(parts.get("messages")) or foreign.messages_of(
+        _turns(parts.get("question"))
+    )
     response = _response(parts.get("response"), messages)
     broken = _broken(row, parts)
     return Episode(
@@ -167,13 +157,13 @@ def _episode(row: dict[str, Any], columns: Mapping[str, str], repeats: Counter[s
         final_response=response,
         scores=tuple(_scores(parts, broken, where)),
         n_steps=int(finite_number(parts.get("n_steps")) or 0),
-        usage=usage_of(
+        usage=foreign.usage_of(
             parts.get("prompt_tokens"),
             parts.get("completion_tokens"),
             cost=parts.get("cost_usd"),
             calls=int(finite_number(parts.get("calls")) or 0),
         ),
-        started_at=utc(parts.get("started_at")),
+        started_at=foreign.utc(parts.get("started_at")),
         elapsed_s=finite_number(parts.get("elapsed_s")) or 0.0,
         failure=broken,
     )
@@ -191,7 +181,7 @@ def _goal(question: Any, messages: tuple[Message, ...]) -> str:
 
 def _response(response: Any, messages: tuple[Message, ...]) -> str | None:
     if isinstance(response, list):
-        messages, response = messages_of(response), None
+        messages, response = foreign.messages_of(response), None
     if response is not None:
         return response if isinstance(response, str) else json.dumps(response, ensure_ascii=False)
     texts = [text_of(each.content) for each in messages if each.role == "assistant"]
@@ -221,7 +211,7 @@ def _repeat(explicit: Any, name: str, repeats: Counter[str]) -> int:
     number = finite_number(explicit)
     if number is not None and 0 <= number < 2**31:
         return int(number)
-    return next_repeat(name, repeats)
+    return foreign.next_repeat(name, repeats)
 
 
 def _broken(row: Mapping[str, Any], parts: Mapping[str, Any]) -> Failure | None:
@@ -230,7 +220,7 @@ def _broken(row: Mapping[str, Any], parts: Mapping[str, Any]) -> Failure | None:
     ending = parts.get("stop_reason")
     if ending in ("agent_error", "model_error", "env_error"):
         return Failure(kind=ending, message=str(message or "no cause was recorded"))
-    return failure(message, otherwise="env_error") if message else None
+    return foreign.failure(message, otherwise="env_error") if message else None
 
 
 def _ending(parts: Mapping[str, Any], broken: Failure | None, response: str | None) -> StopReason:
@@ -250,14 +240,14 @@ def _scores(parts: Mapping[str, Any], broken: Failure | None, where: str) -> Ite
     scorer = str(parts.get("scorer") or "score")
     because = str(parts.get("because") or "")
     if broken is not None and broken.kind != "agent_error":
-        yield no_score(scorer, broken.kind, broken.message[:300])
+        yield foreign.no_score(scorer, broken.kind, broken.message[:300])
     elif parts.get("abstained"):
-        yield no_score(scorer, str(parts["abstained"]), because)
+        yield foreign.no_score(scorer, str(parts["abstained"]), because)
     else:
         number = _number(parts["score"])
         if number is None:
             because = f"the score is {json.dumps(parts['score'])[:80]} ({where})"
-        yield score_of(number, scorer=scorer, because=because)
+        yield foreign.score_of(number, scorer=scorer, because=because)
 
 
 def _number(score: Any) -> float | None:

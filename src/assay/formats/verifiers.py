@@ -12,24 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from assay.formats.foreign import (
-    ForeignRun,
-    Problems,
-    ReportedScore,
-    StoreArtifact,
-    episodes_of,
-    failure,
-    first_row,
-    json_rows,
-    messages_of,
-    next_repeat,
-    no_score,
-    origin,
-    read_optional,
-    score_of,
-    usage_of,
-    utc,
-)
+from assay.formats import foreign
+from assay.formats.foreign import ForeignRun, Problems, ReportedScore, StoreArtifact
 from assay.formats.lines import finite_number
 from assay.schema.episode import Episode, Failure, StopReason, Trajectory
 from assay.schema.manifest import RunManifest
@@ -52,7 +36,7 @@ def logs(path: Path) -> list[Path]:
 
 
 def _kind(file: Path) -> str:
-    keys = first_row(file).keys()
+    keys = foreign.first_row(file).keys()
     return "results" if keys >= RESULTS else "traces" if keys >= TRACES else ""
 
 
@@ -63,7 +47,7 @@ def read(path: Path) -> ForeignRun:
 
 def _read_results(path: Path) -> ForeignRun:
     about_file = path.with_name("metadata.json")
-    about = read_optional(about_file)
+    about = foreign.read_optional(about_file)
     versions = about.get("version_info") or {}
     name = str(about.get("env_id") or path.parent.name)
     mean = finite_number(about.get("avg_reward"))
@@ -85,17 +69,17 @@ def _read_results(path: Path) -> ForeignRun:
                 "version": versions.get("env_version"),
                 "args": about.get("env_args") or {},
             },
-            "imported": origin(path, "verifiers", reported),
+            "imported": foreign.origin(path, "verifiers", reported),
         },
         versions=_version(versions.get("vf_version")),
-        created_at=utc(about.get("date")),
+        created_at=foreign.utc(about.get("date")),
     )
     scorer = _scorer(versions.get("env_version"))
 
     def episodes(store: StoreArtifact, problems: Problems) -> Iterator[Episode]:  # noqa: ARG001
         repeats: Counter[str] = Counter()
-        rows = json_rows(path, problems)
-        return episodes_of(rows, lambda row: _episode(row, scorer, repeats), problems)
+        rows = foreign.json_rows(path, problems)
+        return foreign.episodes_of(rows, lambda row: _episode(row, scorer, repeats), problems)
 
     files = (path, about_file) if about_file.is_file() else (path,)
     return ForeignRun(manifest, files, episodes)
@@ -111,7 +95,7 @@ def _scorer(version: Any) -> str:
 
 def _episode(row: dict[str, Any], scorer: str, repeats: Counter[str]) -> Episode:
     name, reward = str(row["example_id"]), row["reward"]
-    prompt, completion = messages_of(row["prompt"]), _completion(row["completion"])
+    prompt, completion = foreign.messages_of(row["prompt"]), _completion(row["completion"])
     broken = _broken(row.get("error"))
     response = _last(completion)
     used = row.get("token_usage") or {}
@@ -124,14 +108,14 @@ def _episode(row: dict[str, Any], scorer: str, repeats: Counter[str]) -> Episode
             answer=row.get("answer") or None,
             metadata=_info(row),
         ),
-        repeat=next_repeat(name, repeats),
+        repeat=foreign.next_repeat(name, repeats),
         trajectory=Trajectory(
             messages=(*prompt, *completion), stop_reason=_ending(row, broken, response)
         ),
         final_response=response,
         scores=(_reward(reward, scorer, row.get("metrics"), broken),),
-        usage=usage_of(used.get("input_tokens"), used.get("output_tokens"), calls=calls),
-        started_at=utc(timing.get("start_time")),
+        usage=foreign.usage_of(used.get("input_tokens"), used.get("output_tokens"), calls=calls),
+        started_at=foreign.utc(timing.get("start_time")),
         elapsed_s=finite_number(timing.get("total")) or 0.0,
         failure=broken,
         metadata={"stop_condition": row.get("stop_condition")},
@@ -141,7 +125,7 @@ def _episode(row: dict[str, Any], scorer: str, repeats: Counter[str]) -> Episode
 def _completion(completion: Any) -> tuple[Message, ...]:
     if isinstance(completion, str):
         return (Message(role="assistant", content=completion),)
-    return messages_of(completion)
+    return foreign.messages_of(completion)
 
 
 def _last(messages: tuple[Message, ...]) -> str | None:
@@ -171,7 +155,7 @@ def _broken(error: Any) -> Failure | None:
     else:
         text, trace = str(error), ""
     own = any(name in text for name in AGENTS)
-    return failure(text, trace, otherwise="agent_error" if own else "env_error")
+    return foreign.failure(text, trace, otherwise="agent_error" if own else "env_error")
 
 
 def _ending(row: Mapping[str, Any], broken: Failure | None, response: str | None) -> StopReason:
@@ -186,19 +170,19 @@ def _ending(row: Mapping[str, Any], broken: Failure | None, response: str | None
 
 def _reward(reward: Any, scorer: str, metrics: Any, broken: Failure | None) -> Score:
     if broken is not None and broken.kind != "agent_error":
-        return no_score(scorer, broken.kind, broken.message[:300])
+        return foreign.no_score(scorer, broken.kind, broken.message[:300])
     parts = {
         str(name): finite_number(value)
         for name, value in (metrics or {}).items()
         if str(name) != "reward"
     }
-    return score_of(reward, scorer=scorer, because="as the log has it", parts=parts)
+    return foreign.score_of(reward, scorer=scorer, because="as the log has it", parts=parts)
 
 
 def _read_traces(path: Path) -> ForeignRun:
-    first = first_row(path)
+    first = foreign.first_row(path)
     config_file = next((path.parent / n for n in CONFIGS if (path.parent / n).is_file()), None)
-    config = {} if config_file is None else read_optional(config_file)
+    config = {} if config_file is None else foreign.read_optional(config_file)
     trace: dict[str, Any] = next(iter(first.get("traces") or ()), {})
     agent = (trace.get("agent") or {}).get("config") or {}
     name = str((first.get("env") or {}).get("id") or path.parent.name)
@@ -213,15 +197,15 @@ def _read_traces(path: Path) -> ForeignRun:
                 "options": {"model": model, "model_options": agent.get("sampling") or {}},
             },
             "task": {"name": name},
-            "imported": origin(path, "verifiers"),
+            "imported": foreign.origin(path, "verifiers"),
         },
         versions=_version((trace.get("verifiers") or {}).get("version")),
     )
 
     def episodes(store: StoreArtifact, problems: Problems) -> Iterator[Episode]:  # noqa: ARG001
         repeats: Counter[str] = Counter()
-        rows = json_rows(path, problems)
-        return episodes_of(rows, lambda row: _traced(row, repeats), problems)
+        rows = foreign.json_rows(path, problems)
+        return foreign.episodes_of(rows, lambda row: _traced(row, repeats), problems)
 
     files = (path,) if config_file is None else (path, config_file)
     return ForeignRun(manifest, files, episodes)
@@ -250,12 +234,12 @@ def _traced(row: dict[str, Any], repeats: Counter[str]) -> Episode:
             answer=reference,
             metadata=metadata,
         ),
-        repeat=next_repeat(name, repeats),
+        repeat=foreign.next_repeat(name, repeats),
         trajectory=Trajectory(messages=messages, stop_reason=_ending(trace, broken, response)),
         final_response=response,
         scores=(_rewards(trace, broken),),
         usage=_usage(traces),
-        started_at=utc(start),
+        started_at=foreign.utc(start),
         elapsed_s=_elapsed(timing, start),
         failure=broken,
         metadata={"stop_condition": trace.get("stop_condition"), "traces": len(traces)},
@@ -269,7 +253,7 @@ def _branch(nodes: list[Any]) -> tuple[Message, ...]:
     while isinstance(place, int) and 0 <= place < len(nodes) and len(path) < len(nodes):
         path.append(nodes[place].get("message"))
         place = nodes[place].get("parent")
-    return messages_of(path[::-1])
+    return foreign.messages_of(path[::-1])
 
 
 def _rewards(trace: Mapping[str, Any], broken: Failure | None) -> Score:
@@ -289,7 +273,7 @@ def _rewards(trace: Mapping[str, Any], broken: Failure | None) -> Score:
 def _usage(traces: list[Any]) -> Usage:
     calls = [call for trace in traces for call in trace.get("calls") or ()]
     used = [call.get("usage") or {} for call in calls]
-    return usage_of(
+    return foreign.usage_of(
         sum(_tokens(each, "prompt_tokens", "input_tokens") for each in used),
         sum(_tokens(each, "completion_tokens", "output_tokens") for each in used),
         calls=len(calls),

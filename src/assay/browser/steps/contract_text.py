@@ -22,22 +22,8 @@ import tomllib
 from collections.abc import Callable, Mapping
 from typing import Any, Final, cast, get_args
 
-from assay.browser.steps.checks import (
-    Check,
-    ConsoleCheck,
-    CountOp,
-    CountTest,
-    DataCheck,
-    DataOp,
-    DomCountCheck,
-    DomTextCheck,
-    NetworkCheck,
-    NoDialogCheck,
-    ScreenshotCheck,
-    TextOp,
-    TextTest,
-    UrlCheck,
-)
+from assay.browser.steps import checks
+from assay.browser.steps.checks import Check, CountOp, CountTest, DataOp, TextOp, TextTest
 from assay.browser.steps.contracts import Contract, ContractBranch, ContractLeaf, Node
 from assay.errors import BadParameter, did_you_mean
 
@@ -214,33 +200,33 @@ def _network(table: _Table) -> Check:
         raise table.error("since", f"expected 'start' or 'step', got {since!r:.80}")
     method = table.optional_text("method")
     upper = None if method is None else method.upper()
-    return NetworkCheck(url, upper, tuple(status), "step" if since == "step" else "start")
+    return checks.NetworkCheck(url, upper, tuple(status), "step" if since == "step" else "start")
 
 
 def _console(table: _Table) -> Check:
     text = table.text_test() if any(op in table.data for op in _TEXT_OPS) else None
-    return ConsoleCheck(table.count_test(), table.optional_text("level"), text)
+    return checks.ConsoleCheck(table.count_test(), table.optional_text("level"), text)
 
 
 def _screenshot(table: _Table) -> Check:
     digits = table.text("hash")
     if len(digits) != 16 or not all(digit in "0123456789abcdef" for digit in digits.lower()):
         raise table.error("hash", f"expected 16 hexadecimal digits, got {digits!r:.80}")
-    return ScreenshotCheck(int(digits, 16), table.integer("max_distance", most=64))
+    return checks.ScreenshotCheck(int(digits, 16), table.integer("max_distance", most=64))
 
 
 def _data(table: _Table) -> Check:
     op = cast(DataOp, table.one_of(_DATA_OPS))  # looked up among the operators
     value = table.data[op]
     if op == "exists":
-        return DataCheck(table.text("key"), op, table.boolean(op, default=True))
+        return checks.DataCheck(table.text("key"), op, table.boolean(op, default=True))
     if isinstance(value, str):
         value = table.text(op)
     elif not isinstance(value, (bool, int, float)):
         raise table.error(op, f"expected a text, number or boolean, got {value!r:.80}")
     if op in ("gte", "lte") and (isinstance(value, (bool, str)) or value != value):
         raise table.error(op, f"expected a number, got {value!r:.80}")
-    return DataCheck(table.text("key"), op, value)
+    return checks.DataCheck(table.text("key"), op, value)
 
 
 def _check(kind: str, data: object, path: str) -> Check:
@@ -248,23 +234,23 @@ def _check(kind: str, data: object, path: str) -> Check:
     if kind == "no_dialog":
         if data is not True:
             raise _error(path, f"expected true, got {data!r:.80}; use not to ask for a dialog")
-        return NoDialogCheck()
+        return checks.NoDialogCheck()
     keys, read = _CHECKS[kind]
     return read(_Table(data, path, *keys))
 
 
 _CHECKS: Final[Mapping[str, tuple[tuple[str, ...], Callable[[_Table], Check]]]] = {
-    "url": (_TEXT_KEYS, lambda table: UrlCheck(table.text_test())),
+    "url": (_TEXT_KEYS, lambda table: checks.UrlCheck(table.text_test())),
     "dom_text": (
         ("selector", *_TEXT_KEYS),
-        lambda table: DomTextCheck(table.text_test(), table.optional_text("selector")),
+        lambda table: checks.DomTextCheck(table.text_test(), table.optional_text("selector")),
     ),
     "dom_count": (
         ("selector", *_COUNT_OPS),
-        lambda table: DomCountCheck(table.text("selector"), table.count_test()),
+        lambda table: checks.DomCountCheck(table.text("selector"), table.count_test()),
     ),
     "network": (("method", "url", "status", "since"), _network),
-    "no_dialog": ((), lambda _: NoDialogCheck()),
+    "no_dialog": ((), lambda _: checks.NoDialogCheck()),
     "console": (("level", *_TEXT_KEYS, *_COUNT_OPS), _console),
     "screenshot": (("hash", "max_distance"), _screenshot),
     "data": (("key", *_DATA_OPS), _data),
