@@ -19,7 +19,7 @@ import asyncio
 import hashlib
 import random
 import uuid
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NoReturn, Self, TypeVar
@@ -124,6 +124,21 @@ class Episodes:
             writer=_Nowhere() if writer is None else writer,
         )
 
+    @classmethod
+    def scored(cls, environment: Any, reward: Reward | None, **options: Any) -> Self:
+        """Episodes with an outcome: where no reward is named, by that of a shipped environment."""
+        if reward is None and isinstance(environment, str):
+            reward = OUTCOMES.get(environment)
+        return cls(environment, reward, **options)
+
+    def check_scored(self) -> None:
+        """Raise `BadParameter` if no reward gives the episodes an outcome."""
+        if not self.resources.scorers:
+            raise BadParameter(
+                f"the episodes of {self.spec.name!r} have no reward; pass one: "
+                "Episodes(environment, reward)"
+            )
+
     @cached_property
     def tasks(self) -> list[Task]:
         """The tasks; an environment's own are listed when they are first asked for.
@@ -159,6 +174,11 @@ class Episodes:
                 f"no task {task!r} among the {len(self.tasks)} of {self.spec.name!r}; {hint}"
             )
         return self._by_id[str(task)]
+
+    def seeded(self, tasks: Sequence[Task | str] | None, seed: int) -> list[tuple[Task, int]]:
+        """These tasks, or all, each with a seed: that of the first, and one more for each next."""
+        selected = self.tasks if tasks is None else [self.task(task) for task in tasks]
+        return [(task, number) for number, task in enumerate(selected, seed)]
 
     def new(self) -> LiveEpisode:
         """An episode that is not reset yet; nothing is started."""

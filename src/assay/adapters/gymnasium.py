@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from assay.adapters.binding import Reward, import_library
-from assay.adapters.episodes import OUTCOMES, Episodes, LiveEpisode, LiveTurn
+from assay.adapters.episodes import Episodes, LiveEpisode, LiveTurn
 from assay.errors import BadParameter, DeadResource
 from assay.schema.episode import StopReason
 from assay.schema.evidence import WorldEvidence
@@ -96,7 +96,9 @@ class TextEnvironment(Env):  # type: ignore[misc]  # as above
         self.observation_space = TextSpace()
         self.action_space = TextSpace()
         self.render_mode = render_mode
-        self._episodes = _episodes(environment, reward, config, params, tasks, step_limit, 1)
+        options = {"config": config, "params": params, "tasks": tasks, "step_limit": step_limit}
+        self._episodes = Episodes.scored(environment, reward, **options, at_once=1)
+        assert self._episodes.tasks, "it raises where there are none"
         self._live = self._episodes.new()
 
     def reset(
@@ -168,7 +170,9 @@ class TextVectorEnvironment(vector.VectorEnv):  # type: ignore[misc]  # as above
         batch = import_library("gymnasium.vector.utils", package="gymnasium").batch_space
         self.observation_space = batch(self.single_observation_space, num_envs)
         self.action_space = batch(self.single_action_space, num_envs)
-        self._episodes = _episodes(environment, reward, config, params, tasks, step_limit, num_envs)
+        options = {"config": config, "params": params, "tasks": tasks, "step_limit": step_limit}
+        self._episodes = Episodes.scored(environment, reward, **options, at_once=num_envs)
+        assert self._episodes.tasks, "it raises where there are none"
         self._lives = [self._episodes.new() for _ in range(num_envs)]
 
     def reset(
@@ -248,31 +252,6 @@ class TextVectorEnvironment(vector.VectorEnv):  # type: ignore[misc]  # as above
         if len(selected) != groups:
             raise BadParameter(f"{len(selected)} tasks for {groups} groups; name one for each")
         return selected
-
-
-def _episodes(
-    environment: Any,
-    reward: Reward | None,
-    config: Mapping[str, Any] | None,
-    params: Mapping[str, Any] | None,
-    tasks: Sequence[Task] | None,
-    step_limit: int,
-    at_once: int,
-) -> Episodes:
-    if reward is None and isinstance(environment, str):
-        reward = OUTCOMES.get(environment)
-    episodes = Episodes(
-        environment,
-        reward,
-        config=config,
-        params=params,
-        tasks=tasks,
-        step_limit=step_limit,
-        at_once=at_once,
-    )
-    if not episodes.tasks:
-        raise BadParameter(f"the environment {environment!r} has no tasks; pass tasks=")
-    return episodes
 
 
 def _info(live: LiveEpisode) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from typing import Any
 from pydantic import Field
 
 from assay.adapters.binding import Reward, import_library
-from assay.adapters.episodes import AT_ONCE, OUTCOMES, STEP_LIMIT, Episodes
+from assay.adapters.episodes import AT_ONCE, STEP_LIMIT, Episodes
 from assay.runner.values import TaskLike
 
 _PACKAGE = "openenv-core"
@@ -169,9 +169,7 @@ def create_app(
 
     The arguments are those of `Episodes`; the reward of a shipped environment is its own.
     """
-    if reward is None and isinstance(environment, str):
-        reward = OUTCOMES.get(environment)
-    episodes = Episodes(
+    episodes = Episodes.scored(
         environment,
         reward,
         config=config,

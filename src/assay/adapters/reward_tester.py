@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
 
@@ -97,37 +98,27 @@ def _timed(scorer: Scorer, row: Mapping[str, Any]) -> TimedScore:
     return TimedScore(scorer(row), time.perf_counter() - started)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class RewardTester:
     """A reward under test, or none yet: call it with one.
 
     `columns` of its methods are the columns of the row beside the response.
     """
 
-    def __init__(
-        self,
-        scorer: Scorer | None = None,
-        *,
-        process: RewardProcess,
-        folder: Path,
-        update: bool,
-        updated: list[str],
-    ) -> None:
-        self._scorer = scorer
-        self._process = process
-        self._folder = folder
-        self._update = update
-        self._updated = updated
+    _scorer: Scorer | None = None
+    _: KW_ONLY
+    process: RewardProcess
+    folder: Path
+    """Golden files are relative to it."""
+    update: bool
+    """Whether they are written anew."""
+    updated: list[str]
+    """A line for each that was."""
 
     def __call__(self, which: str | Callable[..., Any], /, **params: Any) -> RewardTester:
         """The tester of another reward: of a name, of `file.py:name`, or of a function."""
         function = REWARDS.find(which) if isinstance(which, str) and ":" in which else which
-        return RewardTester(
-            Scorer(function, params),
-            process=self._process,
-            folder=self._folder,
-            update=self._update,
-            updated=self._updated,
-        )
+        return replace(self, _scorer=Scorer(function, params))
 
     @property
     def scorer(self) -> Scorer:
@@ -225,7 +216,7 @@ class RewardTester:
         any, they are those that it has. `pytest --assay-update` writes it anew.
         """
         __tracebackhide__ = True
-        file = self._folder / path
+        file = self.folder / path
         requested = [dict(row) for row in rows]
         known = read_golden(file) if file.exists() or not requested else []
         if requested:
@@ -239,11 +230,11 @@ class RewardTester:
         changed = changes(known, self.scorer)
         if not changed:
             return
-        if self._update:
+        if self.update:
             write_golden(file, [(row.columns, self.scorer(row.columns)) for row in known])
             same = sum(change.keeps_version for change in changed)
             note = f", {same} of them under an unchanged version" if same else ""
-            self._updated.append(f"{len(changed)} row(s) of {file} written anew{note}")
+            self.updated.append(f"{len(changed)} row(s) of {file} written anew{note}")
             return
         raise AssertionError(report(file, changed, _advice(changed)))
 
@@ -288,7 +279,7 @@ class RewardTester:
         for number, row in enumerate([rows[0], *rows]):
             timeout_s = START_S if number == 0 else within_s + SEND_S
             try:
-                scores.append(self._process.score(self.scorer, row, timeout_s=timeout_s))
+                scores.append(self.process.score(self.scorer, row, timeout_s=timeout_s))
             except TimeoutError:
                 self._fail(f"took more than within_s={within_s:g}, and was ended", row)
             except BrokenProcessPool:

@@ -88,11 +88,11 @@ class WandbWriter:
     def write(
         self, step: int, metrics: Mapping[str, float], worst: Sequence[Mapping[str, Any]]
     ) -> None:
-        record: dict[str, Any] = {**metrics, "assay/step": step}
-        if worst:
-            data = [[row[name] for name in COLUMNS] for row in worst]
-            record["assay/worst"] = self._library.Table(columns=list(COLUMNS), data=data)
-        self._run.log(record)
+        self._run.log({**metrics, "assay/step": step, **self._table(worst)})
+
+    def _table(self, worst: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        data = [_cells(row) for row in worst]
+        return {"assay/worst": self._library.Table(columns=[*COLUMNS], data=data)} if data else {}
 
     def alert(self, step: int, title: str, text: str) -> None:
         self._run.alert(title=title[:WANDB_TITLE_CHARS], text=f"step {step}: {text}")
@@ -102,35 +102,27 @@ class WandbWriter:
             self._run.finish()
 
 
-class TrackioWriter:
+class TrackioWriter(WandbWriter):
     """The Trackio run that is under way, or a local one of its own; `TRACKIO_DIR` says where."""
 
     def __init__(self, folder: Path, project: str) -> None:
         del folder  # Trackio reads its folder when it is imported.
         self._library = import_library("trackio", package="trackio")
-        context = import_library("trackio.context_vars", package="trackio")
-        self._is_own = context.current_run.get() is None
-        self._run = (
-            self._library.init(project=project, embed=False, auto_log_gpu=False, auto_log_cpu=False)
-            if self._is_own
-            else context.current_run.get()
-        )
+        self._run = import_library("trackio.context_vars", package="trackio").current_run.get()
+        self._is_own = self._run is None
+        if self._is_own:
+            self._run = self._library.init(
+                project=project, embed=False, auto_log_gpu=False, auto_log_cpu=False
+            )
 
     def write(
         self, step: int, metrics: Mapping[str, float], worst: Sequence[Mapping[str, Any]]
     ) -> None:
-        record: dict[str, Any] = {**metrics}
-        if worst:
-            data = [[str(row[name]) for name in COLUMNS] for row in worst]
-            record["assay/worst"] = self._library.Table(columns=list(COLUMNS), data=data)
-        self._run.log(record, step=step)
+        rows = [{name: str(row[name]) for name in COLUMNS} for row in worst]
+        self._run.log({**metrics, **self._table(rows)}, step=step)
 
     def alert(self, step: int, title: str, text: str) -> None:
         self._run.alert(title=title, text=text, step=step)
-
-    def close(self) -> None:
-        if self._is_own:
-            self._run.finish()
 
 
 WRITERS: Final[Mapping[str, Callable[[Path, str], TrackingWriter]]] = {

@@ -42,10 +42,9 @@ def rows(
     A group is what TRL makes of one row, so all its members have the row's task and seed. The
     prompt ends with a user message that the first observation fills.
     """
-    selected = episodes.tasks if tasks is None else [episodes.task(task) for task in tasks]
     before = [{"role": "system", "content": system}] if system else []
     dataset: list[dict[str, Any]] = []
-    for number, task in enumerate(selected, seed):
+    for task, number in episodes.seeded(tasks, seed):
         identity = {"task_id": task.id, "seed": number}
         prompt = [*before, {"role": "user", "content": "", **identity}]
         dataset.append({"prompt": prompt, **identity})
@@ -62,7 +61,7 @@ def rollout_func(
     tokens the reward functions get `episode` (the record), `outcome`, `turn_rewards` and
     `turn_spans`, the tokens of each turn, as `assay.credit.token_values` takes them.
     """
-    _check_scored(episodes)
+    episodes.check_scored()
     return partial(_roll_out, episodes, turn_tokens)
 
 
@@ -73,7 +72,7 @@ def environment_factory(episodes: Episodes) -> type:
     TRL passes a tool's exception on to the model, so a failure of the environment is a text there,
     and no reward in `outcome`. Resets one episode, to see which actions there are.
     """
-    _check_scored(episodes)
+    episodes.check_scored()
     live = episodes.new()
     live.reset(episodes.tasks[0])
     if live.start is None:
@@ -123,14 +122,6 @@ def _log_episodes(
         log_extra("seed", [episode.metadata.get("seed") for episode in episodes])
         log_extra("turn_rewards", [turn_rewards(episode) for episode in episodes])
         log_extra("because", [score.because for score in scores])
-
-
-def _check_scored(episodes: Episodes) -> None:
-    if not episodes.resources.scorers:
-        raise BadParameter(
-            f"the episodes of {episodes.spec.name!r} have no reward; pass one: "
-            "Episodes(environment, reward)"
-        )
 
 
 @dataclass(slots=True)

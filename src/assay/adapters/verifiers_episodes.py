@@ -21,7 +21,7 @@ import httpx
 
 from assay.adapters.binding import import_library
 from assay.adapters.episodes import Episodes, LiveEpisode, LiveTurn, turn_rewards
-from assay.errors import BadParameter, DeadResource, NoScore
+from assay.errors import DeadResource, NoScore
 from assay.schema.episode import Episode, StopReason
 from assay.schema.task import Task
 
@@ -146,13 +146,8 @@ def environment(
     some are named; the first has the seed, each next one the next. The rollouts of one task are a
     group: they have one start.
     """
-    if not episodes.resources.scorers:
-        raise BadParameter(
-            f"the episodes of {episodes.spec.name!r} have no reward; pass one: "
-            "Episodes(environment, reward)"
-        )
-    selected = episodes.tasks if tasks is None else [episodes.task(task) for task in tasks]
-    rows = [(task, number) for number, task in enumerate(selected, seed)]
+    episodes.check_scored()
+    rows = episodes.seeded(tasks, seed)
     name = episodes.spec.name
     return (
         type(f"{name}_taskset", (EpisodeTaskset,), {"episodes": episodes, "rows": rows}),
