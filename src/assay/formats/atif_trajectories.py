@@ -19,7 +19,6 @@ from assay.formats import foreign
 from assay.formats.foreign import ForeignRun, Problems, StoreArtifact
 from assay.formats.lines import finite_number
 from assay.schema.episode import Episode, Failure, FailureKind, Step, StopReason, Trajectory
-from assay.schema.manifest import RunManifest
 from assay.schema.message import Message, text_of, tool_call
 from assay.schema.score import Score, score_from_record
 from assay.schema.task import Task
@@ -71,14 +70,11 @@ def read(path: Path) -> ForeignRun:
     first = source.record
     agent = first.get("agent") or {}
     name, model = str(agent.get("name") or "atif"), agent.get("model_name")
-    manifest = RunManifest(
-        run_id="",
-        benchmark=str(source.result.get("source") or path.stem)[:200],
-        agent=f"{name}" if model is None else f"{name} ({model})",
-        config={
-            "agent": {"name": name, "options": {"model": model}},
-            "imported": foreign.origin(path, "atif"),
-        },
+    manifest = foreign.manifest_of(
+        str(source.result.get("source") or path.stem),
+        name if model is None else f"{name} ({model})",
+        foreign.origin(path, "atif"),
+        {"agent": {"name": name, "options": {"model": model}}},
         versions={name: str(agent["version"])} if agent.get("version") else {},
     )
 

@@ -38,7 +38,6 @@ from assay.schema.episode import (
     Trajectory,
 )
 from assay.schema.evidence import PageEvidence
-from assay.schema.manifest import RunManifest
 from assay.schema.message import Message
 from assay.schema.score import Abstained, Score, Scored
 from assay.schema.task import Task
@@ -150,17 +149,11 @@ def read(path: Path, *, agent: str | None = None, unpickle: bool = False) -> For
     names = sorted({folder.task for folder in folders})
     model = _model(folders) if unpickle else None
     settings = {"name": folders[0].agent, "options": {} if model is None else {"model": model}}
-    manifest = RunManifest(
-        run_id="",
-        benchmark="+".join(sorted({_domain(name) for name in names}))[:200],
-        agent=folders[0].agent,
-        config={
-            "agent": settings,
-            "imported": {
-                **foreign.origin(path, "browsergym", _reported(path)),
-                "unpickle": unpickle,
-            },
-        },
+    manifest = foreign.manifest_of(
+        "+".join(sorted({_domain(name) for name in names})),
+        folders[0].agent,
+        {**foreign.origin(path, "browsergym", _reported(path)), "unpickle": unpickle},
+        {"agent": settings},
         versions=_package_versions(folders),
         rewards=(SCORER,),
         created_at=min((folder.started_at for folder in folders if folder.date), default=""),

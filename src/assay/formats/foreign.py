@@ -94,6 +94,33 @@ def origin(
     return record if status is None else {**record, "status": status}
 
 
+def manifest_of(
+    benchmark: str,
+    agent: str,
+    imported: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    **others: Any,
+) -> RunManifest:
+    """The manifest of another tool's run: where it came from, and its settings under our names."""
+    config = {**settings, "imported": imported}
+    return RunManifest(run_id="", benchmark=benchmark[:200], agent=agent, config=config, **others)
+
+
+def run_of_rows(
+    manifest: RunManifest,
+    files: tuple[Path, ...],
+    rows: Callable[[Problems], Iterable[Row]],
+    read: Callable[[dict[str, Any], Counter[str]], Episode],
+) -> ForeignRun:
+    """The run with an episode for each row; `read` also gets how often each task was met so far."""
+
+    def episodes(_: StoreArtifact, problems: Problems) -> Iterator[Episode]:
+        repeats: Counter[str] = Counter()
+        return episodes_of(rows(problems), lambda row: read(row, repeats), problems)
+
+    return ForeignRun(manifest, files, episodes)
+
+
 def json_rows(path: Path, problems: Problems | None = None) -> Iterator[Row]:
     """The objects of a file of JSON lines, one at a time; a line that is none is a problem.
 

@@ -101,28 +101,19 @@ def _members(path: Path, data: mmap) -> tuple[dict[str, _Member], bool]:
     """The members by name, the last of each; and whether the file has its directory."""
     try:
         with open_file(path) as stream:
-            return dict(_listed(stream, data)), True
+            return {member.name: member for member in _listed(stream, data)}, True
     except (zipfile.BadZipFile, struct.error, IndexError):
         return {member.name: member for member in _searched(data)}, False
 
 
-def _listed(stream: BinaryIO, data: mmap) -> Iterator[tuple[str, _Member]]:
+def _listed(stream: BinaryIO, data: mmap) -> Iterator[_Member]:
     with zipfile.ZipFile(stream) as file:
         for info in file.infolist():
             start = info.header_offset
             fields = _LOCAL.unpack(data[start : start + _LOCAL.size])
             begin = start + _LOCAL.size + fields[9] + fields[10]
-            yield (
-                info.filename,
-                _Member(
-                    info.filename,
-                    info.compress_type,
-                    begin,
-                    info.compress_size,
-                    info.file_size,
-                    info.CRC,
-                ),
-            )
+            sizes = (info.compress_size, info.file_size)
+            yield _Member(info.filename, info.compress_type, begin, *sizes, info.CRC)
 
 
 def _searched(data: mmap) -> Iterator[_Member]:
@@ -242,14 +233,9 @@ def _fields(text: str) -> Iterator[tuple[str, int]]:
             raise ValueError(f"it is not JSON at character {at}")
         at = _skip(text, at + 1)
         yield key, at
-        at = _skip(text, _end(text, at))
+        at = _skip(text, _DECODER.raw_decode(text, at)[1])
         if text[at] == ",":
             at = _skip(text, at + 1)
-
-
-def _end(text: str, at: int) -> int:
-    """Where the value that begins here ends."""
-    return _DECODER.raw_decode(text, at)[1]
 
 
 def _elements(text: str, at: int, problems: Problems) -> Iterator[Row]:

@@ -19,12 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import BadRecord, MissingExtra
-from assay.formats import ForeignRun, RunRecords, StoreArtifact, foreign
+from assay.formats import ForeignRun, RunRecords, foreign
 from assay.formats.foreign import Problems, ReportedScore
 from assay.formats.inspect_archive import open_log
 from assay.formats.lines import finite_number
 from assay.schema.episode import Episode, Failure, StopReason, Trajectory
-from assay.schema.manifest import RunManifest
 from assay.schema.message import Message, field_of, text_of, tool_call
 from assay.schema.score import Abstained, Score, Scored
 from assay.schema.task import Task
@@ -57,16 +56,11 @@ def read(path: Path) -> ForeignRun:
     spec = log.header.get("eval") or {}
     task = str(spec.get("task") or "inspect")
     revision = spec.get("revision") or {}
-    manifest = RunManifest(
-        run_id="",
-        benchmark=task[:200],
-        agent=str(spec.get("model") or "inspect"),
-        config={
-            **_settings(spec),
-            "imported": foreign.origin(
-                path, "inspect", _reported(log.header), log.header.get("status")
-            ),
-        },
+    manifest = foreign.manifest_of(
+        task,
+        str(spec.get("model") or "inspect"),
+        foreign.origin(path, "inspect", _reported(log.header), log.header.get("status")),
+        _settings(spec),
         versions={str(name): str(value) for name, value in (spec.get("packages") or {}).items()},
         commit=str(revision.get("commit") or ""),
         dirty="unknown" if revision.get("dirty") else "",
@@ -78,12 +72,9 @@ def read(path: Path) -> ForeignRun:
         if isinstance(scorer, Mapping)
     }
 
-    def episodes(store: StoreArtifact, problems: Problems) -> Iterator[Episode]:  # noqa: ARG001
-        return foreign.episodes_of(
-            log.samples(problems), lambda row: _episode("", row, params), problems
-        )
-
-    return ForeignRun(manifest, (path,), episodes)
+    return foreign.run_of_rows(
+        manifest, (path,), log.samples, lambda row, _: _episode("", row, params)
+    )
 
 
 def _settings(spec: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from assay.formats import foreign
 from assay.formats.foreign import ForeignRun, Problems, ReportedScore, Row, StoreArtifact
 from assay.formats.lines import finite_number
 from assay.schema.episode import Episode, Trajectory
-from assay.schema.manifest import RunManifest
 from assay.schema.message import Message, text_of
 from assay.schema.score import Score
 from assay.schema.task import Task
@@ -57,14 +56,11 @@ def read(path: Path) -> ForeignRun:
     version = (results.get("versions") or {}).get(task)
     filters = _filters(path)
     model = results.get("model_name") or (results.get("config") or {}).get("model")
-    manifest = RunManifest(
-        run_id="",
-        benchmark=task[:200],
-        agent=str(model or "lm-eval"),
-        config={
-            **_settings(task, results),
-            "imported": foreign.origin(path, "lm-eval", _reported(task, filters, results)),
-        },
+    manifest = foreign.manifest_of(
+        task,
+        str(model or "lm-eval"),
+        foreign.origin(path, "lm-eval", _reported(task, filters, results)),
+        _settings(task, results),
         versions={name: str(results[key]) for name, key in VERSIONS if results.get(key)},
         commit=str(results.get("git_hash") or ""),
         created_at=foreign.utc(results.get("date")) or foreign.utc(_iso(_date(path))),

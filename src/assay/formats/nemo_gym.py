@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from assay.formats import foreign
-from assay.formats.foreign import ForeignRun, Problems, ReportedScore, Row, StoreArtifact
+from assay.formats.foreign import ForeignRun, Problems, ReportedScore, Row
 from assay.formats.lines import finite_number
 from assay.schema.episode import Episode, Failure, StopReason, Trajectory
-from assay.schema.manifest import RunManifest
 from assay.schema.message import Message, text_of
 from assay.schema.task import Task
 
@@ -57,23 +56,15 @@ def read(path: Path) -> ForeignRun:
     name = str((first.get("agent_ref") or {}).get("name") or path.stem)
     names = ("temperature", "top_p", "max_output_tokens", "reasoning")
     sampling = {key: request[key] for key in names if request.get(key) is not None}
-    manifest = RunManifest(
-        run_id="",
-        benchmark=name[:200],
-        agent=str(model or "nemo-gym"),
-        config={
-            "agent": {"name": name, "options": {"model": model, "model_options": sampling}},
-            "imported": foreign.origin(path, "nemo-gym", _reported(metrics)),
-        },
-    )
+    settings = {"agent": {"name": name, "options": {"model": model, "model_options": sampling}}}
+    imported = foreign.origin(path, "nemo-gym", _reported(metrics))
+    manifest = foreign.manifest_of(name, str(model or "nemo-gym"), imported, settings)
 
-    def episodes(store: StoreArtifact, problems: Problems) -> Iterator[Episode]:  # noqa: ARG001
-        repeats: Counter[str] = Counter()
+    def rows(problems: Problems) -> Iterator[Row]:
         failed = foreign.json_rows(failures, problems) if failures in files else iter(())
-        rows: Iterator[Row] = chain(failed, foreign.json_rows(path, problems))
-        return foreign.episodes_of(rows, lambda row: _episode(row, repeats), problems)
+        return chain(failed, foreign.json_rows(path, problems))
 
-    return ForeignRun(manifest, files, episodes)
+    return foreign.run_of_rows(manifest, files, rows, _episode)
 
 
 def _reported(metrics: Path) -> Iterator[ReportedScore]:

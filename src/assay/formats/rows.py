@@ -17,11 +17,10 @@ from typing import Any, get_args
 
 from assay.errors import BadInput, BadParameter, BadRecord, did_you_mean
 from assay.formats import foreign
-from assay.formats.foreign import ForeignRun, Problems, StoreArtifact
+from assay.formats.foreign import ForeignRun, Problems, Row
 from assay.formats.lines import finite_number
 from assay.schema.columns import ANSWERS, GOALS, IDS, RESPONSES, SCORES
 from assay.schema.episode import Episode, Failure, StopReason, Trajectory
-from assay.schema.manifest import RunManifest
 from assay.schema.message import Message, text_of
 from assay.schema.score import Score
 from assay.schema.task import Task
@@ -79,26 +78,21 @@ def read(path: Path, *, columns: Mapping[str, str] | None = None) -> ForeignRun:
     explicit_columns = dict(columns or {})
     _check(path, first, explicit_columns)
     model = first.get(_places(first, explicit_columns).get("model", ""))
-    manifest = RunManifest(
-        run_id="",
-        benchmark=path.stem[:200],
-        agent=str(model or path.stem),
-        config={
-            "agent": {"name": "rows", "options": {} if model is None else {"model": model}},
-            "columns": explicit_columns,
-            "imported": foreign.origin(path, "jsonl"),
-        },
+    agent = {"name": "rows", "options": {} if model is None else {"model": model}}
+    settings = {"agent": agent, "columns": explicit_columns}
+    imported = foreign.origin(path, "jsonl")
+    manifest = foreign.manifest_of(path.stem, str(model or path.stem), imported, settings)
+
+    def numbered(problems: Problems) -> Iterator[Row]:
+        for number, row in enumerate(foreign.json_rows(path, problems), 1):
+            yield row._replace(data={**row.data, "\0": (number, row.where)})
+
+    return foreign.run_of_rows(
+        manifest,
+        (path,),
+        numbered,
+        lambda row, repeats: _episode(row, explicit_columns, repeats),
     )
-
-    def episodes(store: StoreArtifact, problems: Problems) -> Iterator[Episode]:  # noqa: ARG001
-        repeats: Counter[str] = Counter()
-        numbered = enumerate(foreign.json_rows(path, problems), 1)
-        rows = (row._replace(data={**row.data, "\0": (n, row.where)}) for n, row in numbered)
-        return foreign.episodes_of(
-            rows, lambda row: _episode(row, explicit_columns, repeats), problems
-        )
-
-    return ForeignRun(manifest, (path,), episodes)
 
 
 def _check(path: Path, row: Mapping[str, Any], columns: Mapping[str, str]) -> None:

@@ -8,15 +8,15 @@ rollout that an error ended has no score here, though the tool counts it as 0.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from assay.formats import foreign
-from assay.formats.foreign import ForeignRun, Problems, ReportedScore, StoreArtifact
+from assay.formats.foreign import ForeignRun, ReportedScore
 from assay.formats.lines import finite_number
 from assay.schema.episode import Episode, Failure, StopReason, Trajectory
-from assay.schema.manifest import RunManifest
 from assay.schema.message import Message, text_of
 from assay.schema.score import Score
 from assay.schema.task import Task
@@ -52,45 +52,31 @@ def _read_results(path: Path) -> ForeignRun:
     name = str(about.get("env_id") or path.parent.name)
     mean = finite_number(about.get("avg_reward"))
     reported = [] if mean is None else [ReportedScore("reward", mean)]
-    manifest = RunManifest(
-        run_id="",
-        benchmark=name[:200],
-        agent=str(about.get("model") or "verifiers"),
-        config={
-            "agent": {
-                "name": "verifiers",
-                "options": {
-                    "model": about.get("model"),
-                    "model_options": about.get("sampling_args") or {},
-                },
-            },
-            "task": {
-                "name": name,
-                "version": versions.get("env_version"),
-                "args": about.get("env_args") or {},
-            },
-            "imported": foreign.origin(path, "verifiers", reported),
+    model, version = about.get("model"), versions.get("env_version")
+    options = {"model": model, "model_options": about.get("sampling_args") or {}}
+    manifest = foreign.manifest_of(
+        name,
+        str(model or "verifiers"),
+        foreign.origin(path, "verifiers", reported),
+        {
+            "agent": {"name": "verifiers", "options": options},
+            "task": {"name": name, "version": version, "args": about.get("env_args") or {}},
         },
         versions=_version(versions.get("vf_version")),
         created_at=foreign.utc(about.get("date")),
     )
-    scorer = _scorer(versions.get("env_version"))
-
-    def episodes(store: StoreArtifact, problems: Problems) -> Iterator[Episode]:  # noqa: ARG001
-        repeats: Counter[str] = Counter()
-        rows = foreign.json_rows(path, problems)
-        return foreign.episodes_of(rows, lambda row: _episode(row, scorer, repeats), problems)
-
     files = (path, about_file) if about_file.is_file() else (path,)
-    return ForeignRun(manifest, files, episodes)
+    scorer = f"reward@{version}" if version else "reward"
+    return foreign.run_of_rows(
+        manifest,
+        files,
+        partial(foreign.json_rows, path),
+        lambda row, repeats: _episode(row, scorer, repeats),
+    )
 
 
 def _version(version: Any) -> dict[str, str]:
     return {"verifiers": str(version)} if version else {}
-
-
-def _scorer(version: Any) -> str:
-    return f"reward@{version}" if version else "reward"
 
 
 def _episode(row: dict[str, Any], scorer: str, repeats: Counter[str]) -> Episode:
@@ -187,28 +173,18 @@ def _read_traces(path: Path) -> ForeignRun:
     agent = (trace.get("agent") or {}).get("config") or {}
     name = str((first.get("env") or {}).get("id") or path.parent.name)
     model = config.get("model") or agent.get("model")
-    manifest = RunManifest(
-        run_id="",
-        benchmark=name[:200],
-        agent=str(model or "verifiers"),
-        config={
-            "agent": {
-                "name": (agent.get("harness") or {}).get("id") or "verifiers",
-                "options": {"model": model, "model_options": agent.get("sampling") or {}},
-            },
-            "task": {"name": name},
-            "imported": foreign.origin(path, "verifiers"),
-        },
+    options = {"model": model, "model_options": agent.get("sampling") or {}}
+    harness = (agent.get("harness") or {}).get("id") or "verifiers"
+    manifest = foreign.manifest_of(
+        name,
+        str(model or "verifiers"),
+        foreign.origin(path, "verifiers"),
+        {"agent": {"name": harness, "options": options}, "task": {"name": name}},
         versions=_version((trace.get("verifiers") or {}).get("version")),
     )
 
-    def episodes(store: StoreArtifact, problems: Problems) -> Iterator[Episode]:  # noqa: ARG001
-        repeats: Counter[str] = Counter()
-        rows = foreign.json_rows(path, problems)
-        return foreign.episodes_of(rows, lambda row: _traced(row, repeats), problems)
-
     files = (path,) if config_file is None else (path, config_file)
-    return ForeignRun(manifest, files, episodes)
+    return foreign.run_of_rows(manifest, files, partial(foreign.json_rows, path), _traced)
 
 
 def _traced(row: dict[str, Any], repeats: Counter[str]) -> Episode:
