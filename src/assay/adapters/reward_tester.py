@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import KW_ONLY, dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
 
@@ -139,14 +140,14 @@ class RewardTester:
         __tracebackhide__ = True
         for response in responses:
             row = self._row(response, columns)
-            self._require_pay(self.scorer(row), row, at_least, "is paid too little")
+            self._require(self.scorer(row), row, "is paid too little", least=at_least)
 
     def refuses(self, *responses: Response, at_most: float = 0.0, **columns: Any) -> None:
         """Fail if a response earns more than so much. An abstention is no refusal, and fails."""
         __tracebackhide__ = True
         for response in responses:
             row = self._row(response, columns)
-            self._require_no_pay(self.scorer(row), row, at_most, "is paid")
+            self._require(self.scorer(row), row, "is paid", -inf, at_most)
 
     def abstains(self, *responses: Response, reason: str | None = None, **columns: Any) -> None:
         """Fail unless the reward abstains, for that reason if one is named."""
@@ -196,7 +197,7 @@ class RewardTester:
         rows = [*paid, *empty, *near]
         self._check_time_and_places(rows, within_s, threads, processes=processes)
         best = self.scorer(paid[0])
-        self._require_pay(best, paid[0], at_least, "is the gold answer, and is paid too little")
+        self._require(best, paid[0], "is the gold answer, and is paid too little", least=at_least)
         for row in paid[1:]:
             score = self.scorer(row)
             if score["reward"] != best["reward"]:
@@ -204,10 +205,10 @@ class RewardTester:
                     f"is another form of the gold, which gets {best['reward']:g}", row, score
                 )
         for row in empty:
-            self._require_no_pay(self.scorer(row), row, at_most or 0.0, "is no answer, and is paid")
+            self._require(self.scorer(row), row, "is no answer, and is paid", -inf, at_most or 0.0)
         bar = HALF * best["reward"] if at_most is None else at_most
         for row in near:
-            self._require_no_pay(self.scorer(row), row, bar, "is a near miss, and is paid")
+            self._require(self.scorer(row), row, "is a near miss, and is paid", -inf, bar)
 
     def golden(self, path: str | Path, rows: Iterable[Mapping[str, Any]] = ()) -> None:
         """Fail unless every row of the golden file gets the score that the file records.
@@ -319,19 +320,14 @@ class RewardTester:
             raise raised[0]
         return results
 
-    def _require_pay(
-        self, score: Score, row: Mapping[str, Any], at_least: float, what: str
+    def _require(
+        self, score: Score, row: Mapping[str, Any], what: str, least: float, most: float = inf
     ) -> None:
+        """Fail if the reward abstains, or is not between these numbers."""
         __tracebackhide__ = True
-        if score["reward"] is None or score["reward"] < at_least:
-            self._fail(f"{what}; at least {at_least:g}", row, score)
-
-    def _require_no_pay(
-        self, score: Score, row: Mapping[str, Any], at_most: float, what: str
-    ) -> None:
-        __tracebackhide__ = True
-        if score["reward"] is None or score["reward"] > at_most:
-            self._fail(f"{what}; at most {at_most:g}", row, score)
+        if score["reward"] is None or not least <= score["reward"] <= most:
+            bound = f"at least {least:g}" if most == inf else f"at most {most:g}"
+            self._fail(f"{what}; {bound}", row, score)
 
     def _fail(self, what: str, row: Mapping[str, Any], score: Score | None = None) -> NoReturn:
         __tracebackhide__ = True

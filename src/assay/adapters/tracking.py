@@ -20,7 +20,6 @@ from functools import partial
 from hashlib import blake2b
 from math import inf
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self
 
 from assay.adapters.binding import RewardCall, import_library
@@ -81,12 +80,7 @@ class Tracker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def note(

@@ -9,12 +9,13 @@ scores nothing any more stops the training with the cause, instead of a loss of 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from math import fsum, nan
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import nan
 from typing import Any
 
 from assay.adapters.binding import MAX_ABSTAINED, Binding, Reward, bind
 from assay.adapters.messages import read_completion
+from assay.adapters.tally import mean_of
 from assay.schema.score import Score
 from assay.scoring.batch import at_place
 
@@ -101,13 +102,12 @@ def _report(
     if log_metric is not None:
         # The same keys on every process and every batch: TRL gathers them across processes.
         for part in binding.parts:
-            log_metric(f"{title}/{part}", _mean([score.parts[part] for score in scores]))
-        log_metric(f"{title}/abstained", _mean([float(score.abstained) for score in scores]))
+            log_metric(f"{title}/{part}", _mean(score.parts[part] for score in scores))
+        log_metric(f"{title}/abstained", _mean(float(score.abstained) for score in scores))
     if log_extra is not None:
         log_extra(f"{title}/because", [score.because for score in placed])
     return [score["reward"] for score in scores]
 
 
-def _mean(numbers: Sequence[float | None]) -> float:
-    present = [number for number in numbers if number is not None]
-    return fsum(present) / len(present) if present else nan
+def _mean(numbers: Iterable[float | None]) -> float:
+    return mean_of([number for number in numbers if number is not None], nan)
