@@ -8,6 +8,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +20,7 @@ from hatchling.builders.wheel import WheelBuilder
 from assay.browser.words import error_texts
 from assay.browser.words import languages as browser_words
 from assay.errors import BadRecord
+from assay.lazy import package_table
 from assay.rewards.outcome.maths.find import languages as maths_words
 from assay.rewards.outcome.maths.find.phrasebook import all_books
 from assay.rewards.outcome.maths.read import lexicon, nouns
@@ -32,6 +34,10 @@ READERS: dict[Callable[[], object], tuple[ModuleType, list[str]]] = {
     browser_words.shared: (browser_words, ["shared.toml"]),
     error_texts.error_rows: (error_texts, ["errors.toml"]),
     lexicon.synonyms: (lexicon, ["synonyms.toml"]),
+    **{
+        partial(package_table, str(lexicon.__package__), name): (lexicon, [f"{name}.toml"])
+        for name in ("clauses", "clean", "lexicon", "signs", "units")
+    },
     nouns.read_nouns: (nouns, ["nouns.toml"]),
     viewer_words.page_words: (viewer_words, ["words.toml"]),
 }
