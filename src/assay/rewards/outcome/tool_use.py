@@ -42,7 +42,6 @@ from assay.rewards.outcome.recorded_calls import (
 )
 
 CountedUses: TypeAlias = Literal["results", "calls", "either"]
-PolicyName: TypeAlias = Literal["default", "agentfly", "any"]
 
 JSON_LIMIT_CHARS = 100_000
 """Longer results are not parsed for an `error` key; they count as not failed."""
