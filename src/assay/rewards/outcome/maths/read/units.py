@@ -54,11 +54,7 @@ SCALES.update(
     for prefix, name in _PREFIXED
 )
 
-_TEMPERATURES: Final = {
-    f"{lead}{scale}": f"deg{scale[0].upper()}"
-    for lead in ("degree ", "degrees ")
-    for scale in ("celsius", "fahrenheit", "centigrade")
-}
+_TEMPERATURES: Final[dict[str, str]] = _TABLE["temperatures"]
 
 
 def multiply(left: Unit, right: Unit, sign: int = 1) -> Unit:
