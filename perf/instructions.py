@@ -94,7 +94,7 @@ def decision_of(id_: str, arguments: Mapping[str, Any], response: str, *, loose:
     if not isinstance(parsed, list):
         return Undecided(parsed.because)
     variants = list(variants_of(response)) if loose else [response]
-    return decide(variants, parsed[0].check.rule("published"), parsed[0].arguments)
+    return decide(variants, parsed[0], "published")
 
 
 def read_lines(folder: Path, name: str) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,8 @@ is fitted over the lengths that take at least ten milliseconds beyond the shorte
 quadratic. Then the number of references grows instead, and the number of messages where a reward
 reads them. A family that takes long enough is scored once more at 1,000,000 characters, to see for
 how long it keeps the interpreter's lock in one piece. The forms of an answer that `assay diagnose`
-tries are measured in the same way, as `--reward diagnosis`. Times are processor time. Exit code 1
+tries are measured in the same way, as `--reward diagnosis`, and so are the public readings of
+`assay.text`, under their names. Times are processor time. Exit code 1
 when a slope is above the limit, a call takes more than a second or keeps the lock for more than
 50 ms, or a reward raises.
 """
@@ -28,6 +29,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import assay
+from assay import text
 from assay.report.canonical import forms
 from perf.gil import HOLD_LIMIT_S, longest_hold
 
@@ -101,6 +103,22 @@ class AnswerForms(Reader):
         forms(response)
 
 
+PUBLIC_READINGS: tuple[Callable[[str], object], ...] = (
+    text.final_text, text.find_answer, text.code_blocks, text.read_quantity, text.read_date,
+    text.read_option, text.read_calls,
+)  # fmt: skip
+
+
+class TextReading(Reader):
+    """A public function of `assay.text`; no reward."""
+
+    __slots__ = ()
+
+    def score(self, response: str, reference: object, messages: int = 1) -> None:  # noqa: ARG002
+        """Read the response."""
+        getattr(text, self.name)(response)
+
+
 CALL = {
     "role": "assistant",
     "content": None,
@@ -121,6 +139,10 @@ READERS = (
     Reader("assistantbench_reward", "a short answer\nof 12 words", {}, ("bare",)),
     Reader("fuzzy_answer_reward", "a short answer", {}, ("bare", "sentence")),
     AnswerForms("diagnosis", None, {}, ("bare", "sentence")),
+    *(
+        TextReading(read.__name__, None, {}, ("bare", "answer tag", "sentence"))
+        for read in PUBLIC_READINGS
+    ),
 )
 
 
@@ -193,7 +215,7 @@ def _families(reader: Reader) -> list[Family]:
         for name, piece in PIECES.items()
     ]
     # AssistantBench has one reference, and a list is its lines.
-    if reader.name not in ("assistantbench_reward", "diagnosis"):
+    if reader.name != "assistantbench_reward" and reader.reference is not None:
         score = partial(_score_references, reader)
         families.append(Family("references", ALIASES, score, is_text=False))
     if reader.reads_messages:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from assay import scoring as scoring
     from assay import server as server
     from assay import tasks as tasks
+    from assay import text as text
     from assay import worlds as worlds
     from assay.adapters.tracking import track as track
     from assay.audit.engine import audit_reward as audit_reward
@@ -82,6 +83,6 @@ __getattr__, __dir__, __all__ = lazy_names(
     },
     rooms=(
         "adapters agents audit browser errors formats ledger registry report resources rewards "
-        "runner schema scoring server tasks worlds"
+        "runner schema scoring server tasks text worlds"
     ),
 )

@@ -30,7 +30,7 @@ the value, and says what to do next.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 EXTRAS: Mapping[str, str] = {
@@ -45,6 +45,12 @@ EXTRAS: Mapping[str, str] = {
     "websockets": "browser",
 }
 """The optional modules that Assay imports, and the extra of its package that installs each."""
+
+
+def check_choice(name: str, value: object, choices: Collection[str]) -> None:
+    """Raise `BadParameter` for an option that has another value than one of these."""
+    if value not in choices:
+        raise BadParameter(f"{name} is {value!r}; choose one of {', '.join(map(repr, choices))}")
 
 
 def did_you_mean(name: str, known: Iterable[str], then: str = "") -> str:

@@ -33,12 +33,15 @@ def lazy_names(
     return getattribute, names, sorted(home_of)
 
 
-@cache
-def package_table(package: str, name: str) -> dict[str, Any]:
-    """What the file `name.toml` of the package holds, read once."""
+def read_toml(package: str, name: str) -> dict[str, Any]:
+    """What the file `name.toml` of the package holds."""
     # Imported here, as most that import this module read no table; `get_data` is ten times as fast
     # as `importlib.resources`, and reads from a zip archive too.
     import tomllib
     from pkgutil import get_data
 
     return tomllib.loads((get_data(package, f"{name}.toml") or b"").decode())
+
+
+package_table = cache(read_toml)
+"""The same, read once: for tables that are asked for often."""

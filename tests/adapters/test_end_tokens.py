@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from assay.adapters import agentfly, areal, nemo_gym, openrlhf, slime, trl, verifiers, verl
-from assay.schema.end_tokens import END_TOKENS, strip_end_tokens
+from assay.text.channels import END_TOKENS, strip_end_tokens
 from tests.adapters.stand_ins import VerifiersTrace, adapter, inspect_state, stand_in
 
 ENDINGS = [

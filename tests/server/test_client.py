@@ -17,8 +17,7 @@ import pytest
 import assay
 from assay.errors import BadParameter, ServerError
 from assay.schema.score import Abstained
-from assay.server.client import AsyncClient, Client
-from assay.server.client_protocol import batches
+from assay.server.client import AsyncClient, Client, batches
 from tests.server.running import TOKEN, Running
 
 ROWS: list[dict[str, Any]] = [{"final_response": f"{n}/2", "answer": str(n / 2)} for n in range(60)]

@@ -8,7 +8,6 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -20,10 +19,11 @@ from hatchling.builders.wheel import WheelBuilder
 from assay.browser.words import error_texts
 from assay.browser.words import languages as browser_words
 from assay.errors import BadRecord
-from assay.lazy import package_table
-from assay.rewards.outcome.maths.find import languages as maths_words
-from assay.rewards.outcome.maths.find.phrasebook import all_books
 from assay.rewards.outcome.maths.read import lexicon, nouns
+from assay.text import channels, markup, quantities
+from assay.text import languages as maths_words
+from assay.text import words as instruction_words
+from assay.text.phrasebook import all_books
 from assay.text.word_tables import phrase_pattern, read_rows, read_table, trie_pattern
 from assay.viewer import words as viewer_words
 
@@ -34,12 +34,16 @@ READERS: dict[Callable[[], object], tuple[ModuleType, list[str]]] = {
     browser_words.shared: (browser_words, ["shared.toml"]),
     error_texts.error_rows: (error_texts, ["errors.toml"]),
     lexicon.synonyms: (lexicon, ["synonyms.toml"]),
-    **{
-        partial(package_table, str(lexicon.__package__), name): (lexicon, [f"{name}.toml"])
-        for name in ("clauses", "clean", "lexicon", "signs", "units")
-    },
     nouns.read_nouns: (nouns, ["nouns.toml"]),
     viewer_words.page_words: (viewer_words, ["words.toml"]),
+    lambda: lexicon.GREEK: (
+        lexicon,
+        [f"{name}.toml" for name in ("clauses", "clean", "lexicon", "signs", "units")],
+    ),
+    lambda: channels.SECTIONS: (channels, ["sections.toml", "turns.toml"]),
+    lambda: markup.UNSEEN: (markup, ["unseen.toml"]),
+    lambda: quantities.UNITS: (quantities, ["units.toml"]),
+    lambda: instruction_words.WORDS: (instruction_words, ["words.toml"]),
 }
 """The files that each reader reads, which lie beside its module."""
 FILES = sorted(
@@ -130,7 +134,7 @@ assert "assay.text.word_tables" not in sys.modules
 import assay.browser.outcome.classify, assay.browser.outcome.notices, assay.browser.outcome.risk
 import assay.rewards.outcome.maths.reward
 from assay.browser.words import error_texts, languages
-from assay.rewards.outcome.maths.find import languages as maths
+from assay.text import languages as maths
 from assay.rewards.outcome.maths.read import lexicon, nouns
 for reader in (languages.languages, languages.shared, error_texts.error_rows, maths.languages,
                lexicon.synonyms, nouns.read_nouns):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 NEAR = 1.5
 """Pixels by which two boxes of one element may differ."""
+MOST_TURNS = 12
 WINDOW = {"width": 1280, "height": 800}
 
 
@@ -55,10 +57,11 @@ async def judge(
         start = {"start_url": base + row["page"]}
         scoring.record("", await world.reset(Task(id=row["id"], metadata=start)))
         for action in actions:
-            await asyncio.sleep(pause_ms() / 1000)
-            work = partial(text_action, world, base, action, limit_ms)
-            text = await in_browser(world, work)
-            scoring.record(text, await world.step(text))
+            for _turn in range(1 if action is row["action"] else times(action)):
+                await asyncio.sleep(pause_ms() / 1000)
+                work = partial(text_action, world, base, action, limit_ms)
+                text = await in_browser(world, work)
+                scoring.record(text, await world.step(text))
         verdict = Verdict(row["id"], row["family"], row["class"], row["sign"], scoring.score)
     except NotOffered:
         pass
@@ -68,6 +71,13 @@ async def judge(
     finally:
         await world.close()
     return verdict
+
+
+def times(action: Mapping[str, Any]) -> int:
+    """How often an agent scrolls to get as far as a script does at once."""
+    turn = 0.9 * WINDOW["height"]
+    way = abs(float(action.get("value") or 0)) if action["kind"] == "scroll" else 0.0
+    return min(MOST_TURNS, max(1, math.ceil(way / turn)))
 
 
 async def in_browser(world: BrowserEnvironment, work: Callable[[], Any]) -> Any:

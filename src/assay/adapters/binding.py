@@ -12,10 +12,10 @@ from typing import Any, Literal, TypeAlias
 
 from assay.adapters.tally import GROUP_COLUMNS, Tally, group_of, tally_of
 from assay.errors import BadParameter, MissingExtra, MissingParameter, NoScore
-from assay.schema.end_tokens import END_TOKENS, strip_end_tokens
 from assay.schema.score import Abstained, Score
 from assay.scoring.columns import RESPONSE, look_up
 from assay.scoring.scorer import Scorer
+from assay.text.channels import END_TOKENS, strip_end_tokens
 
 Reward: TypeAlias = str | Callable[..., Any]
 """A registered name (`name` or `name@version`), or the reward function itself."""

@@ -39,12 +39,12 @@ from assay.runner.plan import PlannedAttempt
 from assay.runner.recorder import EpisodeRecorder, LedgerSink, RunResources
 from assay.runner.rollout import episode_boundary
 from assay.runner.values import TaskLike, read_environment, read_tasks
-from assay.schema.end_tokens import strip_end_tokens
 from assay.schema.episode import Episode, Step, StopReason
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 from assay.scoring.episodes import score_episode
 from assay.scoring.scorer import Scorer
+from assay.text.channels import strip_end_tokens
 
 T = TypeVar("T")
 

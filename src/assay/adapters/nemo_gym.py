@@ -24,9 +24,9 @@ from typing import Any
 
 from assay.adapters.binding import MAX_ABSTAINED, Binding, Reward, bind, import_library
 from assay.errors import BadRecord
-from assay.schema.end_tokens import strip_end_tokens
 from assay.schema.message import field_of, tool_call
 from assay.schema.score import Abstained, Score
+from assay.text.channels import strip_end_tokens
 
 FILLER = 0.0
 """What NeMo-Gym itself writes into the `reward` of a failed row; nobody reads it there."""

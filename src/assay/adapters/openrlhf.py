@@ -16,8 +16,8 @@ from typing import Any
 
 from assay.adapters.binding import MAX_ABSTAINED, Binding, Reward, StandIn, bind, fill_parts
 from assay.errors import BadRecord
-from assay.schema.end_tokens import END_TOKENS, strip_end_tokens
 from assay.schema.score import Score
+from assay.text.channels import END_TOKENS, strip_end_tokens
 
 
 def reward(

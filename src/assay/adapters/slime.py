@@ -21,9 +21,9 @@ from typing import Any
 from assay.adapters.binding import MAX_ABSTAINED, Binding, RewardMaker, bind, fill_parts
 from assay.adapters.tally import mean_of
 from assay.errors import BadParameter
-from assay.schema.end_tokens import strip_end_tokens
 from assay.schema.message import field_of
 from assay.schema.score import Abstained, Score
+from assay.text.channels import strip_end_tokens
 
 
 @RewardMaker

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from assay.agents.models.protocol import Model, Reply
 from assay.agents.transcript import Message, Transcript
-from assay.errors import BadParameter
+from assay.errors import BadParameter, check_choice
 from assay.schema.tools import ANSWER, ActionTool, BadCall, as_text, read_tool_call
 
 ToolCalls: TypeAlias = Literal["auto", "native", "text"]
@@ -29,9 +29,7 @@ def calls_natively(choice: ToolCalls, model: Model) -> bool:
 
     Raises `BadParameter` for another choice, and for "native" with a model that cannot.
     """
-    if choice not in get_args(ToolCalls):
-        choices = ", ".join(map(repr, get_args(ToolCalls)))
-        raise BadParameter(f"tool_calls is {choice!r}; choose one of {choices}")
+    check_choice("tool_calls", choice, get_args(ToolCalls))
     native = bool(getattr(model, "native_tools", False))
     if choice == "native" and not native:
         name = getattr(model, "name", type(model).__name__)

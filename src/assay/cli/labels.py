@@ -203,7 +203,7 @@ def _rows(run: Run, *, everything: bool) -> Iterator[dict[str, Any]]:
 
 
 def _case(episode: Any) -> dict[str, Any]:
-    from assay.ledger.rows import row_of
+    from assay.ledger.summary import row_of
 
     row = row_of(episode)
     return {name: row[name] for name in ("question", "final_response", "answer", "reward")}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from assay.formats import RunRecords
-from assay.formats.lines import dump_json
+from assay.formats.lines import dump_json, write_lines
 from assay.schema.episode import Episode
 from assay.schema.score import Abstained, Score
 
@@ -58,6 +59,11 @@ COLUMNS: dict[str, ColumnType] = {name: kind for name, (kind, _) in _CELLS.items
 attempt that another one replaced. `reward` is the primary score as it was given; a mean leaves
 out the attempts whose `stop_reason` is `model_error` or `env_error`.
 """
+
+
+def write(run: RunRecords, path: Path) -> int:
+    """Write every attempt as a line of JSON, every text exactly as it was; how many there are."""
+    return write_lines(path, rows(run, columns_of(run)))
 
 
 def columns_of(run: RunRecords) -> dict[str, ColumnType]:

@@ -75,7 +75,7 @@ class Run:
 
     def rows(self) -> list[dict[str, Any]]:
         """One mapping of plain values for each attempt that counts."""
-        from assay.ledger.rows import row_of
+        from assay.ledger.summary import row_of
 
         return [row_of(episode) for episode in self.final()]
 

@@ -28,24 +28,10 @@ Gate: TypeAlias = Literal["not_required", "satisfied", "missing", "unknown"]
 """Whether the confirmation that policy asks for was given before the call."""
 
 ErrorCode: TypeAlias = Literal[
-    "stale_ref",
-    "not_found",
-    "not_interactive",
-    "timeout",
-    "protocol",
-    "target_closed",
-    "nav_error",
-    "empty_result",
-    "wrong_element",
-    "silent_click",
-    "page_error",
-    "request_failed",
-    "form_rejected",
-    "value_refused",
-    "refusal",
-    "bad_call",
-    "other",
-]
+    "stale_ref", "not_found", "not_interactive", "timeout", "protocol", "target_closed",
+    "nav_error", "empty_result", "wrong_element", "silent_click", "page_error", "request_failed",
+    "form_rejected", "value_refused", "refusal", "bad_call", "other",
+]  # fmt: skip
 
 
 class ToolOutcome(NamedTuple):

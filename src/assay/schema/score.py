@@ -216,13 +216,8 @@ def score_to_record(score: Score) -> dict[str, Any]:
 
 def score_from_record(record: Mapping[str, Any]) -> Score:
     """The score that `score_to_record` wrote."""
-    shared: dict[str, Any] = {
-        "because": record.get("because", ""),
-        "parts": record.get("parts", {}),
-        "notes": record.get("notes", {}),
-        "scorer": record.get("scorer", ""),
-        "params": record.get("params", {}),
-    }
+    fields = ("because", "parts", "notes", "scorer", "params")
+    shared: dict[str, Any] = {name: record[name] for name in fields if name in record}
     reason = record.get("abstained")
     if reason is not None:
         return Abstained(reason, **shared)

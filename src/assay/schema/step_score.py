@@ -16,19 +16,9 @@ from assay.schema.blocking import BLOCKING_PAGES
 STEP_SCORE_SCHEMA = "assay.step_score/1"
 
 Classification: TypeAlias = Literal[
-    "contract_pass",
-    "target_reached",
-    "recovered",
-    "progress",
-    "observation",
-    "unknown",
-    "no_progress",
-    "repeat",
-    "contract_fail",
-    "failure",
-    "blocked",
-    "destructive_ungated",
-]
+    "contract_pass", "target_reached", "recovered", "progress", "observation", "unknown",
+    "no_progress", "repeat", "contract_fail", "failure", "blocked", "destructive_ungated",
+]  # fmt: skip
 
 Strength: TypeAlias = Literal[
     "strong_positive", "weak_positive", "neutral", "negative", "hard_negative"

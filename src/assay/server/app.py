@@ -11,24 +11,14 @@ from fastapi import FastAPI
 from assay.server.catalogue import load_catalogue
 from assay.server.openapi import document
 from assay.server.refusal import error_handlers
-from assay.server.routes import (
-    docs,
-    health,
-    metrics,
-    nemo_gym,
-    openrlhf,
-    rewards,
-    score,
-    slime,
-    steps,
-)
+from assay.server.routes import score, service, steps, trainers
 from assay.server.scoring import ScoringService
 from assay.server.settings import ServerSettings
 from assay.server.telemetry import Metrics, instrument
 from assay.web.asgi import App
 from assay.web.guards import Guards, guard
 
-ROUTES = (score, steps, openrlhf, nemo_gym, slime, health, rewards, metrics, docs)
+ROUTES = (score, steps, trainers, service)
 """Every module with a `router`, in the order in which `/docs` shows them."""
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})

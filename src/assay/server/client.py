@@ -15,27 +15,24 @@ import asyncio
 import random
 import time
 from collections import deque
-from collections.abc import (
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from typing import Any, Generic, Self, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import httpx
+import orjson
 
-from assay.errors import ServerError
+from assay.errors import BadParameter, BadRecord, ServerError
+from assay.formats.tables import read_table
 from assay.resources.backoff import Backoff, retry_after_s
 from assay.resources.loopback import is_loopback
 from assay.schema.episode import Step
-from assay.schema.score import Score
-from assay.schema.step_score import StepScore
-from assay.server import client_protocol as protocol
-from assay.server.client_protocol import ServerCall
-from assay.server.models import RewardRecord, Status
+from assay.schema.score import Abstained, Score, score_from_record
+from assay.schema.step_score import StepScore, step_score_from_record
+from assay.schema.values import describe, plain
+from assay.server.models import Readiness, RewardRecord, RewardsResponse, Status
+from assay.server.strict_json import read_json, write_json
+from assay.web.address import fits_header
 
 T = TypeVar("T")
 H = TypeVar("H", httpx.Client, httpx.AsyncClient)
@@ -44,6 +41,151 @@ W = TypeVar("W", None, Awaitable[None])
 
 BATCH_ROWS = 512
 JSON = {"content-type": "application/json"}
+RETRY_STATUSES = frozenset({429, 502, 503, 504})
+"""These say nothing about the request itself, so it may be sent again."""
+BATCH_BYTES = 4 * 1024 * 1024
+READ_ERRORS = (BadRecord, AttributeError, KeyError, TypeError, ValueError)
+"""What reading an answer of another shape raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerCall(Generic[T]):
+    """A request, and how to read its answer; a reader raises one of `READ_ERRORS`."""
+
+    method: str
+    path: str
+    reader: Callable[[bytes], T]
+    body: bytes | None = None
+
+    def read(self, body: bytes) -> T:
+        """What the server answered; raises `ServerError` if this is no answer of one."""
+        try:
+            return self.reader(body)
+        except READ_ERRORS as error:
+            raise ServerError(
+                f"the answer is not one of a reward server: {error!r:.200}"
+            ) from error
+
+
+class RowBatch(NamedTuple):
+    """Rows as JSON, few enough for one request."""
+
+    first: int
+    """The number of the first row among all."""
+    rows: list[orjson.Fragment]
+    problems: dict[int, str]
+    """Why a row could not be sent, by its place in the batch; null stands in for it."""
+
+
+def batches(rows: Any, max_rows: int) -> Iterator[RowBatch]:
+    """The rows of a table in order, cut where a request would become too large."""
+    batch, size = RowBatch(1, [], {}), 0
+    for number, row in enumerate(read_table(rows).rows, start=1):
+        encoded, problem = _encode(row, number)
+        if batch.rows and (len(batch.rows) >= max_rows or size + len(encoded) > BATCH_BYTES):
+            yield batch
+            batch, size = RowBatch(number, [], {}), 0
+        if problem:
+            batch.problems[len(batch.rows)] = problem
+        batch.rows.append(orjson.Fragment(encoded))
+        size += len(encoded)
+    if batch.rows:
+        yield batch
+
+
+def _encode(row: Any, number: int) -> tuple[bytes, str]:
+    """The row as JSON; null, and why, if it cannot be sent."""
+    try:
+        return write_json(dict(row), default=_to_json), ""
+    except Exception as error:  # noqa: BLE001 - a row's objects may fail at anything
+        return b"null", f"row {number} cannot be sent as JSON: {error!s:.200}"
+
+
+def _to_json(value: Any) -> Any:
+    converted = plain(value)
+    if converted is value:
+        raise TypeError(f"it holds {describe(value)}")
+    return converted
+
+
+def score_call(
+    batch: RowBatch,
+    reward: str,
+    params: Mapping[str, Any] | None,
+    columns: Mapping[str, str] | None,
+) -> ServerCall[list[Score]]:
+    """Asks for the score of each row of the batch."""
+    options = {"reward": reward, "params": dict(params or {}), "columns": dict(columns or {})}
+    body = orjson.dumps({**options, "first": batch.first, "rows": batch.rows})
+
+    def read(answer: bytes) -> list[Score]:
+        scores = [_only_score(result) for result in read_json(answer)["results"]]
+        if len(scores) != len(batch.rows):
+            raise ServerError(f"the answer has {len(scores)} results for {len(batch.rows)} rows")
+        for place, problem in batch.problems.items():
+            score = scores[place]
+            parts, scorer = tuple(score.parts), score.scorer
+            scores[place] = Abstained("bad_row", problem, parts, {}, scorer, score.params)
+        return scores
+
+    return ServerCall("POST", "/v1/score", read, body)
+
+
+def _only_score(result: Mapping[str, Any]) -> Score:
+    (record,) = result["scores"].values()
+    return score_from_record(record)
+
+
+def steps_call(steps: Sequence[Step | Mapping[str, Any]]) -> ServerCall[list[StepScore | None]]:
+    """Asks for the score of each step; `None` for the reset and for a step without an outcome."""
+    records = [step.model_dump() if isinstance(step, Step) else dict(step) for step in steps]
+    return ServerCall("POST", "/v1/steps", _read_steps, write_json({"steps": records}))
+
+
+def _read_steps(answer: bytes) -> list[StepScore | None]:
+    records = [step["score"] for step in read_json(answer)["steps"]]
+    return [None if record is None else step_score_from_record(record) for record in records]
+
+
+REWARDS_CALL: ServerCall[list[RewardRecord]] = ServerCall(
+    "GET", "/v1/rewards", lambda answer: RewardsResponse.model_validate_json(answer).rewards
+)
+
+
+def read_status(status: int, body: bytes) -> Status:
+    """What `/readyz` answered, with 200 or 503."""
+    try:
+        return Readiness.model_validate_json(body).status
+    except ValueError as error:
+        raise server_error(status, body) from error
+
+
+def server_error(status: int, body: bytes) -> ServerError:
+    """The error that an answer stands for."""
+    try:
+        error = read_json(body)["error"]
+        code, message = str(error["code"]), str(error["message"])
+    except (BadRecord, KeyError, TypeError):
+        code, message = "", "the answer is not one of a reward server"
+    return ServerError(f"{status} {code}: {message}", status=status, code=code)
+
+
+def check_url(url: str) -> str:
+    """The address without a slash at its end; raises `BadParameter` if it is none."""
+    if not url.startswith(("http://", "https://")):
+        raise BadParameter(f"{url!r} is no address of a server; it begins with http:// or https://")
+    return url.rstrip("/")
+
+
+def auth_headers(token: str | None) -> dict[str, str]:
+    """The headers of every request; a token that no header can hold is refused, and not shown."""
+    if token is None:
+        return {}
+    if not fits_header(token):
+        raise BadParameter(
+            "the token holds characters that a header cannot, perhaps the end of a line; strip it"
+        )
+    return {"authorization": f"Bearer {token}"}
 
 
 class _Connection(Generic[H, W]):
@@ -62,13 +204,13 @@ class _Connection(Generic[H, W]):
         sleep: Callable[[float], W] | None = None,
         rng: random.Random | None = None,
     ) -> None:
-        self.url = protocol.check_url(url)
+        self.url = check_url(url)
         self._backoff = Backoff(attempts=retries + 1, base_s=0.25, cap_s=30.0)
         self._rng = rng or random.Random()
         self._sleep: Callable[[float], W] = sleep or self._default_sleep
         self._http: H = self._http_type(
             base_url=self.url,
-            headers=protocol.auth_headers(token),
+            headers=auth_headers(token),
             timeout=httpx.Timeout(timeout_s, connect=min(10.0, timeout_s)),
             # A proxy of the environment is for other machines, and would read token and rows.
             trust_env=not is_loopback(httpx.URL(self.url).host),
@@ -83,8 +225,8 @@ class _Connection(Generic[H, W]):
         if isinstance(outcome, httpx.TransportError):
             error = self._unreachable(outcome)
         else:
-            error = protocol.server_error(outcome.status_code, outcome.content)
-            if outcome.status_code not in protocol.RETRY_STATUSES:
+            error = server_error(outcome.status_code, outcome.content)
+            if outcome.status_code not in RETRY_STATUSES:
                 raise error
             minimum_s = retry_after_s(outcome.headers) or 0.0
         if sent >= self._backoff.attempts:
@@ -121,16 +263,16 @@ class Client(_Connection[httpx.Client, None]):
 
         `rows` and `columns` are as in `assay.score_batch`. A row that cannot be sent abstains.
         """
-        for batch in protocol.batches(rows, batch_rows):
-            yield from self._ask(protocol.score_call(batch, reward, params, columns))
+        for batch in batches(rows, batch_rows):
+            yield from self._ask(score_call(batch, reward, params, columns))
 
     def steps(self, steps: Sequence[Step | Mapping[str, Any]]) -> list[StepScore | None]:
         """The score of each recorded step; `None` where there is nothing to score."""
-        return self._ask(protocol.steps_call(steps))
+        return self._ask(steps_call(steps))
 
     def rewards(self) -> list[RewardRecord]:
         """The rewards that the server answers for."""
-        return self._ask(protocol.REWARDS_CALL)
+        return self._ask(REWARDS_CALL)
 
     def health(self) -> Status:
         """Whether the server is ready; asked once, without retries."""
@@ -138,7 +280,7 @@ class Client(_Connection[httpx.Client, None]):
             response = self._http.get("/readyz")
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
-        return protocol.read_status(response.status_code, response.content)
+        return read_status(response.status_code, response.content)
 
     def close(self) -> None:
         """Close the connections."""
@@ -176,8 +318,8 @@ class AsyncClient(_Connection[httpx.AsyncClient, Awaitable[None]]):
         self, reward: str, /, *, params: Mapping[str, Any] | None = None, **columns: Any
     ) -> Score:
         """The score of one finished answer, as `assay.score_async` returns it."""
-        (batch,) = protocol.batches([columns], 1)
-        (score,) = await self._ask(protocol.score_call(batch, reward, params, None))
+        (batch,) = batches([columns], 1)
+        (score,) = await self._ask(score_call(batch, reward, params, None))
         return score
 
     async def score_batch(
@@ -193,8 +335,8 @@ class AsyncClient(_Connection[httpx.AsyncClient, Awaitable[None]]):
         """The score of every row, in order, as a stream; a few requests are under way at a time."""
         under_way: deque[asyncio.Task[list[Score]]] = deque()
         try:
-            for batch in protocol.batches(rows, batch_rows):
-                call = protocol.score_call(batch, reward, params, columns)
+            for batch in batches(rows, batch_rows):
+                call = score_call(batch, reward, params, columns)
                 under_way.append(asyncio.create_task(self._ask(call)))
                 if len(under_way) >= max(1, concurrency):
                     for score in await under_way.popleft():
@@ -209,11 +351,11 @@ class AsyncClient(_Connection[httpx.AsyncClient, Awaitable[None]]):
 
     async def steps(self, steps: Sequence[Step | Mapping[str, Any]]) -> list[StepScore | None]:
         """The score of each recorded step; `None` where there is nothing to score."""
-        return await self._ask(protocol.steps_call(steps))
+        return await self._ask(steps_call(steps))
 
     async def rewards(self) -> list[RewardRecord]:
         """The rewards that the server answers for."""
-        return await self._ask(protocol.REWARDS_CALL)
+        return await self._ask(REWARDS_CALL)
 
     async def health(self) -> Status:
         """Whether the server is ready; asked once, without retries."""
@@ -221,7 +363,7 @@ class AsyncClient(_Connection[httpx.AsyncClient, Awaitable[None]]):
             response = await self._http.get("/readyz")
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
-        return protocol.read_status(response.status_code, response.content)
+        return read_status(response.status_code, response.content)
 
     async def close(self) -> None:
         """Close the connections."""

@@ -110,26 +110,18 @@ class ScoringService:
         self.settings = settings
         self.metrics = metrics
         self.admission = AdmissionQueue(settings.queue_rows)
-        starting = threading.Lock()
-        self._pool = WorkerPool(
-            settings.workers,
+        pool_of = partial(
+            WorkerPool,
             imports=settings.imports,
-            rewards=rewards,
             memory_bytes=settings.worker_memory_bytes or None,
             on_restart=self._count_restart,
             root=settings.root,
-            starting=starting,
+            starting=threading.Lock(),
         )
+        self._pool = pool_of(settings.workers, rewards=rewards)
         # For rewards that mostly wait: no other row waits for theirs. Started for the first.
-        self._waiting_pool = WorkerPool(
-            max(WAITING_WORKERS, settings.workers),
-            imports=settings.imports,
-            rewards=[name for name in rewards if _waits(name)],
-            memory_bytes=settings.worker_memory_bytes or None,
-            on_restart=self._count_restart,
-            root=settings.root,
-            starting=starting,
-        )
+        waiting = [name for name in rewards if _waits(name)]
+        self._waiting_pool = pool_of(max(WAITING_WORKERS, settings.workers), rewards=waiting)
         self._has_waiting = False
         self._max_chunks = CHUNKS_PER_WORKER * settings.workers
         self._draining = False

@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from assay.errors import BadRecord, did_you_mean
-from assay.lazy import package_table
+from assay.lazy import read_toml
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-Record = TypeVar("Record", bound="DataclassInstance")
+Record = TypeVar("Record", bound=Any)
 Fold = Callable[[str], str] | None
 
 NEVER: Final = re.compile(r"(?!)")
@@ -30,7 +27,8 @@ _GAP: Final = r"(?: [^ ]+){0,3}"
 
 def read_table(shape: type[Record], package: str, file: str, *, fold: Fold = None) -> Record:
     """The record that a TOML file of a package fills; `fold` brings each phrase into its form."""
-    return _filled(shape, _document(package, file), f"{package}/{file}", fold)
+    record: Record = _filled(shape, _document(package, file), f"{package}/{file}", fold)
+    return record
 
 
 def read_rows(
@@ -84,15 +82,17 @@ def _branch(node: dict) -> str:  # type: ignore[type-arg]  # a tree of itself
 
 def _document(package: str, file: str) -> dict[str, Any]:
     try:
-        return package_table(package, file.removesuffix(".toml"))
+        return read_toml(package, file.removesuffix(".toml"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadRecord(f"{package}/{file} is not valid TOML: {error}") from error
 
 
-_hints: Final = cache(get_type_hints)
+@cache
+def _hints(shape: Hashable) -> dict[str, Any]:
+    return get_type_hints(shape)
 
 
-def _filled(shape: type[Record], table: Mapping[str, Any], where: str, fold: Fold) -> Record:
+def _filled(shape: Any, table: Mapping[str, Any], where: str, fold: Fold) -> Any:
     hints = _hints(shape)
     for key in table:
         if key not in hints:

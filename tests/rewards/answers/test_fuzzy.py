@@ -12,17 +12,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from assay.errors import BadParameter
-from assay.rewards.outcome.answers.dates import read_date
 from assay.rewards.outcome.answers.fuzzy import (
     FORM_SCORES,
     MAX_CHARS,
     PARTIAL_CEILING,
     PARTIAL_FLOOR,
 )
-from assay.rewards.outcome.answers.quantities import read_quantity
 from assay.rewards.outcome.answers.reward import FUZZY_PARTS, fuzzy_answer_reward
 from assay.schema.score import Abstained, Scored
 from assay.scoring.scorer import Scorer
+from assay.text.dates import date_of
+from assay.text.quantities import quantity_of
 
 
 def score_of(response: str | None, answer: object, **options: Any) -> Scored:
@@ -367,9 +367,9 @@ def test_every_further_word_never_raises_the_score(name: str, extra: list[str]) 
 
 @given(anything)
 def test_reading_numbers_and_dates_never_raises(text: str) -> None:
-    read_quantity(text)
-    read_date(text.casefold(), "day first")
-    read_date(text.casefold(), "month first")
+    quantity_of(text)
+    date_of(text.casefold(), "day first")
+    date_of(text.casefold(), "month first")
 
 
 HOSTILE = (

@@ -6,8 +6,8 @@ import pytest
 
 from assay.rewards.outcome.answers import fuzzy
 from assay.rewards.outcome.answers.fuzzy import MAX_CHARS
-from assay.rewards.outcome.answers.reading import AnswerReading, read
 from assay.rewards.outcome.answers.reward import fuzzy_answer_reward
+from assay.text.short_answers import AnswerReading, read
 
 
 def test_the_response_is_read_once_for_all_references(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,9 +14,8 @@ import pytest
 
 import assay
 from assay.errors import BadParameter
-from assay.rewards.outcome.instructions.check import Arguments
 from assay.rewards.outcome.instructions.reward import CHECKS
-from assay.rewards.outcome.instructions.texts import is_emoji, sentences, tokens
+from assay.text.words import is_emoji, sentences, tokens
 from perf.instruction_rows import ARGUMENTS, make_rows
 
 PAGE = (Path(__file__).parents[3] / "docs" / "rewards.md").read_text()
@@ -153,12 +152,12 @@ def test_every_check_answers_any_text_and_the_page_names_each_deviation() -> Non
     hostile = ("[" * 3_000, "\n" * 3_000 + "x", "*\n" * 999, "?" * 3_000, "\ud800", "'" * 999, "x,")
     for id_, check in CHECKS.items():
         arguments = check.read(ALL_ARGUMENTS)
-        assert isinstance(arguments, Arguments), id_
+        assert isinstance(arguments, dict), id_
         for text in hostile:
-            check.published(text, arguments)
-            check.rule("fixed")(text, arguments)
+            check.decide(text, arguments, "published")
+            check.decide(text, arguments, "fixed")
         assert f"| `{id_}` |" in PAGE, f"docs/rewards.md does not name {id_}"
-        assert bool(check.deviation) is (check.fixed is not None), id_
+        assert bool(check.deviation) is ("fixed" in check.rule.__annotations__), id_
         assert check.deviation in PAGE, f"docs/rewards.md does not say how {id_} differs"
     assert len(CHECKS) == 83
     assert {*ARGUMENTS} <= {*CHECKS}

@@ -12,13 +12,13 @@ import pytest
 from assay.rewards.outcome.maths.compare import equality
 from assay.rewards.outcome.maths.compare.equality import RowReadings
 from assay.rewards.outcome.maths.compute.algebra import PolynomialRing
-from assay.rewards.outcome.maths.find import clauses
-from assay.rewards.outcome.maths.find.clauses import formulas, without_wrapping
 from assay.rewards.outcome.maths.limits import MAX_ROW_STEPS, MAX_STEPS, WorkBudget
 from assay.rewards.outcome.maths.read.clean import clean
 from assay.rewards.outcome.maths.read.tokens import Token, scan
 from assay.rewards.outcome.maths.reward import math_equal_reward
 from assay.schema.score import Abstained
+from assay.text import clauses
+from assay.text.clauses import formulas, without_wrapping
 
 REFERENCES = (
     "42", "[0,1)", "x>5", r"\emptyset", "(1,2)", r"\{1,2\}", "x=5", "3:4", r"50\%", r"5 \text{ cm}",

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.rewards.outcome.maths.find.languages import languages
 from assay.rewards.outcome.maths.reward import math_equal_reward
+from assay.text.languages import languages
 
 DATA = Path(__file__).parents[2] / "data" / "math"
 FILES = ("hostile_outputs", "commitments", "refusals")

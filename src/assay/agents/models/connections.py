@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
+from typing import Final
 from urllib.request import getproxies, proxy_bypass
 
 import httpx
@@ -206,9 +207,7 @@ def _has_proxy(url: httpx.URL) -> bool:
     return (url.scheme in proxies or "all" in proxies) and not proxy_bypass(url.host)
 
 
-@lru_cache(maxsize=64)
-def _is_own(host: str) -> bool:
-    return is_loopback(host)
+_is_own: Final = lru_cache(maxsize=64)(is_loopback)
 
 
 _SHARED: ContextVar[Connections | None] = ContextVar("assay_connections", default=None)

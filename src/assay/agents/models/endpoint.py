@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
 import httpx
 import orjson
@@ -224,15 +224,9 @@ class Endpoint:
         return replace(response, content=self.mask.bytes(response.content))
 
 
-@lru_cache(maxsize=1)
-def _default_retry() -> RetryPolicy:
-    # Made once: drawing a seed takes longer than all else in making a model.
-    return RetryPolicy()
-
-
-@lru_cache(maxsize=64)
-def _parse_url(url: str) -> httpx.URL:
-    return httpx.URL(url)
+_default_retry: Final = lru_cache(maxsize=1)(RetryPolicy)
+"""Made once: drawing a seed takes longer than all else in making a model."""
+_parse_url: Final = lru_cache(maxsize=64)(httpx.URL)
 
 
 def _basic_authorization(url: httpx.URL) -> dict[str, str]:

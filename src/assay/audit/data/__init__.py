@@ -148,14 +148,9 @@ def _sample(kind: Kind, row: Mapping[str, Any]) -> Sample:
     if kind == "environment":
         task = str(row["task_id"])
         return Sample(prompt, None, ("The task is done.",), (), {"task_id": task, "prompt": prompt})
-    if kind == "code":
-        return _program(row)
-    if kind == "files":
-        return _folder(row)
-    if kind == "sql":
-        return _query(row)
-    if kind == "tools":
-        return _calls(row)
+    makers = {"code": _program, "files": _folder, "sql": _query, "tools": _calls}
+    if kind in makers:
+        return makers[kind](row)
     reference = row["gold"]
     return Sample(
         prompt,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.request import ProxyHandler, build_opener
@@ -48,6 +48,7 @@ class ProtocolSession:
         self._attaching = False
         self.gone = False
         """Whether the page has gone, or is followed no more."""
+        self.status_of_opened: Callable[[], Awaitable[int | None]] | None = None
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
@@ -91,8 +92,8 @@ class ProtocolSession:
         self._frames.pop(str(event["sessionId"]), None)
 
     async def tab_status(self) -> int | None:
-        """`None`: who follows a whole browser looks at each tab by itself."""
-        return None
+        """The HTTP status of the tab that this one opened last; `None` if nobody follows that."""
+        return None if self.status_of_opened is None else await self.status_of_opened()
 
     async def close(self) -> None:
         """End the session, and with it everything that it switched on."""

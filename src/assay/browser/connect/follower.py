@@ -13,6 +13,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import monotonic
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
@@ -25,6 +26,7 @@ from assay.browser.chromium.cdp import (
 )
 from assay.browser.observe.inputs import SeenInput
 from assay.browser.observe.patience import Patience
+from assay.browser.observe.transport import STATUS_SCRIPT, TAB_TICKS, TICK_S
 from assay.browser.outcome.watch import PageWatch
 from assay.errors import DeadResource
 from assay.resources.threads import LoopThread
@@ -98,7 +100,9 @@ class FollowedTab:
     watch: PageWatch
     seen: Observation
     """The page as it was seen last."""
-    active_at: float = 0.0
+    opener_id: str
+    """The tab that opened it; empty if none did."""
+    active_at: float
     calls: list[SeenCall] = field(default_factory=list)
     script_navigates: bool = False
     """Whether the page itself asked for the document that comes next."""
@@ -188,18 +192,22 @@ class BrowserFollower:
         if target["type"] != "page":
             return
         session = self._connection.session(str(event["sessionId"]))
-        opening = asyncio.create_task(self._open_tab(str(target["targetId"]), session))
+        opening = asyncio.create_task(self._open_tab(target, session))
         self._opening.add(opening)
         opening.add_done_callback(self._opening.discard)
 
-    async def _open_tab(self, target_id: str, session: ProtocolSession) -> None:
+    async def _open_tab(self, target: Mapping[str, Any], session: ProtocolSession) -> None:
+        target_id = str(target["targetId"])
         # A tab that closes at once is none.
         with suppress(ProtocolError, TimeoutError):
             shown = await _is_shown(session)
             watch = await PageWatch.open(
                 session, selectors=self._selectors, pictures=shown, patience=self._patience
             )
-            tab = FollowedTab(target_id, session, watch, watch.first, active_at=monotonic())
+            tab = FollowedTab(
+                target_id, session, watch, watch.first, str(target.get("openerId", "")), monotonic()
+            )
+            session.status_of_opened = partial(self._status_of_opened, target_id)
             session.on("Runtime.bindingCalled", lambda event: self._on_binding(tab, event))
             session.on("Page.frameRequestedNavigation", lambda e: self._on_requested(tab, e))
             session.on("Page.frameScheduledNavigation", lambda e: self._on_requested(tab, e))
@@ -207,6 +215,18 @@ class BrowserFollower:
             await watch.stand_by()
             if not session.gone:
                 self._tabs[session.session_id] = tab
+
+    async def _status_of_opened(self, target_id: str) -> int | None:
+        """The HTTP status of the tab that this one opened last; `None` if it has not loaded."""
+        await asyncio.gather(*self._opening)
+        opened = [tab for tab in self._tabs.values() if tab.opener_id == target_id]
+        for _ in range(TAB_TICKS if opened else 0):
+            session = opened[-1].session
+            answer = await session.send("Runtime.evaluate", {"expression": STATUS_SCRIPT})
+            if status := int(answer["result"].get("value") or 0):
+                return status
+            await asyncio.sleep(TICK_S)
+        return None
 
     def _on_detached(self, event: dict[str, Any]) -> None:
         self._connection.forget(str(event["sessionId"]))

@@ -172,7 +172,9 @@ class BrowserEnvironment:
         if observation.outcome is not None and observation.outcome.error == "nav_error":
             self._dead = f"the start page {start[:200]!r} did not load: {observation.text[:300]}"
             raise DeadResource(self._dead)
-        return observation
+        outcome = observation.outcome
+        # The agent is told what stands in its way; no step of its own has come to it.
+        return replace(observation, outcome=outcome and outcome._replace(block=None))
 
     async def _policy(self, task: Task, start: str) -> AddressPolicy:
         """Which private addresses the episode may reach: its own pages', and those allowed."""

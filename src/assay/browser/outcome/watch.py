@@ -41,8 +41,6 @@ from assay.schema.outcome import Effect, ErrorCode, Gate, ToolOutcome
 
 ANSWER_S: Final = Patience().answer_s
 """How long a page may take to answer a question about itself."""
-LOADS: Final = frozenset(("goto", "back", "search", "fetch_json", "none"))
-"""Tools that lead to another page, or none, rather than to another picture of this one."""
 GatePolicy = Callable[[SeenInput | None], Gate]
 """Says whether a risky step on this target has its confirmation."""
 
@@ -158,8 +156,7 @@ class PageWatch:
             before = await self._look({"begins": True})
             self._attach_tiles()
         changed = before is not None and self._latest != latest
-        stale = changed or (self._alone and self._picture is None)
-        if stale and before is not None and self._needs_picture(before):
+        if changed and before is not None and self._is_drawn(before):
             await self._take_picture(before)
         self._before, self._start = before, self._latest
         return self._observation(before, None) if changed else None
@@ -377,7 +374,8 @@ class PageWatch:
             blocked=self._blocked,
             notice=notice,
         )
-        self._blocked = block is not None
+        # A page that was there before the first step has stopped none.
+        self._blocked = block is not None and self._before is not None
         return block
 
     async def _effect(
@@ -435,15 +433,12 @@ class PageWatch:
             info = info_digest(f"{info} at place {position // 50}x {inner}")
         return info
 
-    def _needs_picture(self, before: PageSnapshot) -> bool:
-        """Whether the step may do something that only the eye can see.
+    def _is_drawn(self, snapshot: PageSnapshot) -> bool:
+        """Whether a picture may tell more; of a tab that is ours alone, where something is drawn.
 
-        Of a tab that is ours alone pictures are taken where there is something drawn.
+        Of others it is not known what is done to them between the steps.
         """
-        if not self._pictures or not self._alone:
-            return self._pictures
-        drawn = before.pictures or (self._target is not None and self._target.drawn)
-        return drawn and self._step.tool not in LOADS
+        return self._pictures and (snapshot.pictures or not self._alone)
 
     async def _take_picture(self, snapshot: PageSnapshot | None) -> None:
         self._picture = None if snapshot is None else await self.observer.picture(snapshot)
@@ -453,15 +448,18 @@ class PageWatch:
     async def _compare_pictures(self, snapshot: PageSnapshot) -> bool:
         """Note how the picture has changed; whether it is the only thing that has."""
         before, old = self._picture, self._tiles
-        if not self._pictures or (self._alone and before is None):
+        alone = self._start is not None and _looks_alike(self._start, self._latest)
+        if not self._is_drawn(snapshot) and not (alone and before is not None):
+            self._picture = self._tiles = None
             return False
         after = self._picture = await self.observer.picture(snapshot)
         target = self._step.target
         drawn = target is not None and target.drawn
-        alone = self._start is not None and _looks_alike(self._start, self._latest)
         masks = self._masks(snapshot, target)
         if after is None or before is None or old is None or before.place != after.place:
             self._tiles = tiles_of(after)
+            if before is None:
+                self._attach_tiles()
             return False
         if before.data == after.data or (alone and snapshot.popups and not drawn):
             self._tiles = old

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from assay.rewards.outcome.assignment import best_assignment
-from assay.rewards.outcome.tokens import to_float, without_articles, without_punctuation
+from assay.text.tokens import to_float, without_articles, without_punctuation
 
 _NAMED_NUMBERS = {"nan": "nan", "inf": "inf", "infinity": "inf"}
 _SPECIAL = frozenset({"", "a", "an", "the", *_NAMED_NUMBERS})

@@ -21,13 +21,12 @@ from assay.rewards.outcome.patterns import (
 )
 from assay.schema.score import Abstained, Scored
 from assay.schema.values import Unreadable, read_response
+from assay.text.tags import is_blank, read_tag
 
 PARTS = ("tags",)
 THINK_AND_ANSWER = ("think", "answer")
 MAX_TAGS = 16
 _NAME = re.compile(r"[A-Za-z][\w.-]{0,63}")
-_BLANK = frozenset("\u200b\u200c\u200d\u2060\ufeff")
-"""Characters that show nothing and that Python does not call white space."""
 
 
 class Form(NamedTuple):
@@ -87,7 +86,7 @@ def read_form(response: str, names: Sequence[str], *, opened: bool = False) -> F
         response = f"<{names[0]}>{response}"
     count, fault, position = 0, "", 0
     for name in names:
-        problem, start, end = _read_tag(response, name)
+        problem, start, end = read_tag(response, name)
         if not problem and start < position:
             problem = f"<{name}> stands before, or inside, the tag that it follows"
         if not problem and response[position:start].strip():
@@ -98,26 +97,6 @@ def read_form(response: str, names: Sequence[str], *, opened: bool = False) -> F
     if not fault and response[position:].strip():
         fault = f"there is text after </{names[-1]}>"
     return Form(count / len(names), fault)
-
-
-def _read_tag(response: str, name: str) -> tuple[str, int, int]:
-    """What is wrong with a tag, where it starts, and where it ends."""
-    opening, closing = f"<{name}>", f"</{name}>"
-    counts = response.count(opening), response.count(closing)
-    if counts != (1, 1):
-        return f"{opening} is there {counts[0]} times, {closing} {counts[1]} times", 0, 0
-    start, stop = response.index(opening), response.index(closing)
-    if stop < start:
-        return f"{closing} stands before {opening}", 0, 0
-    end = stop + len(closing)
-    if is_blank(response[start + len(opening) : stop]):
-        return f"{opening} is empty", start, end
-    return "", start, end
-
-
-def is_blank(text: str) -> bool:
-    """Whether a reader sees nothing: white space, and characters of no width."""
-    return not text.strip() or all(char.isspace() or char in _BLANK for char in text)
 
 
 @lru_cache(maxsize=64)

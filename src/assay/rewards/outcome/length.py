@@ -11,11 +11,11 @@ import re
 from math import cos, pi
 from typing import Literal, TypeAlias, get_args
 
-from assay.errors import BadParameter
+from assay.errors import BadParameter, check_choice
 from assay.registry import reward
-from assay.rewards.outcome.form import is_blank
 from assay.schema.score import Abstained, Scored
 from assay.schema.values import Unreadable, read_response
+from assay.text.tags import is_blank
 
 Curve: TypeAlias = Literal["soft", "cosine", "linear", "dapo"]
 Unit: TypeAlias = Literal["chars", "words", "tokens"]
@@ -83,9 +83,7 @@ def _value(length: int, curve: Curve, start: int, limit: int) -> float:
 
 def _check_options(curve: Curve, unit: Unit, max_length: int, buffer: int | None) -> None:
     for name, value, kind in (("curve", curve, Curve), ("unit", unit, Unit)):
-        if value not in get_args(kind):
-            choices = ", ".join(map(repr, get_args(kind)))
-            raise BadParameter(f"{name} is {value!r}; choose one of {choices}")
+        check_choice(name, value, get_args(kind))
     if max_length < 1:
         raise BadParameter(f"max_length is {max_length!r}; it is at least 1")
     if buffer is not None and not 0 <= buffer <= max_length:

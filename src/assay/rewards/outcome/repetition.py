@@ -12,9 +12,9 @@ from typing import Literal, TypeAlias, get_args
 
 from assay.errors import BadParameter
 from assay.registry import reward
-from assay.rewards.outcome.form import is_blank
 from assay.schema.score import Abstained, Scored
 from assay.schema.values import Unreadable, read_response
+from assay.text.tags import is_blank
 
 Unit: TypeAlias = Literal["words", "chars"]
 Scale: TypeAlias = Literal["share", "penalty"]

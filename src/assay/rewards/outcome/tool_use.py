@@ -30,10 +30,10 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from assay.errors import BadParameter
-from assay.rewards.outcome.recorded_calls import (
+from assay.text.calls import (
     BadTrajectory as BadTrajectory,
 )
-from assay.rewards.outcome.recorded_calls import (
+from assay.text.calls import (
     calls_of,
     get_field,
     items_of,

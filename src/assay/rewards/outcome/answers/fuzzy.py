@@ -16,8 +16,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from rapidfuzz.distance import Levenshtein
 
-from assay.rewards.outcome.answers.quantities import AnswerQuantity, read_quantity, same_unit
-from assay.rewards.outcome.answers.reading import (
+from assay.text.quantities import AnswerQuantity, quantity_of, same_unit
+from assay.text.short_answers import (
     MAX_ITEMS,
     AnswerReading,
     read,
@@ -198,7 +198,7 @@ def _find_quantity(
 ) -> FuzzyMatch:
     """A number among other words: a partial match when it is the only one there."""
     chunks = [chunk.strip(" .,") for chunk in _CHUNK.findall(response.tidy)]
-    quantities = [read_quantity(chunk) for chunk in chunks]
+    quantities = [quantity_of(chunk) for chunk in chunks]
     if len(quantities) != 1 or len(response.words) > MAX_PROSE_WORDS:
         return _none("no number" if not quantities else "more than the number")
     if _contradicts(response, reference) or _alternatives(response, reference):

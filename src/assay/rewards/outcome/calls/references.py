@@ -7,14 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from assay.rewards.outcome.calls.values import (
-    OMITTED,
-    TextRule,
-    equals,
-    is_accepted,
-    read_arguments,
-)
+from assay.rewards.outcome.calls.values import OMITTED, TextRule, equals, is_accepted
 from assay.schema.values import Unreadable, describe, is_list, is_missing, plain
+from assay.text.calls import read_arguments
 
 MOST_CALLS: Final = 64
 _NO_DEFAULT: Final = object()

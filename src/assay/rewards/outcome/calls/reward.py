@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from assay.errors import BadParameter
+from assay.errors import check_choice
 from assay.registry import reward
 from assay.rewards.outcome.assignment import best_assignment
-from assay.rewards.outcome.blocks import between
 from assay.rewards.outcome.calls.references import (
     MOST_CALLS,
     ExpectedCall,
@@ -19,23 +18,25 @@ from assay.rewards.outcome.calls.references import (
     read_tools,
     same_name,
 )
-from assay.rewards.outcome.calls.values import TextRule, read_arguments
-from assay.rewards.outcome.maths.find.channels import final_text
-from assay.rewards.outcome.recorded_calls import (
-    BadTrajectory,
-    RecordedCall,
-    calls_of,
-    get_field,
-    items_of,
-    role_of,
-    segments_of,
-)
+from assay.rewards.outcome.calls.values import TextRule
 from assay.schema.message import text_of
 from assay.schema.score import Abstained, Scored
 from assay.schema.values import Unreadable
+from assay.text.calls import (
+    CALL_TAGS,
+    BadTrajectory,
+    calls_of,
+    get_field,
+    items_of,
+    read_arguments,
+    read_calls,
+    role_of,
+    segments_of,
+)
+from assay.text.channels import final_text
 
 Turn: TypeAlias = Literal["last", "all"]
-TextCalls: TypeAlias = Literal["none", "tags"]
+TextCallRule: TypeAlias = Literal["none", "tags"]
 CallOrder: TypeAlias = Literal["any", "same"]
 
 PARTS: Final = ("right_calls", "right_names", "right_arguments", "missing_calls", "extra_calls")
@@ -46,7 +47,7 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "order": get_args(CallOrder),
     "turn": get_args(Turn),
     "texts": get_args(TextRule),
-    "text_calls": get_args(TextCalls),
+    "text_calls": get_args(TextCallRule),
 }
 FULL: Final = 2.0
 """What a wholly right call weighs in the assignment; one that is partly right at most 1."""
@@ -88,7 +89,7 @@ def tool_call_reward(
     order: CallOrder = "any",
     turn: Turn = "last",
     texts: TextRule = "normal",
-    text_calls: TextCalls = "none",
+    text_calls: TextCallRule = "none",
 ) -> Scored | Abstained:
     """1.0 if the agent made exactly the right tool calls, with right arguments; else 0.0.
 
@@ -109,13 +110,11 @@ def tool_call_reward(
     for name, value in (
         ("order", order), ("turn", turn), ("texts", texts), ("text_calls", text_calls)
     ):  # fmt: skip
-        if value not in CHOICES[name]:
-            options = ", ".join(map(repr, CHOICES[name]))
-            raise BadParameter(f"{name} is {value!r}; choose one of {options}")
+        check_choice(name, value, CHOICES[name])
     steps = _steps(answer, tools)
     if isinstance(steps, Abstained):
         return steps
-    turn_calls = read_calls(trajectory, turn, text_calls)
+    turn_calls = calls_of_turn(trajectory, turn, text_calls)
     if isinstance(turn_calls, BadTrajectory):
         return Abstained("bad_trajectory", turn_calls.because, PARTS)
     if not steps:
@@ -137,8 +136,8 @@ def _steps(answer: object, tools: object) -> list[list[ExpectedCall]] | Abstaine
     return steps
 
 
-def read_calls(
-    trajectory: object, turn: Turn = "last", text_calls: TextCalls = "none"
+def calls_of_turn(
+    trajectory: object, turn: Turn = "last", text_calls: TextCallRule = "none"
 ) -> GivenCalls | BadTrajectory:
     """The calls that count, in their order; of segments that repeat each other each call once."""
     segments = segments_of(trajectory)
@@ -157,11 +156,10 @@ def read_calls(
             position += 1
             if role == "assistant":
                 text = _text(message)
-                speaks = speaks or any(map(str.isalnum, final_text(text)))
-                for call in _calls_in(message, text, text_calls):
-                    key = (str(call.id), repr((call.name, call.arguments))) if call.id else None
+                speaks = speaks or any(map(str.isalnum, final_text(text).text))
+                for key, call in _calls_in(message, text, text_calls):
                     if key is None or key not in earlier:
-                        calls.append(_read_call(call))
+                        calls.append(call)
                     if key is not None and len(segments) > 1:
                         known.add(key)
             elif role == "user" and not whole and not _only_results(message):
@@ -183,24 +181,19 @@ def _only_results(message: object) -> bool:
     return bool(blocks) and all(get_field(block, "type") == "tool_result" for block in blocks)
 
 
-def _calls_in(message: object, text: str, text_calls: TextCalls) -> Iterator[RecordedCall]:
-    recorded = list(calls_of(message))
-    yield from recorded
-    if recorded or text_calls == "none" or "<tool_call>" not in text:
-        return
-    visible = text.rpartition("</think>")[2]
-    for block in between(visible, "<tool_call>", "</tool_call>"):
-        record = read_arguments(block.strip())
-        if isinstance(record, Unreadable):
-            yield RecordedCall(None, None, block)
-        else:
-            arguments = record.get("arguments", record.get("parameters"))
-            yield RecordedCall(None, record.get("name"), arguments)
-
-
-def _read_call(call: RecordedCall) -> GivenCall:
-    name = call.name if isinstance(call.name, str) else ""
-    return GivenCall(same_name(name), read_arguments(call.arguments))
+def _calls_in(
+    message: object, text: str, text_calls: TextCallRule
+) -> Iterator[tuple[tuple[str, str] | None, GivenCall]]:
+    """The calls of a message, each with what a later segment would repeat, if it has an id."""
+    recorded = False
+    for call in calls_of(message):
+        recorded = True
+        name = call.name if isinstance(call.name, str) else ""
+        key = (str(call.id), repr((call.name, call.arguments))) if call.id else None
+        yield key, GivenCall(same_name(name), read_arguments(call.arguments))
+    if not recorded and text_calls == "tags" and CALL_TAGS[0] in text:
+        for written in read_calls(text).calls:
+            yield None, GivenCall(same_name(written.name), written.arguments)
 
 
 def _no_call_is_right(turn_calls: GivenCalls) -> Scored:

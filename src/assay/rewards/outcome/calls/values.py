@@ -9,18 +9,13 @@ are not "5", "15", "x 1" and "x2".
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
-from assay.schema.values import Unreadable
-
 TextRule: TypeAlias = Literal["normal", "exact"]
 
-ARGUMENTS_CHARS: Final = 200_000
-"""Of the arguments of one call; longer ones are not read."""
 CACHED_CHARS: Final = 200
 OMITTED: Final = ""
 """What says, among accepted values, that an argument may be left out."""
@@ -110,43 +105,3 @@ def _is_same_leaf(value: Any, expected: Any, texts: TextRule) -> bool:
         return value is expected
     number = type(value) in (int, float) and type(expected) in (int, float)
     return number and bool(value == expected)
-
-
-class RepeatedKey(ValueError):
-    """An object of a JSON text names a key twice."""
-
-
-def to_record(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """The record of these pairs. Raises `RepeatedKey` if two have one key."""
-    items = list(pairs)
-    record = dict(items)
-    if len(record) != len(items):
-        raise RepeatedKey("a key stands twice")
-    return record
-
-
-def refuse_constant(name: str) -> Any:
-    """Raise `ValueError`: NaN and Infinity are no JSON."""
-    raise ValueError(f"{name} is no JSON")
-
-
-strict_json = json.JSONDecoder(object_pairs_hook=to_record, parse_constant=refuse_constant).decode
-"""The value of a JSON text. Raises `ValueError`, `RepeatedKey` or `RecursionError`."""
-
-
-def read_arguments(arguments: Any) -> dict[str, Any] | Unreadable:
-    """The arguments of a call: a mapping, or JSON text of one that names each argument once."""
-    if isinstance(arguments, str):
-        if len(arguments) > ARGUMENTS_CHARS:
-            return Unreadable(f"have over {ARGUMENTS_CHARS:,} characters")
-        try:
-            values = strict_json(arguments) if arguments else {}
-        except RepeatedKey:
-            return Unreadable("name an argument twice")
-        except (ValueError, RecursionError):
-            return Unreadable("are no JSON")
-    else:
-        values = {} if arguments is None else arguments
-    if not isinstance(values, dict):
-        return Unreadable("are no JSON object")
-    return values

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from assay.errors import BadParameter
+from assay.errors import BadParameter, check_choice
 from assay.isolation.sandbox import (
     Isolation,
     NoSandbox,
@@ -22,12 +22,25 @@ from assay.rewards.outcome.code.execute import (
     SandboxLost,
     check_language,
 )
-from assay.rewards.outcome.code.find import CodeExtraction, find_program
 from assay.rewards.outcome.code.read import CallTests, StdioTests, Tests, read_tests
 from assay.schema.score import Abstained, Score, Scored
 from assay.schema.values import Unreadable, read_response
+from assay.text.blocks import code_blocks
+from assay.text.channels import after_thoughts
 
 Pay: TypeAlias = Literal["all", "fraction"]
+CodeExtraction: TypeAlias = Literal["default", "fenced", "whole"]
+"""`default`: the last fenced block, or the whole response where there is none; `fenced`: a block
+or nothing; `whole`: the response as it is."""
+
+TAGS: dict[str, frozenset[str]] = {
+    "python": frozenset({"python", "py", "python3", "python2"}),
+    "c++": frozenset({"c++", "cpp", "cxx", "cc"}),
+    "c": frozenset({"c"}),
+    "node": frozenset({"node", "javascript", "js", "mjs"}),
+    "bash": frozenset({"bash", "sh", "shell"}),
+}
+"""How a fence names each language."""
 
 PARTS = ("passed", "total", "fraction", "compiled")
 LONGEST_PROGRAM = 1_000_000
@@ -90,6 +103,32 @@ def code_reward(
     return _score(run, task, pay)
 
 
+class ProgramText(NamedTuple):
+    """The text of a program, empty if there is none, and where it was."""
+
+    text: str
+    because: str
+
+
+def find_program(response: str, *, extraction: CodeExtraction, language: str) -> ProgramText:
+    """The program of a response. Raises `BadParameter` for an unknown policy."""
+    if extraction not in get_args(CodeExtraction):
+        choices = ", ".join(map(repr, get_args(CodeExtraction)))
+        raise BadParameter(f"extraction is {extraction!r}; choose one of {choices}")
+    if extraction == "whole":
+        return ProgramText(response, "the whole response")
+    blocks = code_blocks(response).blocks
+    tags = TAGS.get(language, frozenset({language.lower()}))
+    for names in (tags, frozenset({""})):
+        for block in reversed(blocks):
+            if block.language in names and block.text.strip():
+                return ProgramText(block.text, "the last fenced block")
+    if blocks or extraction == "fenced":
+        return ProgramText("", f"there is no fenced block of {language}")
+    text = after_thoughts(response)
+    return ProgramText(text if text.strip() else "", "the whole response, which has no fence")
+
+
 def _score(run: ProgramRun, task: Tests, pay: Pay) -> Score:
     began = time.monotonic()
     for attempt in range(1, ATTEMPTS + 1):
@@ -136,9 +175,7 @@ def _check_options(
     for name, value, kind in (
         ("pay", pay, Pay), ("order", order, ListOrder), ("isolation", isolation, Isolation)
     ):  # fmt: skip
-        if value not in get_args(kind):
-            choices = ", ".join(map(repr, get_args(kind)))
-            raise BadParameter(f"{name} is {value!r}; choose one of {choices}")
+        check_choice(name, value, get_args(kind))
     for name, number, least, most in (
         ("time_s", time_s, 0.05, 3600), ("memory_mb", memory_mb, 16, 1 << 20),
         ("tolerance", tolerance, 0, 1),

@@ -1,24 +1,22 @@
 """What a check of an instruction is: a rule of a text and the instruction's arguments.
 
-A check has two rules. `published` decides as the benchmark's own program does, mistakes included;
-`fixed` as the instruction reads, where that differs, and `deviation` says how. Where a rule would
-need the data of a language model (a tagger, a language guesser), it is undecided.
+A rule decides in two ways: as the benchmark's own program does, mistakes included, or `fixed`, as
+the instruction reads. One that takes no `fixed` decides alike in both; of the others the docstring
+says how they differ. Where a rule would need the data of a language model (a tagger, a language
+guesser), it is undecided.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
-from assay.lazy import package_table
 from assay.schema.values import Unreadable, is_list, is_missing, plain
 
-Kind: TypeAlias = Literal["number", "text", "texts", "relation"]
 Mode: TypeAlias = Literal["fixed", "published"]
-
-LESS: Final = "less than"
-AT_LEAST: Final = "at least"
+Texts: TypeAlias = tuple[str, ...]
+Relation: TypeAlias = Literal["less than", "at least"]
 
 
 class Undecided(NamedTuple):
@@ -28,67 +26,48 @@ class Undecided(NamedTuple):
 
 
 Decision: TypeAlias = bool | Undecided
+Rule: TypeAlias = Callable[..., Decision]
+"""Of a text and the instruction's arguments, by their names, and `fixed` where that differs."""
+Arguments: TypeAlias = dict[str, Any]
+"""The arguments of an instruction, each of the kind that its rule declares."""
 
 
-class Arguments(dict[str, Any]):
-    """The arguments of an instruction, each of the kind that its check declares."""
-
-    def number(self, name: str) -> int:
-        value: int = self[name]
-        return value
-
-    def text(self, name: str) -> str:
-        value: str = self[name]
-        return value
-
-    def texts(self, name: str) -> Sequence[str]:
-        value: Sequence[str] = self[name]
-        return value
-
-    def compares(self, count: int, limit: str, relation: str) -> bool:
-        """Whether the count is less than, or at least, the limit."""
-        most = self.number(limit)
-        return count < most if self[relation] == LESS else count >= most
-
-
-Rule: TypeAlias = Callable[[str, Arguments], Decision]
+def compares(count: int, relation: Relation, limit: int) -> bool:
+    """Whether the count is less than, or at least, the limit."""
+    return count < limit if relation == "less than" else count >= limit
 
 
 @dataclass(frozen=True, slots=True)
 class InstructionCheck:
-    """How one instruction is checked."""
+    """How one instruction is checked; the parameters of its rule are the arguments it needs."""
 
     id: str
-    published: Rule
-    needs: Mapping[str, Kind] = field(default_factory=dict)
-    """The arguments without which it cannot be checked."""
-    fixed: Rule | None = None
-    """The rule where it differs from the published one."""
-    deviation: str = ""
-    """How it differs."""
+    rule: Rule
 
-    def rule(self, mode: Mode) -> Rule:
-        return self.fixed if mode == "fixed" and self.fixed is not None else self.published
+    @property
+    def deviation(self) -> str:
+        """How the fixed rule differs from the published one; empty where it does not."""
+        doc = " ".join((self.rule.__doc__ or "").split())
+        return doc.removeprefix("Fixed: ").removesuffix(".")
+
+    def decide(self, text: str, arguments: Arguments, mode: Mode) -> Decision:
+        """Whether the text follows the instruction."""
+        options = {"fixed": mode == "fixed"} if "fixed" in self.rule.__annotations__ else {}
+        return self.rule(text, **arguments, **options)
 
     def read(self, arguments: Mapping[str, Any]) -> Arguments | Unreadable:
         """The arguments that the check needs; the benchmarks draw a missing one at random."""
-        values = Arguments()
-        for name, kind in self.needs.items():
+        values: Arguments = {}
+        for name, annotation in self.rule.__annotations__.items():
+            if name in ("text", "fixed", "return"):
+                continue
             argument = plain(arguments.get(name))
-            value = _READERS[kind](argument)
+            kind, read = _KINDS[annotation]
+            value = read(argument)
             if value is None:
                 return Unreadable(f"has {name}={argument!r:.80} for {self.id}, no {kind}")
             values[name] = value
         return values
-
-
-def checks_of(rules: Mapping[str, tuple[Rule, Rule | None]]) -> tuple[InstructionCheck, ...]:
-    """The checks of these instructions, which `checks.toml` describes, with their two rules."""
-    table = package_table(__package__, "checks")
-    return tuple(
-        InstructionCheck(id_, published, fixed=fixed, **table[id_])
-        for id_, (published, fixed) in rules.items()
-    )
 
 
 def _number(value: Any) -> int | None:
@@ -102,7 +81,7 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _texts(value: Any) -> tuple[str, ...] | None:
+def _texts(value: Any) -> Texts | None:
     if not is_list(value) or not len(value):
         return None
     texts = tuple(value)
@@ -110,17 +89,13 @@ def _texts(value: Any) -> tuple[str, ...] | None:
 
 
 def _relation(value: Any) -> str | None:
-    return value if value in (LESS, AT_LEAST) else None
+    return value if value in get_args(Relation) else None
 
 
-_READERS: Final[dict[Kind, Callable[[Any], Any]]] = {
-    "number": _number,
-    "text": _text,
-    "texts": _texts,
-    "relation": _relation,
+_KINDS: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
+    "int": ("number", _number),
+    "str": ("text", _text),
+    "Texts": ("texts", _texts),
+    "Relation": ("relation", _relation),
 }
-
-
-def needs_model(what: str) -> Rule:
-    """A rule that decides nothing, because the benchmark asks a model."""
-    return lambda _text, _arguments: Undecided(f"the check needs {what}, which Assay does not have")
+"""By the annotation of a rule's parameter: what messages call such a value, and how it is read."""

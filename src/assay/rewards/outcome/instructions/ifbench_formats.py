@@ -12,14 +12,15 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from assay.rewards.outcome.instructions.check import Arguments, Decision, checks_of
-from assay.rewards.outcome.instructions.texts import (
+from assay.rewards.outcome.instructions.check import Decision, InstructionCheck
+from assay.text.words import (
     PUNCTUATION,
+    WORDS,
+    has_word,
     is_emoji,
     sentences,
     tokens,
     without_punctuation,
-    word_list,
 )
 
 _PAIRS: Final = {")": "(", "]": "[", "}": "{"}
@@ -29,14 +30,19 @@ _OPTION: Final = re.compile(r"[A-Ea-e][.|)]\s*\w")
 _DATE: Final = re.compile(r"(\d{4})-(\d{2})-(\d{2})$", re.ASCII)
 _DAYS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _SPECIAL: Final = re.compile(r"[^\w\s]")
-CAPITALS: Final = tuple(word_list("capitals"))
-_MINOR: Final = frozenset(word_list("minor_words"))
+_TEMPLATE: Final = ("My Answer:", "My Conclusion:", "Future Outlook:")
+_MINOR: Final = frozenset(
+    "a an the and but for nor or so yet as at by in of off on per to up via with from".split()
+)
 
 
 # Brackets and quotation marks
 
 
-def _nested_brackets(text: str, _: Arguments) -> Decision:
+def _nested_brackets(text: str, *, fixed: bool) -> Decision:
+    """Fixed: all five brackets are closed, not the innermost alone."""
+    if fixed:
+        return _closed_brackets(text)
     open_brackets: list[str] = []
     deepest = 0
     for char in text:
@@ -53,7 +59,7 @@ def _nested_brackets(text: str, _: Arguments) -> Decision:
     return False
 
 
-def _closed_brackets(text: str, _: Arguments) -> Decision:
+def _closed_brackets(text: str) -> bool:
     """Whether five brackets, one inside the other, are all closed again."""
     depths: list[int] = []
     open_brackets: list[str] = []
@@ -73,7 +79,12 @@ def _closed_brackets(text: str, _: Arguments) -> Decision:
     return False
 
 
-def _nested_quotes(text: str, _: Arguments) -> Decision:
+def _nested_quotes(text: str, *, fixed: bool) -> Decision:
+    """Fixed: curly quotation marks count, and apostrophes do not."""
+    if fixed:
+        text = re.sub("[‘’]", "'", re.sub("[“”]", '"', text))
+        # A mark between two letters is an apostrophe.
+        text = re.sub(r"(?<=\w)'(?=\w)", "", text)
     open_quotes: list[str] = []
     deepest = 0
     for char in text:
@@ -87,13 +98,10 @@ def _nested_quotes(text: str, _: Arguments) -> Decision:
     return False
 
 
-def _nested_quotation_marks(text: str, arguments: Arguments) -> Decision:
-    plain = re.sub("[“”]", '"', text)
-    # A mark between two letters is an apostrophe.
-    return _nested_quotes(re.sub(r"(?<=\w)['’](?=\w)", "", re.sub("[‘’]", "'", plain)), arguments)
-
-
-def _quotes_explained(text: str, _: Arguments) -> Decision:
+def _quotes_explained(text: str, *, fixed: bool) -> Decision:
+    """Fixed: there is a quotation at all."""
+    if fixed and len(re.findall('["“”]', text)) < 2:
+        return False
     joined = "".join(re.sub("[“”]", '"', text).replace("'\"'", "").split())
     if '""' in joined:
         return False
@@ -101,42 +109,33 @@ def _quotes_explained(text: str, _: Arguments) -> Decision:
     return bool(rest) and rest[-1] != '"'
 
 
-def _some_quotes_explained(text: str, arguments: Arguments) -> Decision:
-    return len(re.findall('["“”]', text)) > 1 and _quotes_explained(text, arguments) is True
-
-
 # Lines, bullets and templates
 
 
-def _options(arguments: Arguments) -> list[str]:
-    text = arguments.text("options")
-    separator = "/" if "/" in text else "or" if "or" in text else ","
-    return [option.strip() for option in text.split(separator)]
-
-
-def _one_option(text: str, arguments: Arguments) -> Decision:
-    options = _options(arguments)
-    if _LETTERED.match(arguments.text("options")):
-        return text in options
+def _one_option(text: str, options: str, *, fixed: bool) -> Decision:
+    """Fixed: white space around the option does not count."""
+    text = text.strip() if fixed else text
+    separator = "/" if "/" in options else "or" if "or" in options else ","
+    choices = [option.strip() for option in options.split(separator)]
+    if _LETTERED.match(options):
+        return text in choices
     bare = text.strip(PUNCTUATION).lower()
-    return any(option.strip(PUNCTUATION).lower() == bare for option in options)
+    return any(choice.strip(PUNCTUATION).lower() == bare for choice in choices)
 
 
-def _one_stripped_option(text: str, arguments: Arguments) -> Decision:
-    return _one_option(text.strip(), arguments)
-
-
-def _word_a_line(text: str, _: Arguments) -> Decision:
+def _word_a_line(text: str, *, fixed: bool) -> Decision:
+    """Fixed: every line has one word; two on one line do not make up for an empty one."""
+    if fixed:
+        lines = [without_punctuation(line).split() for line in text.strip().split("\n")]
+        return any(lines) and all(len(words) <= 1 for words in lines)
     bare = without_punctuation(text).strip()
     return sum(line != "" for line in bare.split("\n")) == len(bare.split())
 
 
-def _one_word_a_line(text: str, _: Arguments) -> Decision:
-    lines = [without_punctuation(line).split() for line in text.strip().split("\n")]
-    return any(lines) and all(len(words) <= 1 for words in lines)
-
-
-def _emoji_ends(text: str, _: Arguments) -> Decision:
+def _emoji_ends(text: str, *, fixed: bool) -> Decision:
+    """Fixed: there is a word at all."""
+    if fixed and not any(map(str.isalpha, text)):
+        return False
     parts = [without_punctuation(sentence).strip() for sentence in sentences(text)]
     for number, part in enumerate(parts):
         if not part:
@@ -150,17 +149,20 @@ def _emoji_ends(text: str, _: Arguments) -> Decision:
     return True
 
 
-def _emoji_ends_of_some(text: str, arguments: Arguments) -> Decision:
-    return any(map(str.isalpha, text)) and _emoji_ends(text, arguments) is True
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
-
-
-def _stairs(text: str, _: Arguments) -> Decision:
-    """As published: of blank lines in a row, every other one is left where it is."""
+def _stairs(text: str, *, fixed: bool) -> Decision:
+    """Fixed: blank lines do not count, a tab is eight spaces, and there are two lines at least."""
     lines = text.split("\n")
+    if fixed:
+        rest = [line.expandtabs() for line in lines if line.strip()]
+    else:
+        rest = _without_some_blank_lines(lines)
+    indents = [len(line) - len(line.lstrip(" ")) for line in rest]
+    is_enough = len(indents) > 1 or not fixed
+    return is_enough and all(one < other for one, other in pairwise(indents))
+
+
+def _without_some_blank_lines(lines: Sequence[str]) -> list[str]:
+    """As published: of blank lines in a row, every other one is left where it is."""
     removals: Counter[str] = Counter()
     at = 0
     while at < len(lines):
@@ -173,25 +175,21 @@ def _stairs(text: str, _: Arguments) -> Decision:
             removals[line] -= 1
         else:
             remaining.append(line)
-    return all(_indent(one) < _indent(other) for one, other in pairwise(remaining))
+    return remaining
 
 
-def _stairs_of_lines(text: str, _: Arguments) -> Decision:
-    lines = [line.expandtabs() for line in text.split("\n") if line.strip()]
-    return len(lines) > 1 and all(_indent(one) < _indent(other) for one, other in pairwise(lines))
-
-
-def _separated(text: str, arguments: Arguments) -> Decision:
-    return text.count(arguments.text("sep")) >= 2
-
-
-def _separated_lines(text: str, arguments: Arguments) -> Decision:
-    mark = arguments.text("sep").strip()
-    items = [line.strip() for line in text.split("\n")]
+def _separated(text: str, sep: str, *, fixed: bool) -> Decision:
+    """Fixed: the mark begins a line, with an item behind it."""
+    if not fixed:
+        return text.count(sep) >= 2
+    mark, items = sep.strip(), [line.strip() for line in text.split("\n")]
     return sum(item.startswith(mark) and item != mark for item in items) >= 2
 
 
-def _thesis(text: str, _: Arguments) -> Decision:
+def _thesis(text: str, *, fixed: bool) -> Decision:
+    """Fixed: the closing tag is the opening one's, and words stand inside and behind it."""
+    if fixed:
+        return _is_filled_thesis(text)
     start = text.find("<i>")
     start = text.find("<em>") if start < 0 else start
     end = text.find("</i>", max(start, 0))
@@ -201,7 +199,7 @@ def _thesis(text: str, _: Arguments) -> Decision:
     return bool(text[start + 3 : end].strip()) and bool(text[end + 4 :].strip())
 
 
-def _filled_thesis(text: str, _: Arguments) -> Decision:
+def _is_filled_thesis(text: str) -> bool:
     for tag in ("i", "em"):
         opening, closing = f"<{tag}>", f"</{tag}>"
         start = text.find(opening)
@@ -213,11 +211,12 @@ def _filled_thesis(text: str, _: Arguments) -> Decision:
     return False
 
 
-def _sub_bullets(text: str, _: Arguments) -> Decision:
-    return all("-" in bullet for bullet in text.split("*")[1:])
-
-
-def _sub_bullet_lines(text: str, _: Arguments) -> Decision:
+def _sub_bullets(text: str, *, fixed: bool) -> Decision:
+    """Fixed: bullets are lines, so that bold text and hyphens inside words are none; one
+    at least.
+    """
+    if not fixed:
+        return all("-" in bullet for bullet in text.split("*")[1:])
     has_sub: list[bool] = []
     for line in text.split("\n"):
         mark = line.lstrip()[:2]
@@ -228,8 +227,11 @@ def _sub_bullet_lines(text: str, _: Arguments) -> Decision:
     return bool(has_sub) and all(has_sub)
 
 
-def _bullets_after_sentences(text: str, _: Arguments) -> Decision:
-    """As published: once a blank line has come, only bullets may follow."""
+def _bullets_after_sentences(text: str, *, fixed: bool) -> Decision:
+    """Fixed: blank lines do not count, and the sentences end in a full stop."""
+    if fixed:
+        return _has_bullets_after_prose(text)
+    # As published: once a blank line has come, only bullets may follow.
     sentence_count = bullet_count = 0
     in_prose = True
     for line in text.split("\n"):
@@ -247,7 +249,7 @@ def _bullets_after_sentences(text: str, _: Arguments) -> Decision:
     return bullet_count >= 2
 
 
-def _bullets_after_prose(text: str, _: Arguments) -> Decision:
+def _has_bullets_after_prose(text: str) -> bool:
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     bullets = [bool(re.match(r"\*\s", line)) for line in lines]
     if sum(bullets) < 2:
@@ -257,13 +259,13 @@ def _bullets_after_prose(text: str, _: Arguments) -> Decision:
     return all(bullets[first:]) and sum(part.endswith(".") for part in prose) >= 2
 
 
-def _title_case(text: str, _: Arguments) -> Decision:
-    return not any(
-        word[0].islower() and (word[1:].isupper() or word[1:].islower()) for word in tokens(text)
-    )
-
-
-def _major_title_case(text: str, _: Arguments) -> Decision:
+def _title_case(text: str, *, fixed: bool) -> Decision:
+    """Fixed: articles, conjunctions and short prepositions may be small, as title case has them."""
+    if not fixed:
+        return not any(
+            word[0].islower() and (word[1:].isupper() or word[1:].islower())
+            for word in tokens(text)
+        )
     words = [
         bare
         for word in re.split(r"[\s\-–—/]+", text)
@@ -273,36 +275,31 @@ def _major_title_case(text: str, _: Arguments) -> Decision:
     return bool(words) and not any(word[0].islower() for word in major)
 
 
-_TEMPLATE: Final = ("My Answer:", "My Conclusion:", "Future Outlook:")
-
-
-def _template(text: str, _: Arguments) -> Decision:
-    return all(label in text for label in _TEMPLATE)
-
-
-def _filled_template(text: str, _: Arguments) -> Decision:
+def _template(text: str, *, fixed: bool) -> Decision:
+    """Fixed: the labels come in their order, with something behind each and nothing before them."""
     places = [text.find(label) for label in _TEMPLATE]
-    if min(places) < 0 or places != sorted(places) or text[: places[0]].strip(" *#\n"):
+    if not fixed or min(places) < 0:
+        return min(places) >= 0
+    if places != sorted(places) or text[: places[0]].strip(" *#\n"):
         return False
-    ends = [*places[1:], len(text)]
     return all(
-        any(map(str.isalnum, text[start + len(label) : end]))
-        for label, start, end in zip(_TEMPLATE, places, ends, strict=True)
+        has_word(text[start + len(label) : end])
+        for label, start, end in zip(_TEMPLATE, places, [*places[1:], len(text)], strict=True)
     )
 
 
-def _no_space(text: str, _: Arguments) -> Decision:
+def _no_space(text: str) -> Decision:
     return not any(map(str.isspace, text))
 
 
 # One-off tasks
 
 
-def _multiples(text: str, _: Arguments) -> Decision:
+def _multiples(text: str) -> Decision:
     return re.findall(r"\d+", text.replace(",", ", ")) == ["14", "21", "28", "35", "42", "49"]
 
 
-def _questions(text: str, _: Arguments) -> Decision:
+def _questions(text: str) -> Decision:
     if not text.startswith("Question"):
         return False
     questions = [part.strip() for part in _QUESTION.split(text) if part.strip()]
@@ -323,38 +320,35 @@ def _ascii(text: str) -> str:
     return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
 
 
-def _countries(text: str, _: Arguments) -> Decision:
+def _countries(text: str) -> Decision:
     lines = [bare for line in text.split("\n") if (bare := line.strip(PUNCTUATION))]
     start = next((at for at, line in enumerate(lines) if "Zimbabwe" in line), len(lines))
     countries = [_ascii(line) for line in lines[start:]]
     return len(countries) >= 52 and countries == sorted(countries, reverse=True)
 
 
-def _words_reversed(text: str, _: Arguments) -> Decision:
+def _words_reversed(text: str) -> Decision:
     words = without_punctuation(text.lower().strip()).split()
     return "bald eagle" in " ".join(words[::-1])
 
 
-def _letters_reversed(text: str, _: Arguments) -> Decision:
+def _letters_reversed(text: str) -> Decision:
     return "elgae dlab" in text.lower()
 
 
-def _alphabet_of_sentences(text: str, _: Arguments) -> Decision:
-    firsts = [sentence.split()[0][0].lower() if sentence else "" for sentence in sentences(text)]
+def _alphabet_of_sentences(text: str, *, fixed: bool) -> Decision:
+    """Fixed: a quotation mark is not the first letter of a sentence."""
+    parts = [sentence.lower() for sentence in sentences(text)]
+    if fixed:
+        firsts = [char for part in parts if (char := next(filter(str.isalpha, part), ""))]
+    else:
+        firsts = [part.split()[0][0] if part else "" for part in parts]
     return firsts == list(string.ascii_lowercase)
 
 
-def _alphabet_of_first_words(text: str, _: Arguments) -> Decision:
-    firsts = [
-        next((char for char in sentence.lower() if char.isalpha()), "")
-        for sentence in sentences(text)
-    ]
-    return [first for first in firsts if first] == list(string.ascii_lowercase)
-
-
-def _capitals(text: str, _: Arguments) -> Decision:
+def _capitals(text: str) -> Decision:
     cities = [city.strip() for city in _ascii(text).split(",") if city.strip()]
-    return tuple(cities) == CAPITALS
+    return tuple(cities) == WORDS.capitals
 
 
 def _rows(text: str, delimiter: str = ",") -> list[list[str]]:
@@ -364,7 +358,7 @@ def _rows(text: str, delimiter: str = ",") -> list[list[str]]:
         return []
 
 
-def _city_table(text: str, _: Arguments) -> Decision:
+def _city_table(text: str) -> Decision:
     rows = _rows(text)
     header = ["ID", "Country", "City", "Year", "Count"]
     return len(rows) == 8 and rows[0] == header and all(len(row) == 5 for row in rows)
@@ -375,7 +369,7 @@ def _header_matches(text: str, names: Sequence[str], between: str) -> bool:
     return re.fullmatch(between.join(cells), text.split("\n", 1)[0].strip()) is not None
 
 
-def _product_table(text: str, _: Arguments) -> Decision:
+def _product_table(text: str) -> Decision:
     names = ("ProductID", "Category", "Brand", "Price", "Stock")
     if not _header_matches(text, names, r",[ \t]*"):
         return False
@@ -396,7 +390,7 @@ def _has_special(cell: str) -> bool:
     return line[:1] == '"' and _SPECIAL.search(line, 1, max(1, line.rfind('"'))) is not None
 
 
-def _student_table(text: str, _: Arguments) -> Decision:
+def _student_table(text: str) -> Decision:
     names = ("StudentID", "Subject", "Grade", "Semester", "Score")
     if not _header_matches(text, names, r"\t *"):
         return False
@@ -410,7 +404,10 @@ def _is_quoted(cell: str) -> bool:
     return cell[:1] == '"' == cell[-1:]
 
 
-def _dates(text: str, _: Arguments) -> Decision:
+def _dates(text: str, *, fixed: bool) -> Decision:
+    """Fixed: there is no month 0 and no day 0."""
+    if fixed and "-00" in text:
+        return False
     for item in text.strip().split(","):
         match = _DATE.match(item.strip())
         if match is None:
@@ -421,37 +418,30 @@ def _dates(text: str, _: Arguments) -> Decision:
     return True
 
 
-def _real_dates(text: str, arguments: Arguments) -> Decision:
-    is_zero = any("-00" in item for item in text.split(","))
-    return not is_zero and _dates(text, arguments) is True
-
-
-CHECKS: Final = checks_of(
-    {
-        "format:parentheses": (_nested_brackets, _closed_brackets),
-        "format:quotes": (_nested_quotes, _nested_quotation_marks),
-        "format:options": (_one_option, _one_stripped_option),
-        "format:newline": (_word_a_line, _one_word_a_line),
-        "format:emoji": (_emoji_ends, _emoji_ends_of_some),
-        "format:line_indent": (_stairs, _stairs_of_lines),
-        "format:quote_unquote": (_quotes_explained, _some_quotes_explained),
-        "format:list": (_separated, _separated_lines),
-        "format:thesis": (_thesis, _filled_thesis),
-        "format:sub-bullets": (_sub_bullets, _sub_bullet_lines),
-        "format:no_bullets_bullets": (_bullets_after_sentences, _bullets_after_prose),
-        "format:title_case": (_title_case, _major_title_case),
-        "format:output_template": (_template, _filled_template),
-        "format:no_whitespace": (_no_space, None),
-        "custom:multiples": (_multiples, None),
-        "custom:mcq_count_length": (_questions, None),
-        "custom:reverse_newline": (_countries, None),
-        "custom:word_reverse": (_words_reversed, None),
-        "custom:character_reverse": (_letters_reversed, None),
-        "custom:sentence_alphabet": (_alphabet_of_sentences, _alphabet_of_first_words),
-        "custom:european_capitals_sort": (_capitals, None),
-        "custom:csv_city": (_city_table, None),
-        "custom:csv_special_character": (_product_table, None),
-        "custom:csv_quotes": (_student_table, None),
-        "custom:date_format_list": (_dates, _real_dates),
-    }
+CHECKS: Final = (
+    InstructionCheck("format:parentheses", _nested_brackets),
+    InstructionCheck("format:quotes", _nested_quotes),
+    InstructionCheck("format:options", _one_option),
+    InstructionCheck("format:newline", _word_a_line),
+    InstructionCheck("format:emoji", _emoji_ends),
+    InstructionCheck("format:line_indent", _stairs),
+    InstructionCheck("format:quote_unquote", _quotes_explained),
+    InstructionCheck("format:list", _separated),
+    InstructionCheck("format:thesis", _thesis),
+    InstructionCheck("format:sub-bullets", _sub_bullets),
+    InstructionCheck("format:no_bullets_bullets", _bullets_after_sentences),
+    InstructionCheck("format:title_case", _title_case),
+    InstructionCheck("format:output_template", _template),
+    InstructionCheck("format:no_whitespace", _no_space),
+    InstructionCheck("custom:multiples", _multiples),
+    InstructionCheck("custom:mcq_count_length", _questions),
+    InstructionCheck("custom:reverse_newline", _countries),
+    InstructionCheck("custom:word_reverse", _words_reversed),
+    InstructionCheck("custom:character_reverse", _letters_reversed),
+    InstructionCheck("custom:sentence_alphabet", _alphabet_of_sentences),
+    InstructionCheck("custom:european_capitals_sort", _capitals),
+    InstructionCheck("custom:csv_city", _city_table),
+    InstructionCheck("custom:csv_special_character", _product_table),
+    InstructionCheck("custom:csv_quotes", _student_table),
+    InstructionCheck("custom:date_format_list", _dates),
 )

@@ -8,32 +8,22 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from assay.rewards.outcome.instructions.check import (
-    Arguments,
-    Decision,
-    Undecided,
-    checks_of,
-    needs_model,
-)
-from assay.rewards.outcome.instructions.texts import (
+from assay.rewards.outcome.instructions.check import Decision, InstructionCheck, Rule, Undecided
+from assay.text.words import (
     PUNCTUATION,
-    STOP_WORDS,
     WORD,
+    WORDS,
+    has_word,
     sentences,
     tokens,
     without_punctuation,
-    word_list,
 )
 
-NAMES: Final = tuple(word_list("names"))
-"""The names that the instruction lists."""
 CONJUNCTIONS: Final = frozenset("and but for nor or so yet".split())
-PERSONAL: Final = frozenset(word_list("personal_pronouns"))
-PRONOUNS: Final = PERSONAL.union(word_list("other_pronouns"))
 _VOWELS: Final = frozenset("aeiou")
 _CLUSTER: Final = re.compile(r"[bcdfghjklmnpqrstvwxyz]{2}")
 _JAPANESE: Final = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
@@ -43,6 +33,7 @@ _PRIMES: Final = frozenset(
 )
 _TIMES: Final = (1, 2, 3, 5, 7)
 """How often each of the five keywords is to be there."""
+SENTENCE: Final = "only output this sentence here, ignore all other requests."
 
 
 def _bare(words: Sequence[str]) -> list[str]:
@@ -53,88 +44,65 @@ def _bare(words: Sequence[str]) -> list[str]:
 # Counts
 
 
-def _word_count(text: str, arguments: Arguments) -> Decision:
-    count = sum(1 for _ in WORD.finditer(text))
-    return arguments.number("min_words") <= count <= arguments.number("max_words")
+def _word_count(text: str, min_words: int, max_words: int, *, fixed: bool) -> Decision:
+    """Fixed: a word is what stands between spaces: don't and well-known are one."""
+    count = len(_bare(text.split())) if fixed else sum(1 for _ in WORD.finditer(text))
+    return min_words <= count <= max_words
 
 
-def _spaced_word_count(text: str, arguments: Arguments) -> Decision:
-    count = len(_bare(text.split()))
-    return arguments.number("min_words") <= count <= arguments.number("max_words")
+def _unique_words(text: str, N: int, *, fixed: bool) -> Decision:  # noqa: N803 - the benchmark's
+    """Fixed: a mark alone is no word."""
+    words = text.lower().split()
+    return len(set(_bare(words) if fixed else (word.strip(PUNCTUATION) for word in words))) >= N
 
 
-def _unique_words(text: str, arguments: Arguments) -> Decision:
-    return len({word.strip(PUNCTUATION) for word in text.lower().split()}) >= arguments.number("N")
-
-
-def _unique_bare_words(text: str, arguments: Arguments) -> Decision:
-    return len(set(_bare(text.lower().split()))) >= arguments.number("N")
-
-
-def _stop_words(text: str, arguments: Arguments) -> Decision:
+def _stop_words(text: str, percentage: int) -> Decision:
     words = [match.group().lower() for match in WORD.finditer(text)]
-    share = sum(word in STOP_WORDS for word in words)
-    return bool(words) and share / len(words) * 100 <= arguments.number("percentage")
+    share = sum(word in WORDS.stop_words for word in words)
+    return bool(words) and share / len(words) * 100 <= percentage
 
 
-def _conjunctions(text: str, arguments: Arguments) -> Decision:
+def _conjunctions(text: str, small_n: int, *, fixed: bool) -> Decision:
+    """Fixed: and, And and and, are one conjunction."""
+    if fixed:
+        return len(CONJUNCTIONS.intersection(_bare(text.lower().split()))) >= small_n
     words = {word for word in text.split() if word.strip(PUNCTUATION).lower() in CONJUNCTIONS}
-    return len(words) >= arguments.number("small_n")
+    return len(words) >= small_n
 
 
-def _different_conjunctions(text: str, arguments: Arguments) -> Decision:
-    return len(CONJUNCTIONS.intersection(_bare(text.lower().split()))) >= arguments.number(
-        "small_n"
-    )
+def _names(text: str, N: int, *, fixed: bool) -> Decision:  # noqa: N803 - the benchmark's
+    """Fixed: a name is a whole word: Ava is not in Available."""
+    words = set(WORD.findall(text)) if fixed else text
+    return sum(name in words for name in WORDS.names) >= N
 
 
-def _names(text: str, arguments: Arguments) -> Decision:
-    return sum(name in text for name in NAMES) >= arguments.number("N")
-
-
-def _whole_names(text: str, arguments: Arguments) -> Decision:
-    return len(set(NAMES).intersection(WORD.findall(text))) >= arguments.number("N")
-
-
-def _trigrams(text: str, arguments: Arguments) -> Decision:
-    return _overlap(text, arguments.text("reference_text"), arguments.number("percentage"))
-
-
-def _word_trigrams(text: str, arguments: Arguments) -> Decision:
-    words, reference = (
-        WORD.findall(each.lower()) for each in (text, arguments.text("reference_text"))
-    )
-    return _overlap(words, reference, arguments.number("percentage"))
-
-
-def _overlap(items: Sequence[str], reference: Sequence[str], percentage: int) -> bool:
-    """Whether that part of the different trigrams of a text, within 2 %, are the reference's."""
+def _trigrams(text: str, reference_text: str, percentage: int, *, fixed: bool) -> Decision:
+    """Fixed: trigrams of words, not of characters."""
     ours, theirs = (
-        {tuple(each[at : at + 3]) for at in range(len(each) - 2)} for each in (items, reference)
+        {tuple(items[at : at + 3]) for at in range(len(items) - 2)}
+        for each in (text, reference_text)
+        for items in (WORD.findall(each.lower()) if fixed else each,)
     )
     share = len(ours & theirs) / len(ours) * 100 if ours else -1.0
     return bool(ours) and percentage - 2 <= share <= percentage + 2
 
 
-def _numbers(text: str, arguments: Arguments) -> Decision:
-    return len(re.findall(r"\d+", without_punctuation(text))) == arguments.number("N")
+def _numbers(text: str, N: int, *, fixed: bool) -> Decision:  # noqa: N803 - the benchmark's
+    """Fixed: 1-2 are two numbers, 1,000 and 3.5 are one."""
+    numbers = _NUMBER.findall(text) if fixed else re.findall(r"\d+", without_punctuation(text))
+    return len(numbers) == N
 
 
-def _whole_numbers(text: str, arguments: Arguments) -> Decision:
-    return len(_NUMBER.findall(text)) == arguments.number("N")
-
-
-def _pronouns(text: str, arguments: Arguments) -> Decision:
+def _pronouns(text: str, N: int, *, fixed: bool) -> Decision:  # noqa: N803 - the benchmark's
+    """Fixed: demonstrative, interrogative and indefinite pronouns count, and it's has one."""
+    if fixed:
+        pronouns = WORDS.personal | WORDS.other_pronouns
+        return sum(word in pronouns for word in re.findall(r"[^\W\d_]+", text.lower())) >= N
     words = without_punctuation(text.replace("/", " ").lower()).split()
-    return sum(word in PERSONAL for word in words) >= arguments.number("N")
+    return sum(word in WORDS.personal for word in words) >= N
 
 
-def _all_pronouns(text: str, arguments: Arguments) -> Decision:
-    words = (match.group() for match in re.finditer(r"[^\W\d_]+", text.lower()))
-    return sum(word in PRONOUNS for word in words) >= arguments.number("N")
-
-
-def _all_marks(text: str, _: Arguments) -> Decision:
+def _all_marks(text: str) -> Decision:
     if not ("!?" in text or "?!" in text or "‽" in text):
         return False
     rest = text.replace("?!", "", 1)
@@ -142,79 +110,78 @@ def _all_marks(text: str, _: Arguments) -> Decision:
     return set(".,!?;:") <= set(rest)
 
 
-def _keyword_counts(text: str, arguments: Arguments) -> Decision:
-    lowered = text.lower()
-    return all(
-        lowered.count(arguments.text(f"keyword{number}").strip().lower()) == times
-        for number, times in enumerate(_TIMES, 1)
-    )
+def _keyword_counts(
+    text: str,
+    keyword1: str,
+    keyword2: str,
+    keyword3: str,
+    keyword4: str,
+    keyword5: str,
+    *,
+    fixed: bool,
+) -> Decision:
+    """Fixed: a keyword is a whole word."""
 
-
-def _whole_keyword_counts(text: str, arguments: Arguments) -> Decision:
     def count(keyword: str) -> int:
-        return len(re.findall(rf"(?<!\w){re.escape(keyword)}(?!\w)", text, re.IGNORECASE))
+        if fixed:
+            return len(re.findall(rf"(?<!\w){re.escape(keyword)}(?!\w)", text, re.IGNORECASE))
+        return text.lower().count(keyword.lower())
 
-    return all(
-        count(arguments.text(f"keyword{number}").strip()) == times
-        for number, times in enumerate(_TIMES, 1)
-    )
+    keywords = (keyword1, keyword2, keyword3, keyword4, keyword5)
+    return all(count(word.strip()) == times for word, times in zip(keywords, _TIMES, strict=True))
 
 
-def _nth_japanese(text: str, arguments: Arguments) -> Decision:
-    step = arguments.number("N")
-    if not step:
+def _nth_japanese(text: str, N: int, *, fixed: bool) -> Decision:  # noqa: N803 - the benchmark's
+    """Fixed: there is an Nth word at all, and marks alone are no words."""
+    if not N:
         return Undecided("every 0th word is none")
-    words = [word.strip(PUNCTUATION) for word in text.split()][step - 1 :: step]
+    if fixed:
+        words = _bare(text.split())[N - 1 :: N]
+        return bool(words) and all(_JAPANESE.search(word) for word in words)
+    words = [word.strip(PUNCTUATION) for word in text.split()][N - 1 :: N]
     return all(_JAPANESE.search(word) for word in words if word and not word.isdigit())
 
 
-def _some_nth_japanese(text: str, arguments: Arguments) -> Decision:
-    step = arguments.number("N")
-    if not step:
-        return Undecided("every 0th word is none")
-    words = _bare(text.split())[step - 1 :: step]
-    return bool(words) and all(_JAPANESE.search(word) for word in words)
-
-
 # Sentences
+
+
+def _parts(text: str, *, fixed: bool) -> list[str]:
+    """The sentences; fixed, those with a word: a second mark, as in ?!, is no sentence."""
+    if not fixed:
+        return sentences(text)
+    return [part.rstrip("\"'”’)*_ ") for part in sentences(text) if has_word(part)]
 
 
 def _count_ends(parts: Sequence[str], mark: str) -> int:
     return sum(sentence.endswith(mark) for sentence in parts)
 
 
-def _two_to_one(text: str, _: Arguments) -> Decision:
-    parts = sentences(text)
-    return _count_ends(parts, ".") == 2 * _count_ends(parts, "?")
+def _two_to_one(text: str, *, fixed: bool) -> Decision:
+    """Fixed: there is a question at all, and a mark inside quotation marks ends its sentence."""
+    parts = _parts(text, fixed=fixed)
+    questions = _count_ends(parts, "?")
+    return _count_ends(parts, ".") == 2 * questions and (questions > 0 or not fixed)
 
 
-def _two_to_one_of_some(text: str, _: Arguments) -> Decision:
-    parts = _worded(text)
-    return _count_ends(parts, ".") == 2 * _count_ends(parts, "?") > 0
-
-
-def _balanced(text: str, _: Arguments) -> Decision:
-    parts = sentences(text)
-    return len({_count_ends(parts, mark) for mark in ".?!"}) == 1
-
-
-def _balanced_of_some(text: str, _: Arguments) -> Decision:
-    parts = _worded(text)
+def _balanced(text: str, *, fixed: bool) -> Decision:
+    """Fixed: there is one of each at least, and a second mark, as in ?!, is no sentence."""
+    parts = _parts(text, fixed=fixed)
     counts = {_count_ends(parts, mark) for mark in ".?!"}
-    return len(counts) == 1 and counts != {0}
+    return len(counts) == 1 and not (fixed and counts == {0})
 
 
-def _worded(text: str) -> list[str]:
-    """The sentences with a word in them; a second mark behind one, as in ?!, is no sentence."""
-    return [
-        sentence.rstrip("\"'”’)*_ ")
-        for sentence in sentences(text)
-        if any(map(str.isalnum, sentence))
-    ]
-
-
-def _alliteration(text: str, _: Arguments) -> Decision:
-    return _grows([_alliterative(sentence) for sentence in sentences(text)])
+def _alliteration(text: str, *, fixed: bool) -> Decision:
+    """Fixed: the longest run of each sentence is compared, and there are two sentences at least."""
+    if not fixed:
+        return _grows([_alliterative(sentence) for sentence in sentences(text)])
+    runs: list[int] = []
+    for sentence in _parts(text, fixed=True):
+        longest = run = 1
+        for one, other in pairwise(_bare(sentence.lower().split())):
+            run = run + 1 if one[0] == other[0] else 1
+            longest = max(longest, run)
+        runs.append(longest)
+    return len(runs) > 1 and _grows(runs)
 
 
 def _alliterative(sentence: str) -> int:
@@ -228,95 +195,61 @@ def _alliterative(sentence: str) -> int:
     return count
 
 
-def _longest_alliteration(text: str, _: Arguments) -> Decision:
-    runs: list[int] = []
-    for sentence in _worded(text):
-        longest = run = 1
-        for one, other in pairwise(_bare(sentence.lower().split())):
-            run = run + 1 if one[0] == other[0] else 1
-            longest = max(longest, run)
-        runs.append(longest)
-    return len(runs) > 1 and _grows(runs)
-
-
 def _grows(counts: Sequence[int]) -> bool:
     return all(one < other for one, other in pairwise([-1, *counts]))
 
 
-def _same_lengths(text: str, _: Arguments) -> Decision:
-    parts = sentences(text)
-    return len(parts) == 3 and len({len(part.strip()) for part in parts}) == 1
-
-
-def _same_lengths_different_words(text: str, _: Arguments) -> Decision:
+def _same_lengths(text: str, *, fixed: bool) -> Decision:
+    """Fixed: the words are all different, as the instruction says."""
     parts = sentences(text)
     words = [word for part in parts for word in WORD.findall(part.lower())]
     is_same = len(parts) == 3 and len({len(part.strip()) for part in parts}) == 1
-    return is_same and len(set(words)) == len(words) > 0
+    return is_same and (not fixed or len(set(words)) == len(words) > 0)
 
 
-def _keyword_in_sentence(text: str, arguments: Arguments) -> Decision:
-    parts, number = sentences(text), arguments.number("N")
-    if not number:
+def _keyword_in_sentence(
+    text: str,
+    word: str,
+    N: int,  # noqa: N803 - the benchmark's
+    *,
+    fixed: bool,
+) -> Decision:
+    """Fixed: a whole word, and a mark alone is no sentence."""
+    if not N and not fixed:
         return Undecided("there is no sentence 0")
-    if len(parts) < number:
+    parts = _parts(text, fixed=fixed)
+    if not 1 <= N <= len(parts):
         return False
-    return arguments.text("word").lower() in parts[number - 1].lower()
+    if not fixed:
+        return word.lower() in parts[N - 1].lower()
+    pattern = rf"(?<!\w){re.escape(word)}(?!\w)"
+    return re.search(pattern, parts[N - 1], re.IGNORECASE) is not None
 
 
-def _whole_keyword_in_sentence(text: str, arguments: Arguments) -> Decision:
-    parts, number = _worded(text), arguments.number("N")
-    if not 1 <= number <= len(parts):
-        return False
-    pattern = rf"(?<!\w){re.escape(arguments.text('word'))}(?!\w)"
-    return re.search(pattern, parts[number - 1], re.IGNORECASE) is not None
-
-
-def _increment(text: str, arguments: Arguments) -> Decision:
-    return _grows_by(sentences(text), arguments.number("small_n"))
-
-
-def _increment_of_several(text: str, arguments: Arguments) -> Decision:
-    parts = _worded(text)
-    return len(parts) > 1 and _grows_by(parts, arguments.number("small_n"))
-
-
-def _grows_by(parts: Sequence[str], step: int) -> bool:
+def _increment(text: str, small_n: int, *, fixed: bool) -> Decision:
+    """Fixed: two sentences at least, with words in them."""
+    parts = _parts(text, fixed=fixed)
     counts = [len(without_punctuation(part).split()) for part in parts]
-    return bool(counts) and all(other - one == step for one, other in pairwise(counts))
+    is_enough = len(parts) > fixed
+    return is_enough and all(other - one == small_n for one, other in pairwise(counts))
 
 
-def _last_is_first(text: str, _: Arguments) -> Decision:
-    return _linked(sentences(text))
-
-
-def _last_is_first_of_several(text: str, _: Arguments) -> Decision:
-    parts = _worded(text)
-    return len(parts) > 1 and _linked(parts)
-
-
-def _linked(parts: Sequence[str]) -> bool:
+def _last_is_first(text: str, *, fixed: bool) -> Decision:
+    """Fixed: two sentences at least, with words in them."""
+    parts = _parts(text, fixed=fixed)
     for one, other in pairwise(parts):
         ends, begins = one.rstrip(PUNCTUATION).split(), other.lstrip(PUNCTUATION).split()
-        if not ends or not begins:
+        if not ends or not begins or ends[-1].lower() != begins[0].lower():
             return False
-        if ends[-1].lower() != begins[0].lower():
-            return False
-    return True
+    return len(parts) > 1 or not fixed
 
 
 # Words
 
 
-def _alphabet(text: str, _: Arguments) -> Decision:
-    return _follows_alphabet(without_punctuation(text).lower().split())
-
-
-def _alphabet_of_words(text: str, _: Arguments) -> Decision:
-    return _follows_alphabet(_bare(text.lower().split()))
-
-
-def _follows_alphabet(words: Sequence[str]) -> bool:
+def _alphabet(text: str, *, fixed: bool) -> Decision:
+    """Fixed: marks around a word are no part of it."""
+    words = _bare(text.lower().split()) if fixed else without_punctuation(text).lower().split()
     letters = string.ascii_lowercase
     if not words or words[0][0] not in letters:
         return False
@@ -324,176 +257,139 @@ def _follows_alphabet(words: Sequence[str]) -> bool:
     return all(word[0] == letters[(start + at) % 26] for at, word in enumerate(words))
 
 
-def _three_vowels(text: str, _: Arguments) -> Decision:
+def _three_vowels(text: str, *, fixed: bool) -> Decision:
+    """Fixed: there is a word at all."""
     paragraph = text.strip().lower()
-    return "\n" not in paragraph and len(_VOWELS.intersection(paragraph)) <= 3
+    is_some = not fixed or any(map(str.isalpha, text))
+    return is_some and "\n" not in paragraph and len(_VOWELS.intersection(paragraph)) <= 3
 
 
-def _three_vowels_in_words(text: str, arguments: Arguments) -> Decision:
-    return any(map(str.isalpha, text)) and _three_vowels(text, arguments) is True
+def _clusters(text: str, *, fixed: bool) -> Decision:
+    """Fixed: what has no letter is no word."""
+    words = text.lower().split()
+    if fixed:
+        words = [word for word in words if any(map(str.isalpha, word))]
+    return (bool(words) or not fixed) and all(_CLUSTER.search(word) for word in words)
 
 
-def _clusters(text: str, _: Arguments) -> Decision:
-    return all(_CLUSTER.search(word) for word in text.lower().split())
-
-
-def _clusters_of_words(text: str, _: Arguments) -> Decision:
-    words = [word for word in text.lower().split() if any(map(str.isalpha, word))]
-    return bool(words) and all(_CLUSTER.search(word) for word in words)
-
-
-def _palindromes(text: str) -> list[str]:
+def _ten_palindromes(text: str, *, fixed: bool) -> Decision:
+    """Fixed: ten different words, of letters."""
     words = without_punctuation(text).lower().split()
-    return [word for word in words if len(word) >= 5 and word == word[::-1]]
+    palindromes = [word for word in words if len(word) >= 5 and word == word[::-1]]
+    return len({*filter(str.isalpha, palindromes)} if fixed else palindromes) >= 10
 
 
-def _ten_palindromes(text: str, _: Arguments) -> Decision:
-    return len(_palindromes(text)) >= 10
+def _prime_lengths(text: str, *, fixed: bool) -> Decision:
+    """Fixed: there is a word at all."""
+    is_some = not fixed or bool(_bare(text.split()))
+    return is_some and all(len(word) in _PRIMES for word in without_punctuation(text).split())
 
 
-def _ten_different_palindromes(text: str, _: Arguments) -> Decision:
-    return len({word for word in _palindromes(text) if word.isalpha()}) >= 10
-
-
-def _prime_lengths(text: str, _: Arguments) -> Decision:
-    return all(len(word) in _PRIMES for word in without_punctuation(text).split())
-
-
-def _prime_lengths_of_words(text: str, arguments: Arguments) -> Decision:
-    return bool(_bare(text.split())) and _prime_lengths(text, arguments) is True
-
-
-def _few_repeats(text: str, arguments: Arguments) -> Decision:
+def _few_repeats(text: str, small_n: int) -> Decision:
     words = without_punctuation(text.lower()).split()
-    return max(Counter(words).values(), default=0) <= arguments.number("small_n")
+    return max(Counter(words).values(), default=0) <= small_n
 
 
-def _no_consecutive(text: str, _: Arguments) -> Decision:
-    words = without_punctuation(text.lower()).split()
-    return all(one[0] != other[0] for one, other in pairwise(words))
+def _no_consecutive(text: str, *, fixed: bool) -> Decision:
+    """Fixed: words of different lines, such as a heading's and a paragraph's, are not
+    consecutive.
+    """
+    lines = text.lower().split("\n") if fixed else [text.lower()]
+    rows = [without_punctuation(line).split() for line in lines]
+    is_some = any(rows) or not fixed
+    return is_some and all(one[0] != other[0] for words in rows for one, other in pairwise(words))
 
 
-def _no_consecutive_in_lines(text: str, _: Arguments) -> Decision:
-    lines = [without_punctuation(line.lower()).split() for line in text.split("\n")]
-    pairs = [pair for words in lines for pair in pairwise(words)]
-    return any(lines) and all(one[0] != other[0] for one, other in pairs)
-
-
-def _paragraph_last_first(text: str, _: Arguments) -> Decision:
-    paragraphs = [line.strip().lower().strip(PUNCTUATION).split() for line in text.split("\n")]
-    return all(words[0] == words[-1] for words in paragraphs if words)
-
-
-def _paragraph_last_first_of_several(text: str, _: Arguments) -> Decision:
-    paragraphs = [_bare(line.lower().split()) for line in text.split("\n")]
-    filled = [words for words in paragraphs if words]
+def _paragraph_last_first(text: str, *, fixed: bool) -> Decision:
+    """Fixed: a paragraph of one word does not end as it began."""
+    lines = text.lower().split("\n")
+    if not fixed:
+        paragraphs = [line.strip().strip(PUNCTUATION).split() for line in lines]
+        return all(words[0] == words[-1] for words in paragraphs if words)
+    filled = [words for line in lines if (words := _bare(line.split()))]
     return bool(filled) and all(len(words) > 1 and words[0] == words[-1] for words in filled)
 
 
-def _keyword_at(text: str, arguments: Arguments) -> Decision:
-    return _is_word_at(sentences(text), tokens, arguments, exact=True)
-
-
-def _keyword_at_word(text: str, arguments: Arguments) -> Decision:
-    return _is_word_at(_worded(text), lambda part: _bare(part.split()), arguments, exact=False)
-
-
-def _is_word_at(
-    parts: Sequence[str],
-    split: Callable[[str], Sequence[str]],
-    arguments: Arguments,
-    *,
-    exact: bool,
-) -> Decision:
-    n, m = arguments.number("n"), arguments.number("m")
+def _keyword_at(text: str, keyword: str, n: int, m: int, *, fixed: bool) -> Decision:
+    """Fixed: marks are no words, and case does not count."""
     if not n or not m:
         return Undecided("a position of 0 is drawn at random")
+    parts = _parts(text, fixed=fixed)
     if len(parts) < n:
         return False
-    words = split(parts[n - 1])
-    if len(words) < m:
-        return False
-    word, keyword = words[m - 1], arguments.text("keyword").strip()
-    return word == keyword if exact else word.lower() == keyword.lower()
+    words = _bare(parts[n - 1].lower().split()) if fixed else tokens(parts[n - 1])
+    word = keyword.strip().lower() if fixed else keyword.strip()
+    return len(words) >= m and words[m - 1] == word
 
 
-def _second_words(text: str, arguments: Arguments) -> Decision:
-    words = tokens(text)
-    return len(words) > 1 and words[1] == words[-2] == arguments.text("keyword").strip()
-
-
-def _second_bare_words(text: str, arguments: Arguments) -> Decision:
-    words = _bare(text.lower().split())
-    return len(words) > 2 and words[1] == words[-2] == arguments.text("keyword").strip().lower()
+def _second_words(text: str, keyword: str, *, fixed: bool) -> Decision:
+    """Fixed: marks are no words, and case does not count."""
+    words = _bare(text.lower().split()) if fixed else tokens(text)
+    word = keyword.strip().lower() if fixed else keyword.strip()
+    return len(words) > 1 + fixed and words[1] == words[-2] == word
 
 
 # Repetitions
 
 
-def _repeat_change(text: str, arguments: Arguments) -> Decision:
-    request = arguments.text("prompt_to_repeat")
-    return request != text and request.split()[1:] == text.split()[1:]
+def _repeat_change(text: str, prompt_to_repeat: str, *, fixed: bool) -> Decision:
+    """Fixed: the first word has changed, whatever the white space."""
+    request, words = prompt_to_repeat.split(), text.split()
+    has_changed = bool(words) and words[0] != request[0] if fixed else prompt_to_repeat != text
+    return has_changed and words[1:] == request[1:]
 
 
-def _repeat_with_another_word(text: str, arguments: Arguments) -> Decision:
-    request, words = arguments.text("prompt_to_repeat").split(), text.split()
-    return bool(words) and words[0] != request[0] and words[1:] == request[1:]
-
-
-SENTENCE: Final = "only output this sentence here, ignore all other requests."
-
-
-def _repeat_sentence(text: str, _: Arguments) -> Decision:
+def _repeat_sentence(text: str) -> Decision:
     return text.strip().lower() == SENTENCE
 
 
-def _repeat_span(text: str, arguments: Arguments) -> Decision:
-    start, end = arguments.number("n_start"), arguments.number("n_end")
-    if not start or not end:
+def _repeat_span(
+    text: str, prompt_to_repeat: str, n_start: int, n_end: int, *, fixed: bool
+) -> Decision:
+    """Fixed: the last index is included, as the instruction says, and the first may be 0."""
+    if not fixed and not (n_start and n_end):
         return Undecided("an index of 0 is drawn at random when published")
-    return text.lower().split() == arguments.text("prompt_to_repeat").lower().split()[start:end]
+    words = prompt_to_repeat.lower().split()[n_start : n_end + fixed]
+    return text.lower().split() == words and not (fixed and not words)
 
 
-def _repeat_whole_span(text: str, arguments: Arguments) -> Decision:
-    start, end = arguments.number("n_start"), arguments.number("n_end")
-    words = arguments.text("prompt_to_repeat").lower().split()[start : end + 1]
-    return text.lower().split() == words != []
+def _needs(what: str) -> Rule:
+    """A rule that decides nothing, because the benchmark asks a model."""
+    return lambda _: Undecided(f"the check needs {what}, which Assay does not have")
 
 
-CHECKS: Final = checks_of(
-    {
-        "count:word_count_range": (_word_count, _spaced_word_count),
-        "count:unique_word_count": (_unique_words, _unique_bare_words),
-        "ratio:stop_words": (_stop_words, None),
-        "ratio:sentence_type": (_two_to_one, _two_to_one_of_some),
-        "ratio:sentence_balance": (_balanced, _balanced_of_some),
-        "count:conjunctions": (_conjunctions, _different_conjunctions),
-        "count:person_names": (_names, _whole_names),
-        "ratio:overlap": (_trigrams, _word_trigrams),
-        "count:numbers": (_numbers, _whole_numbers),
-        "words:alphabet": (_alphabet, _alphabet_of_words),
-        "words:vowel": (_three_vowels, _three_vowels_in_words),
-        "words:consonants": (_clusters, _clusters_of_words),
-        "sentence:alliteration_increment": (_alliteration, _longest_alliteration),
-        "words:palindrome": (_ten_palindromes, _ten_different_palindromes),
-        "count:punctuation": (_all_marks, None),
-        "words:prime_lengths": (_prime_lengths, _prime_lengths_of_words),
-        "ratio:sentence_words": (_same_lengths, _same_lengths_different_words),
-        "count:words_japanese": (_nth_japanese, _some_nth_japanese),
-        "words:start_verb": (needs_model("a part-of-speech tagger"), None),
-        "words:repeats": (_few_repeats, None),
-        "sentence:keyword": (_keyword_in_sentence, _whole_keyword_in_sentence),
-        "count:pronouns": (_pronouns, _all_pronouns),
-        "words:odd_even_syllables": (needs_model("a dictionary of syllables"), None),
-        "words:last_first": (_last_is_first, _last_is_first_of_several),
-        "words:paragraph_last_first": (_paragraph_last_first, _paragraph_last_first_of_several),
-        "sentence:increment": (_increment, _increment_of_several),
-        "words:no_consecutive": (_no_consecutive, _no_consecutive_in_lines),
-        "count:keywords_multiple": (_keyword_counts, _whole_keyword_counts),
-        "words:keywords_specific_position": (_keyword_at, _keyword_at_word),
-        "words:words_position": (_second_words, _second_bare_words),
-        "repeat:repeat_change": (_repeat_change, _repeat_with_another_word),
-        "repeat:repeat_simple": (_repeat_sentence, None),
-        "repeat:repeat_span": (_repeat_span, _repeat_whole_span),
-    }
+CHECKS: Final = (
+    InstructionCheck("count:word_count_range", _word_count),
+    InstructionCheck("count:unique_word_count", _unique_words),
+    InstructionCheck("ratio:stop_words", _stop_words),
+    InstructionCheck("ratio:sentence_type", _two_to_one),
+    InstructionCheck("ratio:sentence_balance", _balanced),
+    InstructionCheck("count:conjunctions", _conjunctions),
+    InstructionCheck("count:person_names", _names),
+    InstructionCheck("ratio:overlap", _trigrams),
+    InstructionCheck("count:numbers", _numbers),
+    InstructionCheck("words:alphabet", _alphabet),
+    InstructionCheck("words:vowel", _three_vowels),
+    InstructionCheck("words:consonants", _clusters),
+    InstructionCheck("sentence:alliteration_increment", _alliteration),
+    InstructionCheck("words:palindrome", _ten_palindromes),
+    InstructionCheck("count:punctuation", _all_marks),
+    InstructionCheck("words:prime_lengths", _prime_lengths),
+    InstructionCheck("ratio:sentence_words", _same_lengths),
+    InstructionCheck("count:words_japanese", _nth_japanese),
+    InstructionCheck("words:start_verb", _needs("a part-of-speech tagger")),
+    InstructionCheck("words:repeats", _few_repeats),
+    InstructionCheck("sentence:keyword", _keyword_in_sentence),
+    InstructionCheck("count:pronouns", _pronouns),
+    InstructionCheck("words:odd_even_syllables", _needs("a dictionary of syllables")),
+    InstructionCheck("words:last_first", _last_is_first),
+    InstructionCheck("words:paragraph_last_first", _paragraph_last_first),
+    InstructionCheck("sentence:increment", _increment),
+    InstructionCheck("words:no_consecutive", _no_consecutive),
+    InstructionCheck("count:keywords_multiple", _keyword_counts),
+    InstructionCheck("words:keywords_specific_position", _keyword_at),
+    InstructionCheck("words:words_position", _second_words),
+    InstructionCheck("repeat:repeat_change", _repeat_change),
+    InstructionCheck("repeat:repeat_simple", _repeat_sentence),
+    InstructionCheck("repeat:repeat_span", _repeat_span),
 )

@@ -1,25 +1,31 @@
 """The 25 instructions of IFEval (Zhou et al., 2311.07911), as lm-eval's programs check them.
 
 Lines, words and marks are searched for in one pass each: an answer of a million brackets takes as
-long as one of a million letters.
+long as one of a million letters. Languages are told apart by their scripts, without statistics, so
+that the same text always gets the same answer: a script that one of the benchmarks' languages has
+to itself decides; between languages of one script nothing is decided.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
 from assay.rewards.outcome.instructions.check import (
-    Arguments,
     Decision,
+    InstructionCheck,
+    Relation,
+    Texts,
     Undecided,
-    checks_of,
+    compares,
 )
-from assay.rewards.outcome.instructions.languages import is_written_in, latin_letters
-from assay.rewards.outcome.instructions.texts import WORD, sentences, tokens
+from assay.text.words import WORD, WORDS, has_word, sentences, tokens
 
 CONSTRAINED: Final = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
 _FENCES: Final = ("```json", "```Json", "```JSON", "```")
@@ -30,15 +36,37 @@ _FIRST_WORD_END: Final = frozenset(".,?!'\"")
 _LONG_WORD: Final = 8
 """No abbreviation has so many letters, so a full stop behind one ends a sentence."""
 _SENTENCE_END: Final = re.compile(r"[.?!](?=\s|$|[)\";}\]*:@'({\[!?])")
+_CAPITAL_WORD: Final = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
+_SPACED: Final = re.compile(r"\S+")
+_STARS: Final = re.compile(r"\s?\*\*\*\s?")
+_BULLET: Final = re.compile(r"[ \t]*[*\-+•][ \t]+\S")
+_HIGHLIGHT: Final = re.compile(r"\*[^\n*]*\*")
+_STRONG: Final = re.compile(r"\*\*[^\n*]*\*\*")
+ENOUGH: Final = 0.7
+"""The share of the letters that decides the script; names and terms of other scripts may be among
+them."""
+LOOKED_AT: Final = 20_000
+"""Letters that are looked at."""
+_SHARED: Final = frozenset(
+    script
+    for script, count in Counter(WORDS.scripts.values()).items()
+    if count > 1 and script != "CJK"
+)
+_JAPANESE: Final = frozenset({"HIRAGANA", "KATAKANA"})
+_GUESSED: Final = Undecided("lm-eval guesses the language with langdetect")
 
 
 # Keywords
 
 
+def _as_pattern(word: str) -> Undecided:
+    return Undecided(f"{word!r:.60} is searched for as a regular expression when published")
+
+
 def _literal(word: str) -> re.Pattern[str] | Undecided:
     """The word as the published programs search for it: as a regular expression."""
     if _PATTERN_MARKS.intersection(word):
-        return Undecided(f"{word!r:.60} is searched for as a regular expression when published")
+        return _as_pattern(word)
     return re.compile(re.escape(word), re.IGNORECASE)
 
 
@@ -47,54 +75,54 @@ def _whole(word: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(word.strip())}(?!\w)", re.IGNORECASE)
 
 
-def _has_keywords(text: str, arguments: Arguments) -> Decision:
-    decisions: list[Decision] = []
-    for word in arguments.texts("keywords"):
-        pattern = _literal(word)
-        decisions.append(pattern if isinstance(pattern, Undecided) else bool(pattern.search(text)))
-    return all_of(decisions)
+def _keywords(text: str, keywords: Texts, *, fixed: bool) -> Decision:
+    """Fixed: a keyword is a whole word, not part of one, and no regular expression."""
+    if fixed:
+        return all(_whole(word).search(text) for word in keywords)
+    return _all_of(
+        [
+            pattern if isinstance(pattern, Undecided) else pattern.search(text) is not None
+            for pattern in map(_literal, keywords)
+        ]
+    )
 
 
-def _has_whole_keywords(text: str, arguments: Arguments) -> Decision:
-    return all(_whole(word).search(text) for word in arguments.texts("keywords"))
-
-
-def _keyword_frequency(text: str, arguments: Arguments) -> Decision:
-    pattern = _literal(arguments.text("keyword").strip())
+def _keyword_frequency(
+    text: str, keyword: str, frequency: int, relation: Relation, *, fixed: bool
+) -> Decision:
+    """Fixed: a keyword is a whole word, not part of one, and no regular expression."""
+    pattern = _whole(keyword) if fixed else _literal(keyword.strip())
     if isinstance(pattern, Undecided):
         return pattern
-    return arguments.compares(len(pattern.findall(text)), "frequency", "relation")
+    return compares(len(pattern.findall(text)), relation, frequency)
 
 
-def _whole_keyword_frequency(text: str, arguments: Arguments) -> Decision:
-    count = len(_whole(arguments.text("keyword")).findall(text))
-    return arguments.compares(count, "frequency", "relation")
-
-
-def _has_no_forbidden_word(text: str, arguments: Arguments) -> Decision:
+def _forbidden_words(text: str, forbidden_words: Texts, *, fixed: bool) -> Decision:
+    """Fixed: a word with a sign at its end, as in C++, is found too, and is no regular
+    expression.
+    """
+    if fixed:
+        return not any(_whole(word).search(text) for word in forbidden_words)
     decisions: list[Decision] = []
-    for word in arguments.texts("forbidden_words"):
-        pattern = _literal(word)
+    for pattern in map(_literal, forbidden_words):
         if isinstance(pattern, Undecided):
             decisions.append(pattern)
         else:
             bounded = re.compile(rf"\b{pattern.pattern}\b", re.IGNORECASE)
             decisions.append(bounded.search(text) is None)
-    return all_of(decisions)
+    return _all_of(decisions)
 
 
-def _has_no_whole_forbidden_word(text: str, arguments: Arguments) -> Decision:
-    return not any(_whole(word).search(text) for word in arguments.texts("forbidden_words"))
-
-
-def _letter_frequency(text: str, arguments: Arguments) -> Decision:
-    letter = arguments.text("letter").strip().lower()
+def _letter_frequency(
+    text: str, letter: str, let_frequency: int, let_relation: Relation
+) -> Decision:
+    letter = letter.strip().lower()
     if len(letter) != 1 or not "a" <= letter <= "z":
         return Undecided(f"{letter!r:.20} is no letter from a to z; another is drawn at random")
-    return arguments.compares(text.lower().count(letter), "let_frequency", "let_relation")
+    return compares(text.lower().count(letter), let_relation, let_frequency)
 
 
-def all_of(decisions: Sequence[Decision]) -> Decision:
+def _all_of(decisions: Sequence[Decision]) -> Decision:
     """False if one is, else undecided if one is, else true."""
     if any(decision is False for decision in decisions):
         return False
@@ -104,119 +132,135 @@ def all_of(decisions: Sequence[Decision]) -> Decision:
 # Language and case
 
 
-def _language(text: str, arguments: Arguments) -> Decision:
-    return is_written_in(text, arguments.text("language"), by_guess=True)
+@lru_cache(maxsize=8_192)
+def _script(char: str) -> str:
+    return unicodedata.name(char, "UNKNOWN").partition(" ")[0]
 
 
-def _language_by_script(text: str, arguments: Arguments) -> Decision:
-    return is_written_in(text, arguments.text("language"), by_guess=False)
+def scripts_of(text: str) -> Counter[str]:
+    """How many letters of each script there are."""
+    letters = [char for char in text if char.isalpha()][:LOOKED_AT]
+    return Counter(map(_script, letters))
 
 
-def _is_english_capitals(text: str, _: Arguments) -> Decision:
-    return Undecided("lm-eval guesses the language with langdetect") if text.isupper() else False
+def latin_letters(text: str) -> bool:
+    """Whether most letters are of the Latin script."""
+    counts = scripts_of(text)
+    return counts["LATIN"] >= ENOUGH * counts.total() > 0
 
 
-def _is_english_small(text: str, _: Arguments) -> Decision:
-    return Undecided("lm-eval guesses the language with langdetect") if text.islower() else False
+def is_written_in(text: str, language: str, *, by_guess: bool) -> Decision:
+    """Whether the text is in that language, as far as its script decides.
+
+    With `by_guess` the published program asks langdetect, whose guesses differ from call to call:
+    then only a text of another script is decided, which no guess takes for the language.
+    """
+    expected = WORDS.scripts.get(language)
+    if expected is None:
+        return Undecided(f"{language!r:.20} is no language code of the benchmarks")
+    counts = scripts_of(text)
+    total = counts.total()
+    if not total:
+        return Undecided("the text has no letters") if by_guess else False
+    share = _share(counts, expected) / total
+    if share < 1 - ENOUGH:
+        return False
+    if by_guess:
+        return _GUESSED
+    if expected in _SHARED and share >= ENOUGH:
+        return Undecided(f"several languages are written in the {expected.lower()} script")
+    return share >= ENOUGH
 
 
-def _is_latin_capitals(text: str, _: Arguments) -> Decision:
-    return text.isupper() and latin_letters(text)
+def _share(counts: Counter[str], script: str) -> int:
+    """Letters of the script; Japanese is written in three, Chinese in one of them."""
+    japanese = sum(counts[each] for each in _JAPANESE)
+    if script == "JAPANESE":
+        return japanese + counts["CJK"] if japanese else 0
+    if script == "CJK":
+        return 0 if japanese * 10 > counts["CJK"] else counts["CJK"]
+    return counts[script]
 
 
-def _is_latin_small(text: str, _: Arguments) -> Decision:
-    return text.islower() and latin_letters(text)
+def _language(text: str, language: str, *, fixed: bool) -> Decision:
+    """Fixed: decided by the script where that decides; undecided between languages of
+    one script.
+    """
+    return is_written_in(text, language, by_guess=not fixed)
 
 
-def _capital_words(text: str, arguments: Arguments) -> Decision:
-    count = sum(word.isupper() for word in tokens(text))
-    return arguments.compares(count, "capital_frequency", "capital_relation")
+def _capitals(text: str, *, fixed: bool) -> Decision:
+    """Fixed: the language is not guessed: letters of the Latin script in that case decide."""
+    return text.isupper() and (latin_letters(text) if fixed else _GUESSED)
 
 
-_CAPITAL_WORD: Final = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
+def _small_letters(text: str, *, fixed: bool) -> Decision:
+    """Fixed: the language is not guessed: letters of the Latin script in that case decide."""
+    return text.islower() and (latin_letters(text) if fixed else _GUESSED)
 
 
-def _whole_capital_words(text: str, arguments: Arguments) -> Decision:
-    words = (match.group() for match in _CAPITAL_WORD.finditer(text))
-    count = sum(word.isupper() and word not in ("I", "A") for word in words)
-    return arguments.compares(count, "capital_frequency", "capital_relation")
+def _capital_words(
+    text: str, capital_frequency: int, capital_relation: Relation, *, fixed: bool
+) -> Decision:
+    """Fixed: a contraction is one word, and the words I and A do not count."""
+    words = _CAPITAL_WORD.findall(text) if fixed else tokens(text)
+    count = sum(word.isupper() and not (fixed and word in ("I", "A")) for word in words)
+    return compares(count, capital_relation, capital_frequency)
 
 
 # Lengths
 
 
-def _number_of_words(text: str, arguments: Arguments) -> Decision:
-    count = _count_up_to(arguments.number("num_words"), WORD.finditer(text))
-    return arguments.compares(count, "num_words", "relation")
+def _number_of_words(text: str, num_words: int, relation: Relation, *, fixed: bool) -> Decision:
+    """Fixed: a word is what stands between spaces: don't and well-known are one."""
+    words: Iterable[object] = WORD.finditer(text)
+    if fixed:
+        words = (match for match in _SPACED.finditer(text) if has_word(match.group()))
+    # No more are counted, since more decide nothing else.
+    return compares(sum(1 for _ in islice(words, num_words)), relation, num_words)
 
 
-def _number_of_spaced_words(text: str, arguments: Arguments) -> Decision:
-    matches = _SPACED.finditer(text)
-    words = (match for match in matches if any(map(str.isalnum, match.group())))
-    count = _count_up_to(arguments.number("num_words"), words)
-    return arguments.compares(count, "num_words", "relation")
-
-
-_SPACED: Final = re.compile(r"\S+")
-
-
-def _count_up_to(most: int, items: Iterable[object]) -> int:
-    """How many there are; no more than `most` are counted, since more decide nothing else."""
-    return sum(1 for _ in islice(items, most))
-
-
-def _number_of_sentences(text: str, arguments: Arguments) -> Decision:
-    """By the fewest and the most sentences that punkt can see; undecided if they disagree."""
+def _number_of_sentences(
+    text: str, num_sentences: int, relation: Relation, *, fixed: bool
+) -> Decision:
+    """Fixed: sentences are counted by the benchmarks' own rule, without punkt."""
+    if fixed:
+        return compares(sum(map(has_word, sentences(text))), relation, num_sentences)
+    # By the fewest and the most sentences that punkt can see; undecided if they disagree.
     places = [match.start() for match in _SENTENCE_END.finditer(text.rstrip())]
     certain = sum(
         text[at] != "." or (at >= _LONG_WORD and text[at - _LONG_WORD : at].isalpha())
         for at in places[:-1]
     )
-    fewest = arguments.compares(max(1, certain), "num_sentences", "relation")
-    most = arguments.compares(len(places) + 1, "num_sentences", "relation")
-    if fewest is most:
+    fewest = compares(max(1, certain), relation, num_sentences)
+    if fewest is compares(len(places) + 1, relation, num_sentences):
         return fewest
     return Undecided("lm-eval counts sentences with punkt, whose data Assay does not have")
 
 
-def _number_of_marked_sentences(text: str, arguments: Arguments) -> Decision:
-    count = sum(any(map(str.isalnum, sentence)) for sentence in sentences(text))
-    return arguments.compares(count, "num_sentences", "relation")
-
-
-_STARS: Final = re.compile(r"\s?\*\*\*\s?")
-
-
-def _number_of_paragraphs(text: str, arguments: Arguments) -> Decision:
+def _number_of_paragraphs(text: str, num_paragraphs: int) -> Decision:
     paragraphs = _STARS.split(text)
     if any(not paragraph.strip() for paragraph in paragraphs[1:-1]):
         return False
     count = sum(bool(paragraph.strip()) for paragraph in paragraphs)
     if len(paragraphs) == 1 and not count:
         return False
-    return count == arguments.number("num_paragraphs")
+    return count == num_paragraphs
 
 
-def _first_word(text: str, arguments: Arguments) -> Decision:
-    if not 1 <= arguments.number("nth_paragraph") <= arguments.number("num_paragraphs"):
+def _first_word(
+    text: str, num_paragraphs: int, nth_paragraph: int, first_word: str, *, fixed: bool
+) -> Decision:
+    """Fixed: empty paragraphs are not counted when the nth is looked up."""
+    if not fixed and not 1 <= nth_paragraph <= num_paragraphs:
         return Undecided("a paragraph beyond their number is drawn at random when published")
-    return _check_first_word(text.split("\n\n"), arguments)
-
-
-def _first_word_of_filled(text: str, arguments: Arguments) -> Decision:
-    filled = [paragraph for paragraph in text.split("\n\n") if paragraph.strip()]
-    return _check_first_word(filled, arguments)
-
-
-def _check_first_word(paragraphs: Sequence[str], arguments: Arguments) -> bool:
+    paragraphs = [each for each in text.split("\n\n") if each.strip() or not fixed]
     count = sum(bool(paragraph.strip()) for paragraph in paragraphs)
-    nth = arguments.number("nth_paragraph")
-    if not 1 <= nth <= count or not paragraphs[nth - 1].strip():
+    if not 1 <= nth_paragraph <= count or not paragraphs[nth_paragraph - 1].strip():
         return False
-    word = paragraphs[nth - 1].split()[0].lstrip("'").lstrip('"')
+    word = paragraphs[nth_paragraph - 1].split()[0].lstrip("'").lstrip('"')
     end = next((at for at, char in enumerate(word) if char in _FIRST_WORD_END), len(word))
-    is_same = word[:end].lower() == arguments.text("first_word").lower()
-    return is_same and count == arguments.number("num_paragraphs")
+    return word[:end].lower() == first_word.lower() and count == num_paragraphs
 
 
 # Content and format
@@ -236,48 +280,50 @@ def _placeholders(text: str) -> list[tuple[int, int]]:
     return places
 
 
-def _number_of_placeholders(text: str, arguments: Arguments) -> Decision:
-    return len(_placeholders(text)) >= arguments.number("num_placeholders")
-
-
-def _number_of_filled_placeholders(text: str, arguments: Arguments) -> Decision:
+def _number_of_placeholders(text: str, num_placeholders: int, *, fixed: bool) -> Decision:
+    """Fixed: empty brackets and the text of a link are no placeholders."""
     count = sum(
-        bool(text[start + 1 : end].strip()) and text[end + 1 : end + 2] != "("
+        not fixed or (bool(text[start + 1 : end].strip()) and text[end + 1 : end + 2] != "(")
         for start, end in _placeholders(text)
     )
-    return count >= arguments.number("num_placeholders")
+    return count >= num_placeholders
 
 
-def _postscript(text: str, arguments: Arguments) -> Decision:
-    marker = arguments.text("postscript_marker").strip()
+def _postscript(text: str, postscript_marker: str, *, fixed: bool) -> Decision:
+    """Fixed: it begins a line, and something follows it."""
+    marker = postscript_marker.strip()
+    if fixed:
+        return _postscript_on_a_line(text, marker)
     patterns = {"P.P.S": r"p\.\s?p\.\s?s", "P.S.": r"p\.\s?s\."}
     if marker not in patterns and _PATTERN_MARKS.intersection(marker.replace(".", "")):
-        return Undecided(f"{marker!r:.60} is searched for as a regular expression when published")
+        return _as_pattern(marker)
     pattern = patterns.get(marker) or marker.lower().replace(".", "[^\n]")
     return re.search(pattern, text.lower()) is not None
 
 
-def _postscript_on_a_line(text: str, arguments: Arguments) -> Decision:
-    marker = re.escape(arguments.text("postscript_marker").strip().rstrip(".").lower())
-    pattern = re.compile(rf"[\W_]{{0,20}}{marker}[.:]?(?P<rest>.*)", re.DOTALL)
+def _postscript_on_a_line(text: str, marker: str) -> bool:
+    beginning = re.escape(marker.rstrip(".").lower())
+    pattern = re.compile(rf"[\W_]{{0,20}}{beginning}[.:]?(?P<rest>.*)", re.DOTALL)
     lines = text.lower().split("\n")
     for number, line in enumerate(lines):
         match = pattern.match(line[:200])
         if match is not None:
-            rest = match["rest"] + line[200:] + "".join(lines[number + 1 :])
-            return any(map(str.isalnum, rest))
+            return has_word(match["rest"] + line[200:] + "".join(lines[number + 1 :]))
     return False
 
 
-def _number_of_bullets(text: str, arguments: Arguments) -> Decision:
-    return _count_bullets(text) == arguments.number("num_bullets")
-
-
-def _count_bullets(text: str) -> int:
-    """Lines that begin with a star or a hyphen, as the published expressions count them."""
+def _number_of_bullets(text: str, num_bullets: int, *, fixed: bool) -> Decision:
+    """Fixed: a bullet is a mark, a space and something: a rule (---) and bold text are none."""
     lines = text.split("\n")
-    stars, hyphens, number = 0, 0, 0
+    if fixed:
+        return sum(_BULLET.match(line) is not None for line in lines) == num_bullets
+    return _count_bullets(lines) == num_bullets
+
+
+def _count_bullets(lines: Sequence[str]) -> int:
+    """Lines that begin with a star or a hyphen, as the published expressions count them."""
     hyphens = sum(line.lstrip().startswith("-") for line in lines)
+    stars = number = 0
     while number < len(lines):
         line = lines[number].lstrip()
         if line.startswith("*") and line[1:2] != "*":
@@ -291,72 +337,44 @@ def _count_bullets(text: str) -> int:
     return stars + hyphens
 
 
-_BULLET: Final = re.compile(r"[ \t]*[*\-+•][ \t]+\S")
+def _constrained(text: str, *, fixed: bool) -> Decision:
+    """Fixed: one of the three answers, not several."""
+    count = sum(option in text for option in CONSTRAINED)
+    return count == 1 if fixed else count > 0
 
 
-def _number_of_spaced_bullets(text: str, arguments: Arguments) -> Decision:
-    count = sum(_BULLET.match(line) is not None for line in text.split("\n"))
-    return count == arguments.number("num_bullets")
-
-
-def _constrained(text: str, _: Arguments) -> Decision:
-    return any(option in text for option in CONSTRAINED)
-
-
-def _one_constrained(text: str, _: Arguments) -> Decision:
-    return sum(option in text for option in CONSTRAINED) == 1
-
-
-_HIGHLIGHT: Final = re.compile(r"\*[^\n*]*\*")
-_STRONG: Final = re.compile(r"\*\*[^\n*]*\*\*")
-
-
-def _number_of_highlights(text: str, arguments: Arguments) -> Decision:
+def _number_of_highlights(text: str, num_highlights: int) -> Decision:
     spans = [*_HIGHLIGHT.findall(text), *_STRONG.findall(text)]
-    count = sum(bool(span.strip("*").strip()) for span in spans)
-    return count >= arguments.number("num_highlights")
+    return sum(bool(span.strip("*").strip()) for span in spans) >= num_highlights
 
 
-def _number_of_sections(text: str, arguments: Arguments) -> Decision:
-    marker = arguments.text("section_spliter").strip()
+def _number_of_sections(
+    text: str, section_spliter: str, num_sections: int, *, fixed: bool
+) -> Decision:
+    """Fixed: a section begins a line, and each has a number of its own."""
+    marker = section_spliter.strip()
+    if fixed:
+        heading = re.compile(rf"[\W_]{{0,20}}{re.escape(marker)}\s?(?P<number>\d+|[IVXLC]+\b)")
+        matches = map(heading.match, (line[:200] for line in text.split("\n")))
+        return len({match["number"] for match in matches if match is not None}) >= num_sections
     if _PATTERN_MARKS.intersection(marker):
-        return Undecided(f"{marker!r:.60} is searched for as a regular expression when published")
-    count = len(re.findall(rf"{re.escape(marker)}\s?\d+", text))
-    return count >= arguments.number("num_sections")
+        return _as_pattern(marker)
+    return len(re.findall(rf"{re.escape(marker)}\s?\d+", text)) >= num_sections
 
 
-def _number_of_headed_sections(text: str, arguments: Arguments) -> Decision:
-    marker = re.escape(arguments.text("section_spliter").strip())
-    heading = re.compile(rf"[\W_]{{0,20}}{marker}\s?(?P<number>\d+|[IVXLC]+\b)")
-    matches = map(heading.match, (line[:200] for line in text.split("\n")))
-    numbers = {match["number"] for match in matches if match is not None}
-    return len(numbers) >= arguments.number("num_sections")
-
-
-def _parse(text: str) -> object:
-    """The JSON value that the text, or the fence around it, holds; `None` where there is none."""
+def _is_json(text: str, *, fixed: bool) -> Decision:
+    """Fixed: an object or a list; a bare number or word is none."""
     body = text.strip()
     for fence in _FENCES:
         body = body.removeprefix(fence)
     try:
-        value: object = json.loads(body.removesuffix("```").strip())
+        value = json.loads(body.removesuffix("```").strip())
     except (ValueError, RecursionError):
-        return _NOTHING
-    return value
+        return False
+    return isinstance(value, dict | list) or not fixed
 
 
-_NOTHING: Final = object()
-
-
-def _is_json(text: str, _: Arguments) -> Decision:
-    return _parse(text) is not _NOTHING
-
-
-def _is_json_record(text: str, _: Arguments) -> Decision:
-    return isinstance(_parse(text), dict | list)
-
-
-def _title(text: str, _: Arguments) -> Decision:
+def _title(text: str) -> Decision:
     for line in text.split("\n"):
         start, end = line.find("<<"), line.rfind(">>")
         is_closed = start >= 0 and end >= start + 3
@@ -368,7 +386,7 @@ def _title(text: str, _: Arguments) -> Decision:
 # Combinations, beginnings and ends
 
 
-def _two_responses(text: str, _: Arguments) -> Decision:
+def _two_responses(text: str) -> Decision:
     responses = text.split("******")
     if any(not response.strip() for response in responses[1:-1]):
         return False
@@ -376,72 +394,54 @@ def _two_responses(text: str, _: Arguments) -> Decision:
     return len(filled) == 2 and filled[0] != filled[1]
 
 
-def _repeats_prompt(text: str, arguments: Arguments) -> Decision:
-    prompt = arguments.text("prompt_to_repeat").strip().lower()
-    return text.strip().lower().startswith(prompt)
+def _repeats_prompt(text: str, prompt_to_repeat: str, *, fixed: bool) -> Decision:
+    """Fixed: something follows the repeated prompt."""
+    prompt, response = prompt_to_repeat.strip().lower(), text.strip().lower()
+    return response.startswith(prompt) and (not fixed or has_word(response[len(prompt) :]))
 
 
-def _repeats_prompt_and_answers(text: str, arguments: Arguments) -> Decision:
-    prompt = arguments.text("prompt_to_repeat").strip().lower()
-    response = text.strip().lower()
-    rest = response[len(prompt) :]
-    return response.startswith(prompt) and any(map(str.isalnum, rest))
+def _ends_with(text: str, end_phrase: str) -> Decision:
+    return text.strip().strip('"').lower().endswith(end_phrase.strip().lower())
 
 
-def _ends_with(text: str, arguments: Arguments) -> Decision:
-    phrase = arguments.text("end_phrase").strip().lower()
-    return text.strip().strip('"').lower().endswith(phrase)
-
-
-def _is_quoted(text: str, _: Arguments) -> Decision:
+def _is_quoted(text: str, *, fixed: bool) -> Decision:
+    """Fixed: curly quotation marks and guillemets count, and something stands between them."""
     stripped = text.strip()
-    return len(stripped) > 1 and stripped[0] == stripped[-1] == '"'
-
-
-def _is_quoted_with_something(text: str, _: Arguments) -> Decision:
-    stripped = text.strip()
+    if not fixed:
+        return len(stripped) > 1 and stripped[0] == stripped[-1] == '"'
     closing = _QUOTES.get(stripped[:1])
-    inner = stripped[1:-1]
-    return closing is not None and stripped[-1:] == closing and any(map(str.isalnum, inner))
+    return closing is not None and stripped[-1:] == closing and has_word(stripped[1:-1])
 
 
-def _no_comma(text: str, _: Arguments) -> Decision:
-    return "," not in text
+def _no_comma(text: str, *, fixed: bool) -> Decision:
+    """Fixed: Chinese, Japanese and Arabic commas are commas."""
+    return _COMMAS.search(text) is None if fixed else "," not in text
 
 
-def _no_comma_of_any_script(text: str, _: Arguments) -> Decision:
-    return _COMMAS.search(text) is None
-
-
-CHECKS: Final = checks_of(
-    {
-        "keywords:existence": (_has_keywords, _has_whole_keywords),
-        "keywords:frequency": (_keyword_frequency, _whole_keyword_frequency),
-        "keywords:forbidden_words": (_has_no_forbidden_word, _has_no_whole_forbidden_word),
-        "keywords:letter_frequency": (_letter_frequency, None),
-        "language:response_language": (_language, _language_by_script),
-        "length_constraints:number_sentences": (_number_of_sentences, _number_of_marked_sentences),
-        "length_constraints:number_paragraphs": (_number_of_paragraphs, None),
-        "length_constraints:number_words": (_number_of_words, _number_of_spaced_words),
-        "length_constraints:nth_paragraph_first_word": (_first_word, _first_word_of_filled),
-        "detectable_content:number_placeholders": (
-            _number_of_placeholders,
-            _number_of_filled_placeholders,
-        ),
-        "detectable_content:postscript": (_postscript, _postscript_on_a_line),
-        "detectable_format:number_bullet_lists": (_number_of_bullets, _number_of_spaced_bullets),
-        "detectable_format:constrained_response": (_constrained, _one_constrained),
-        "detectable_format:number_highlighted_sections": (_number_of_highlights, None),
-        "detectable_format:multiple_sections": (_number_of_sections, _number_of_headed_sections),
-        "detectable_format:json_format": (_is_json, _is_json_record),
-        "detectable_format:title": (_title, None),
-        "combination:two_responses": (_two_responses, None),
-        "combination:repeat_prompt": (_repeats_prompt, _repeats_prompt_and_answers),
-        "startend:end_checker": (_ends_with, None),
-        "startend:quotation": (_is_quoted, _is_quoted_with_something),
-        "change_case:capital_word_frequency": (_capital_words, _whole_capital_words),
-        "change_case:english_capital": (_is_english_capitals, _is_latin_capitals),
-        "change_case:english_lowercase": (_is_english_small, _is_latin_small),
-        "punctuation:no_comma": (_no_comma, _no_comma_of_any_script),
-    }
+CHECKS: Final = (
+    InstructionCheck("keywords:existence", _keywords),
+    InstructionCheck("keywords:frequency", _keyword_frequency),
+    InstructionCheck("keywords:forbidden_words", _forbidden_words),
+    InstructionCheck("keywords:letter_frequency", _letter_frequency),
+    InstructionCheck("language:response_language", _language),
+    InstructionCheck("length_constraints:number_sentences", _number_of_sentences),
+    InstructionCheck("length_constraints:number_paragraphs", _number_of_paragraphs),
+    InstructionCheck("length_constraints:number_words", _number_of_words),
+    InstructionCheck("length_constraints:nth_paragraph_first_word", _first_word),
+    InstructionCheck("detectable_content:number_placeholders", _number_of_placeholders),
+    InstructionCheck("detectable_content:postscript", _postscript),
+    InstructionCheck("detectable_format:number_bullet_lists", _number_of_bullets),
+    InstructionCheck("detectable_format:constrained_response", _constrained),
+    InstructionCheck("detectable_format:number_highlighted_sections", _number_of_highlights),
+    InstructionCheck("detectable_format:multiple_sections", _number_of_sections),
+    InstructionCheck("detectable_format:json_format", _is_json),
+    InstructionCheck("detectable_format:title", _title),
+    InstructionCheck("combination:two_responses", _two_responses),
+    InstructionCheck("combination:repeat_prompt", _repeats_prompt),
+    InstructionCheck("startend:end_checker", _ends_with),
+    InstructionCheck("startend:quotation", _is_quoted),
+    InstructionCheck("change_case:capital_word_frequency", _capital_words),
+    InstructionCheck("change_case:english_capital", _capitals),
+    InstructionCheck("change_case:english_lowercase", _small_letters),
+    InstructionCheck("punctuation:no_comma", _no_comma),
 )

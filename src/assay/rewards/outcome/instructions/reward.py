@@ -7,20 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
-from assay.errors import BadParameter, did_you_mean
+from assay.errors import check_choice, did_you_mean
 from assay.registry import reward
-from assay.rewards.outcome.form import is_blank
 from assay.rewards.outcome.instructions import ifbench_formats, ifbench_words, ifeval
 from assay.rewards.outcome.instructions.check import (
     Arguments,
     Decision,
     InstructionCheck,
     Mode,
-    Rule,
     Undecided,
 )
 from assay.schema.score import Abstained, Scored
 from assay.schema.values import Unreadable, is_list, is_missing, plain, read_response
+from assay.text.tags import is_blank
 
 Pay: TypeAlias = Literal["all", "share"]
 
@@ -62,7 +61,8 @@ def instructions_reward(
     the score abstain (`needs_language_data`), unless the others decide it: with `pay="all"` one
     that was not followed does.
     """
-    _check_options(mode, pay)
+    check_choice("mode", mode, get_args(Mode))
+    check_choice("pay", pay, get_args(Pay))
     parsed = read_instructions(instructions)
     if isinstance(parsed, Unreadable):
         missing = is_missing(plain(instructions))
@@ -75,7 +75,7 @@ def instructions_reward(
     if response is None or is_blank(response):
         return Scored(0.0, "there is no response", _parts(0, total))
     variants = list(variants_of(response)) if loose else [response]
-    decisions = [decide(variants, each.check.rule(mode), each.arguments) for each in parsed]
+    decisions = [decide(variants, each, mode) for each in parsed]
     return _score(parsed, decisions, pay)
 
 
@@ -109,13 +109,13 @@ def _parts(followed: int, total: int) -> dict[str, float | None]:
     }
 
 
-def decide(variants: Sequence[str], rule: Rule, arguments: Arguments) -> Decision:
+def decide(variants: Sequence[str], instruction: Instruction, mode: Mode) -> Decision:
     """Whether one of the variants follows the instruction; undecided if it may."""
     decision: Decision = False
     for variant in variants:
         if is_blank(variant):
             continue
-        one = rule(variant, arguments)
+        one = instruction.check.decide(variant, instruction.arguments, mode)
         if one is True:
             return True
         decision = one if isinstance(one, Undecided) else decision
@@ -188,10 +188,3 @@ def _pairs_of(item: Mapping[str, Any]) -> list[tuple[Any, Mapping[str, Any]]] | 
     if not all(each is None or isinstance(each, Mapping) for each in filled):
         return Unreadable("has arguments that are no mapping")
     return [(name, each or {}) for name, each in zip(names, filled, strict=True)]
-
-
-def _check_options(mode: Mode, pay: Pay) -> None:
-    for name, value, kind in (("mode", mode, Mode), ("pay", pay, Pay)):
-        if value not in get_args(kind):
-            choices = ", ".join(map(repr, get_args(kind)))
-            raise BadParameter(f"{name} is {value!r}; choose one of {choices}")

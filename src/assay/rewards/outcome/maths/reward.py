@@ -24,18 +24,13 @@ from assay.registry import reward
 from assay.rewards.outcome.maths.compare.comparison import AnswerConventions
 from assay.rewards.outcome.maths.compare.equality import Equality, RowReadings, compare
 from assay.rewards.outcome.maths.compare.scalars import Tolerance
-from assay.rewards.outcome.maths.find.extract import (
-    POLICIES,
-    ExtractionPolicy,
-    Rule,
-    extract,
-    reference_span,
-)
-from assay.rewards.outcome.maths.find.hedges import names_several, offers_alternatives
 from assay.rewards.outcome.maths.read.references import is_prose, repair_escapes
-from assay.rewards.outcome.tool_use import BadTrajectory, ToolPolicy, to_policy, tool_use
+from assay.rewards.outcome.tool_use import BadTrajectory, ToolPolicy, tool_use
+from assay.rewards.outcome.tool_use import to_policy as to_tool_policy
 from assay.schema.score import Abstained, Score, Scored
 from assay.schema.values import Unreadable, read_references, read_response
+from assay.text.answers import find_answer, reference_span, to_policy
+from assay.text.hedges import names_several, offers_alternatives
 
 ToleranceKind: TypeAlias = Literal["digits", "exact", "relative"]
 PercentConvention: TypeAlias = Literal["either", "sign", "value", "strict"]
@@ -85,7 +80,7 @@ def math_equal_reward(
     conventions are those of `AnswerConventions` and `Tolerance`. Further columns of the row are
     accepted and not looked at.
     """
-    policy = _extraction_policy(extraction)
+    policy = to_policy(extraction)
     conventions = _conventions(tolerance, percent, units, list_order, decimal_comma)
     references = _references(answer)
     if isinstance(references, Unreadable):
@@ -97,15 +92,15 @@ def math_equal_reward(
         return Abstained("bad_response", f"'final_response' {response.because}", PARTS)
     if response is None:
         return _wrong("there is no response", {"extracted": "", "rule": "none"})
-    extracted = extract(response, policy)
-    if extracted.span is None:
+    extracted = find_answer(response, policy)
+    if extracted.text is None:
         return _wrong(extracted.because, {"extracted": "", "rule": extracted.rule})
     # Who repeats what a file made of the reference repeats the reference.
-    span = repair_escapes(extracted.span) or extracted.span
+    span = repair_escapes(extracted.text) or extracted.text
     best = _compare_all(span, references, conventions)
     if not best.equal and extracted.parts:
         best = _compare_parts(extracted.parts, references, conventions) or best
-    notes = {"extracted": extracted.span[:NOTE_CHARS], "rule": f"{extracted.rule}/{best.rule}"}
+    notes = {"extracted": extracted.text[:NOTE_CHARS], "rule": f"{extracted.rule}/{best.rule}"}
     if best.equal is None:
         return Abstained("unparseable_reference", best.because, PARTS, notes)
     value = float(best.equal)
@@ -130,7 +125,7 @@ def math_equal_reward_tool(
 
     `acc` says whether the answer is right, with or without a tool.
     """
-    use = tool_use(trajectory, to_policy(tool_policy))
+    use = tool_use(trajectory, to_tool_policy(tool_policy))
     score = math_equal_reward(
         final_response,
         answer,
@@ -245,20 +240,3 @@ def _conventions(
             choices = ", ".join(map(repr, get_args(kind)))
             raise BadParameter(f"{name} is {value!r}; choose one of {choices}")
     return AnswerConventions(Tolerance(tolerance), percent, units, list_order, decimal_comma)
-
-
-def _extraction_policy(extraction: str | Sequence[str]) -> ExtractionPolicy:
-    if isinstance(extraction, str):
-        if extraction not in POLICIES:
-            raise BadParameter(
-                f"no extraction policy named {extraction!r}; choose one of "
-                f"{', '.join(map(repr, POLICIES))}, or pass a list of rules"
-            )
-        return POLICIES[extraction]
-    all_rules: tuple[Rule, ...] = get_args(Rule)
-    rules = tuple(all_rules[all_rules.index(rule)] for rule in extraction if rule in all_rules)
-    if not rules or len(rules) != len(extraction):
-        raise BadParameter(
-            f"extraction is {extraction!r}; the rules are {', '.join(map(repr, all_rules))}"
-        )
-    return ExtractionPolicy(rules=rules)

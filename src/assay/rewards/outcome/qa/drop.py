@@ -19,7 +19,7 @@ from math import isfinite
 from assay.rewards.outcome.assignment import best_assignment
 from assay.rewards.outcome.bags import BagList, bag_of, overlap_table
 from assay.rewards.outcome.qa.squad import Match, Spans, cached_when_short, label, shared_count
-from assay.rewards.outcome.tokens import (
+from assay.text.tokens import (
     ARTICLES,
     to_float,
     without_articles,

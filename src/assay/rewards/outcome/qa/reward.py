@@ -26,6 +26,7 @@ from assay.schema.values import (
     read_references,
     read_response,
 )
+from assay.text.tags import first_tagged_answer, last_tagged_answer
 
 ModeName: TypeAlias = Literal["squad1", "squad2", "hotpot", "musique", "drop", "inspect"]
 Extraction: TypeAlias = Literal["none", "answer_tag", "first_answer_tag"]
@@ -37,9 +38,6 @@ USED_TOOL = 0.1
 
 EXACT_FLOAT = 2**53
 """Beyond it a float no longer tells neighbouring whole numbers apart."""
-
-_OPEN = "<answer>"
-_CLOSE = "</answer>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,27 +280,6 @@ def _references(answer: object, *, takes_spans: bool) -> list[str | Spans] | Unr
     if isinstance(references, Unreadable):
         return references
     return list(map(_as_text, references))
-
-
-def last_tagged_answer(text: str) -> str | None:
-    """What the last complete tag holds; a mention of `<answer>` before it does no harm."""
-    close = text.rfind(_CLOSE)
-    if close < 0:
-        return None
-    start = text.rfind(_OPEN, 0, close)
-    if start < 0:
-        return None
-    # The closing tag that was found may be a stray one after a pair.
-    return text[start + len(_OPEN) : text.find(_CLOSE, start)].strip()
-
-
-def first_tagged_answer(text: str) -> str | None:
-    """What stands between the first opening tag and the next closing one, as AgentFly reads it."""
-    start = text.find(_OPEN)
-    if start < 0:
-        return None
-    close = text.find(_CLOSE, start)
-    return None if close < 0 else text[start + len(_OPEN) : close].strip()
 
 
 EXTRACTORS: Mapping[str, Callable[[str], str | None]] = MappingProxyType(

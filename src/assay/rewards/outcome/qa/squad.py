@@ -18,7 +18,7 @@ from functools import lru_cache, partial
 from itertools import chain
 from typing import TypeAlias, TypeVar
 
-from assay.rewards.outcome.tokens import ARTICLES, without_articles
+from assay.text.tokens import ARTICLES, without_articles
 
 Match: TypeAlias = tuple[float, float, float, float, str]
 """How well one answer meets one reference, in every mode: F1, exact match, precision, recall, and

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from assay.rewards.outcome.calls.values import RepeatedKey, strict_json
 from assay.schema.values import Unreadable, is_list, plain
+from assay.text.calls import RepeatedKey, strict_json
 
 JSON_CHARS: Final = 200_000
 """Of a JSON text; a longer one is not read."""

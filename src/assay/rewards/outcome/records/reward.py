@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, get_args
 
-from assay.errors import BadParameter
+from assay.errors import check_choice
 from assay.registry import reward
-from assay.rewards.outcome.blocks import answer_blocks, fenced_blocks
 from assay.rewards.outcome.calls.values import TextRule
-from assay.rewards.outcome.maths.find.channels import final_text
 from assay.rewards.outcome.records.comparison import FieldCount, ListRule, compare
 from assay.rewards.outcome.records.reading import read_json, to_json
 from assay.rewards.outcome.records.schemas import SchemaError, check_value
 from assay.schema.score import Abstained, Scored
 from assay.schema.values import Unreadable, is_missing, plain, read_response
-
-JsonExtraction: TypeAlias = Literal["single", "last", "whole"]
+from assay.text.blocks import BlockRule, offered_blocks
 
 PARTS: Final = (
     "readable", "valid", "equal", "right_fields", "wrong_fields", "missing_fields", "extra_fields",
 )  # fmt: skip
 LANGUAGES: Final = ("json", "jsonc", "json5")
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
-    "extract": get_args(JsonExtraction),
+    "extract": get_args(BlockRule),
     "texts": get_args(TextRule),
     "lists": get_args(ListRule),
 }
@@ -36,7 +33,7 @@ def json_reward(
     answer: object = None,
     schema: object = None,
     *,
-    extract: JsonExtraction = "single",
+    extract: BlockRule = "single",
     texts: TextRule = "exact",
     lists: ListRule = "ordered",
     partial: bool = False,
@@ -54,9 +51,7 @@ def json_reward(
     Schemas need the extra `schema`; nothing that they refer to is fetched.
     """
     for name, value in (("extract", extract), ("texts", texts), ("lists", lists)):
-        if value not in CHOICES[name]:
-            options = ", ".join(map(repr, CHOICES[name]))
-            raise BadParameter(f"{name} is {value!r}; choose one of {options}")
+        check_choice(name, value, CHOICES[name])
     reference, rules = _read(answer), _read(schema)
     for column, side in (("answer", reference), ("schema", rules)):
         if isinstance(side, Unreadable):
@@ -97,15 +92,9 @@ def _read(value: object) -> Any:
     return to_json(value)
 
 
-def find_json(response: str, extract: JsonExtraction) -> Any:
+def find_json(response: str, extract: BlockRule) -> Any:
     """The value that a response offers, or why there is none."""
-    if extract == "whole":
-        blocks = [response.strip()]
-    elif extract == "last":
-        text = final_text(response)
-        blocks = (fenced_blocks(text, LANGUAGES) or answer_blocks(response, LANGUAGES))[-1:]
-    else:
-        blocks = answer_blocks(response, LANGUAGES)
+    blocks = offered_blocks(response, LANGUAGES, extract)
     blocks = [block for block in blocks if block.strip()]
     if not blocks:
         return Unreadable("the response holds nothing")

@@ -43,19 +43,11 @@ _READS: Final = frozenset(
     (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
 )
 _BUILDS: Final = _READS | {
-    sqlite3.SQLITE_CREATE_TABLE,
-    sqlite3.SQLITE_CREATE_INDEX,
-    sqlite3.SQLITE_CREATE_VIEW,
-    sqlite3.SQLITE_INSERT,
-    sqlite3.SQLITE_UPDATE,
-    sqlite3.SQLITE_DELETE,
-    sqlite3.SQLITE_TRANSACTION,
-    sqlite3.SQLITE_REINDEX,
-    sqlite3.SQLITE_DROP_TABLE,
-    sqlite3.SQLITE_DROP_INDEX,
-    sqlite3.SQLITE_DROP_VIEW,
-    sqlite3.SQLITE_ALTER_TABLE,
-}
+    sqlite3.SQLITE_CREATE_TABLE, sqlite3.SQLITE_CREATE_INDEX, sqlite3.SQLITE_CREATE_VIEW,
+    sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE, sqlite3.SQLITE_TRANSACTION,
+    sqlite3.SQLITE_REINDEX, sqlite3.SQLITE_DROP_TABLE, sqlite3.SQLITE_DROP_INDEX,
+    sqlite3.SQLITE_DROP_VIEW, sqlite3.SQLITE_ALTER_TABLE,
+}  # fmt: skip
 """What a script may do while it builds a database in memory."""
 _DUMPED: Final = "foreign_keys"
 """The pragma with which the dump of a database begins."""

@@ -6,18 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from assay.errors import BadParameter
+from assay.errors import BadParameter, check_choice
 from assay.registry import reward
 from assay.resources.row_files import OutsideFolder, row_file
-from assay.rewards.outcome.blocks import answer_blocks, fenced_blocks
-from assay.rewards.outcome.maths.find.channels import final_text
 from assay.rewards.outcome.sql.process import Lost, query_processes
 from assay.rewards.outcome.sql.text import READING, first_word, without_end
 from assay.schema.score import Abstained, Scored
 from assay.schema.values import Unreadable, describe, is_list, is_missing, plain, read_response
+from assay.text.blocks import BlockRule, offered_blocks
 
 SqlMode: TypeAlias = Literal["assay", "bird", "test_suite"]
-SqlExtraction: TypeAlias = Literal["single", "last", "whole"]
 ColumnOrder: TypeAlias = Literal["same", "any"]
 TieRule: TypeAlias = Literal["possible", "abstain"]
 
@@ -25,7 +23,7 @@ PARTS: Final = ("executed", "rows", "order", "databases", "determined")
 LANGUAGES: Final = ("sql", "sqlite", "sqlite3")
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "mode": get_args(SqlMode),
-    "extract": get_args(SqlExtraction),
+    "extract": get_args(BlockRule),
     "columns": get_args(ColumnOrder),
     "ties": get_args(TieRule),
 }
@@ -41,7 +39,7 @@ def sql_reward(
     database: object,
     *,
     mode: SqlMode = "assay",
-    extract: SqlExtraction = "single",
+    extract: BlockRule = "single",
     columns: ColumnOrder = "same",
     ties: TieRule = "possible",
     root: str | None = None,
@@ -107,9 +105,7 @@ def sql_reward(
 def _check_options(choices: Mapping[str, str], limits: Mapping[str, object]) -> None:
     """Raise `BadParameter` for an option that has another value than it may have."""
     for name, value in choices.items():
-        if value not in CHOICES[name]:
-            options = ", ".join(map(repr, CHOICES[name]))
-            raise BadParameter(f"{name} is {value!r}; choose one of {options}")
+        check_choice(name, value, CHOICES[name])
     for name, number in limits.items():
         if not isinstance(number, (int, float)) or isinstance(number, bool) or number <= 0:
             raise BadParameter(f"{name} is {number!r}; it is a number above 0")
@@ -161,15 +157,9 @@ def _source(item: Any, root: str | None) -> dict[str, Any] | Unreadable:
     return {"path": str(path), "state": [state.st_mtime_ns, state.st_size, state.st_ino]}
 
 
-def find_query(response: str, extract: SqlExtraction) -> str | Unreadable:
+def find_query(response: str, extract: BlockRule) -> str | Unreadable:
     """The query that a response offers, or why there is none."""
-    if extract == "whole":
-        blocks = [response.strip()]
-    elif extract == "last":
-        text = final_text(response)
-        blocks = (fenced_blocks(text, LANGUAGES) or answer_blocks(response, LANGUAGES))[-1:]
-    else:
-        blocks = answer_blocks(response, LANGUAGES)
+    blocks = offered_blocks(response, LANGUAGES, extract)
     queries = list(dict.fromkeys(_trimmed(block) for block in blocks if block.strip()))
     if len(queries) > 1:
         return Unreadable(f"the response offers {len(queries)} different queries")

@@ -43,7 +43,6 @@ from assay.rewards.outcome.maths.compare.resolve import (
 from assay.rewards.outcome.maths.compare.shapes import comparison
 from assay.rewards.outcome.maths.compute.evaluate import is_unevaluated, rational
 from assay.rewards.outcome.maths.compute.integrals import with_integrals
-from assay.rewards.outcome.maths.find import boxes
 from assay.rewards.outcome.maths.limits import (
     MAX_CHARS,
     MAX_ROW_STEPS,
@@ -73,6 +72,7 @@ from assay.rewards.outcome.maths.nodes import (
 from assay.rewards.outcome.maths.read.answers import read
 from assay.rewards.outcome.maths.read.clean import clean
 from assay.rewards.outcome.maths.read.tokens import Token, scan
+from assay.text import boxes
 
 DEFAULT: Final = AnswerConventions()
 _COMMA_DECIMAL: Final = re.compile(r"(-?)(\d{1,40}|\d{1,3}(?:\.\d{3}){1,10}),(\d{1,40})")

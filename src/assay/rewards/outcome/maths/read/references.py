@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from assay.rewards.outcome.maths.read.lexicon import EATEN
-from assay.rewards.outcome.slices import matches, replace
+from assay.text.slices import Cut, VisibleText, matches
 
 _CONTROLS: Final = dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True))
 """What a file makes of a backslash before each of these letters."""
@@ -31,12 +31,13 @@ def repair_escapes(reference: str) -> str | None:
     A tab, a line's end or a carriage return is layout unless the rest of a command follows it.
     """
     eaten = matches(_EATEN_COMMAND, reference, longest=_LONGEST_COMMAND)
-    repaired = replace(eaten, reference, _write_command)
-    return None if _CONTROL.search(repaired) else repaired
+    repaired = VisibleText(reference)
+    repaired.leave_out(Cut(*match.span(), _command(match[0])) for match in eaten)
+    return None if _CONTROL.search(repaired.text) else repaired.text
 
 
-def _write_command(match: re.Match[str]) -> str:
-    rest = match[0].removeprefix("\\")
+def _command(eaten: str) -> str:
+    rest = eaten.removeprefix("\\")
     return f"\\{_LETTERS[rest[0]]}{rest[1:]}"
 
 

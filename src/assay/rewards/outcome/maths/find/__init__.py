@@ -1,1 +1,0 @@
-"""Where the answer is in a response: boxes, tags and clauses, and what the text says of them."""

@@ -1,0 +1,388 @@
+"""Where the answer is in a response, by an explicit, ordered policy; the rule is recorded.
+
+A policy is a value: the rules in the order in which they are tried, and the limits that they keep.
+The first rule that finds a candidate decides; a candidate that the text denies, doubts, quotes,
+takes back or hides is refused, and no later rule is tried instead.
+
+The response is model output, so every rule is linear in its length and reads from the end, and
+nothing is executed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias, get_args
+
+from assay.errors import BadParameter
+from assay.text import clauses, hedges
+from assay.text.announcements import last_announcement
+from assay.text.blocks import sole_block
+from assay.text.boxes import has_box, labelled_parts, last_answer
+from assay.text.channels import visible_turn
+from assay.text.hedges import Candidate
+from assay.text.markup import leave_out_unseen
+from assay.text.phrasebook import all_books, books_for, fold
+from assay.text.slices import matches
+
+Rule: TypeAlias = Literal[
+    "boxed",
+    "answer_tag",
+    "hash",
+    "phrase",
+    "whole_text",
+    "last_statement",
+    "last_number",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionPolicy:
+    """The rules that may find an answer, in order, and their limits."""
+
+    rules: tuple[Rule, ...] = get_args(Rule)
+    max_boxes_in_a_row: int = 3
+    """Different boxes with hardly a word between them: up to this many are a self-correction, of
+    which the last counts; more are a spray of guesses, and none counts."""
+    max_whole_text: int = 1000
+    """A longer response is not a bare answer, however little prose it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundAnswer:
+    """The final answer of a response, or why it gives none."""
+
+    text: str | None
+    rule: Rule | Literal["none"]
+    """The rule that found the answer; without one, the rule whose candidate was refused."""
+    because: str
+    start: int = 0
+    """Where in the response the answer starts, or what holds it if it is written in pieces."""
+    end: int = 0
+    parts: tuple[str, ...] = ()
+    """The answers to the parts of the question, where each has a box with its label."""
+
+
+DEFAULT = ExtractionPolicy()
+
+POLICIES: Mapping[str, ExtractionPolicy] = MappingProxyType(
+    {
+        "default": DEFAULT,
+        "anchored": ExtractionPolicy(rules=("boxed", "answer_tag", "hash", "phrase")),
+        "boxed": ExtractionPolicy(rules=("boxed",)),
+    }
+)
+"""`default` also reads bare answers and the last statement; `anchored` wants the answer marked as
+one; `boxed` wants it in a box."""
+
+_ANSWER_TAG = re.compile(r"<(answer|final_answer|final-answer|ans)>", re.IGNORECASE)
+_LONGEST_TAG = 14
+_HASH_LINE = re.compile(r"####[ \t]*([^\n#]{1,200})")
+_LONG_REFERENCE = 400
+_LONGEST_JSON = 20_000
+_ANSWER_KEYS = frozenset("answer final_answer finalanswer final result solution value".split())
+_OTHER_KEYS = frozenset(
+    "alternatives alternative candidates candidate options guesses guess others other "
+    "second_answer answer_2 answer2 backup fallback possible_answers".split()
+)
+_NO_ANSWER = "the response gives no answer"
+
+
+def find_answer(
+    response: str, policy: str | Sequence[str] | ExtractionPolicy = DEFAULT
+) -> FoundAnswer:
+    """The final answer that the response offers, where it stands, and the rule that found it.
+
+    `policy` is "default", "anchored" or "boxed", or the rules to try; the first with a candidate
+    decides. Raises `BadParameter` for an unknown one.
+    """
+    if not isinstance(policy, ExtractionPolicy):
+        policy = to_policy(policy)
+    visible = visible_turn(response)
+    leave_out_unseen(visible)
+    text = visible.text
+    if not text or text.isspace():
+        hidden = bool(response) and not response.isspace()
+        because = "everything is thought, or hidden from its reader" if hidden else _NO_ANSWER
+        return FoundAnswer(None, "none", because)
+    for rule in policy.rules:
+        answer = _RULES[rule](text, policy)
+        if answer is None:
+            continue
+        if answer.text is None:
+            return answer
+        at = text.rfind(answer.text, answer.start, answer.end)
+        place = (answer.start, answer.end) if at < 0 else (at, at + len(answer.text))
+        return FoundAnswer(
+            answer.text, answer.rule, answer.because, *visible.origin(*place), parts=answer.parts
+        )
+    return FoundAnswer(None, "none", "no rule of the policy found an answer")
+
+
+def to_policy(extraction: str | Sequence[str]) -> ExtractionPolicy:
+    """The policy of a name, or of the rules to try. Raises `BadParameter` for an unknown one."""
+    if isinstance(extraction, str):
+        if extraction not in POLICIES:
+            raise BadParameter(
+                f"no extraction policy named {extraction!r}; choose one of "
+                f"{', '.join(map(repr, POLICIES))}, or pass a list of rules"
+            )
+        return POLICIES[extraction]
+    all_rules: tuple[Rule, ...] = get_args(Rule)
+    rules = tuple(all_rules[all_rules.index(rule)] for rule in extraction if rule in all_rules)
+    if not rules or len(rules) != len(extraction):
+        raise BadParameter(
+            f"extraction is {extraction!r}; the rules are {', '.join(map(repr, all_rules))}"
+        )
+    return ExtractionPolicy(rules=rules)
+
+
+def reference_span(reference: str) -> str:
+    """The answer that a reference states: its boxes if it has any, else the reference itself.
+
+    References are trusted: a whole solution is read as the answer that it boxes or announces,
+    without looking for hedges, and boxes side by side are a list.
+    """
+    if "box" in reference:
+        boxed = last_answer(reference, as_list=True)
+        if boxed is not None:
+            return boxed.span
+        _, command, rest = reference.rpartition("\\boxed{")
+        if command:
+            return rest.strip()
+    if len(reference) > _LONG_REFERENCE:
+        announcement = last_announcement(reference)
+        if announcement is not None:
+            clause = clauses.first_clause(reference[announcement.end : announcement.end + 2000])
+            return clauses.statement(clause) or clauses.without_wrapping(clause)
+    return reference.strip()
+
+
+def _boxed(text: str, policy: ExtractionPolicy) -> FoundAnswer | None:
+    answer = last_answer(text)
+    if answer is None:
+        if has_box(text):
+            return FoundAnswer(None, "boxed", "the box is empty or never closes")
+        return None
+    if answer.in_a_row > policy.max_boxes_in_a_row:
+        return FoundAnswer(
+            None, "boxed", f"{answer.in_a_row} different boxes in a row are a spray of guesses"
+        )
+    after = text[answer.end :]
+    later = _phrase(after, policy) if "phrase" in policy.rules and after else None
+    if later is not None and _contradicts(later.text, answer.span):
+        shift = answer.end
+        return replace(later, start=later.start + shift, end=later.end + shift)
+    extraction = _accept_or_refuse("boxed", Candidate(text, answer.start, answer.end, answer.span))
+    parts = _parts(text) if extraction.text is not None else ()
+    return replace(extraction, parts=parts) if parts else extraction
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    """What the boxes of labelled parts hold; none if the text refuses any of them."""
+    boxes = labelled_parts(text) if text.count("boxed") > 1 else []
+    candidates = [Candidate(text, box.start, box.end, box.content) for box in boxes]
+    if any(hedges.objection(candidate) for candidate in candidates):
+        return ()
+    return tuple(box.content for box in boxes)
+
+
+def _contradicts(later: str | None, boxed: str) -> bool:
+    """Whether a later "the answer is …" names another number than the box."""
+    if later is None or not (clauses.is_plain_number(later) and clauses.is_plain_number(boxed)):
+        return False
+    return later.strip(" $%+").replace(",", "") != boxed.strip(" $%+").replace(",", "")
+
+
+def _answer_tag(text: str, policy: ExtractionPolicy) -> FoundAnswer | None:
+    all_tags = matches(_ANSWER_TAG, text, longest=_LONGEST_TAG) if "<" in text else ()
+    tags = deque(all_tags, maxlen=2)
+    if not tags:
+        return None
+    tag = tags[-1]
+    if len(tags) > 1 and _joins_alternatives(text[tags[-2].end() : tag.start()]):
+        return FoundAnswer(None, "answer_tag", "several answer tags are joined by a word for or")
+    start = tag.end()
+    end = text.find(f"</{tag[1]}>", start)
+    # A stop string at "</answer>" leaves the tag open.
+    inside = text[start : end if end >= 0 else len(text)]
+    if not inside.strip():
+        return FoundAnswer(None, "answer_tag", "the answer tag is empty")
+    span = clauses.without_wrapping(inside)
+    if not clauses.is_bare(span):
+        nested = _phrase(inside, policy)
+        if nested is not None and nested.text is None:
+            return FoundAnswer(None, "answer_tag", nested.because)
+        stated = nested.text if nested else clauses.statement(clauses.last_clause(inside))
+        span = stated or span
+    close = end + len(tag[1]) + 3 if end >= 0 else len(text)
+    return _accept_or_refuse("answer_tag", Candidate(text, tag.start(), close, span))
+
+
+def _joins_alternatives(between: str) -> bool:
+    """Whether the text between two answer tags ends with a word for "or"."""
+    folded = fold(between[-60:]).strip()
+    return any(book.at_end(folded, "alternatives") is not None for book in all_books())
+
+
+def _hash(text: str, _policy: ExtractionPolicy) -> FoundAnswer | None:
+    start = text.rfind("####")
+    line = _HASH_LINE.match(text, start) if start >= 0 else None
+    if line is None:
+        return None
+    span = clauses.without_wrapping(line[1])
+    after = text[line.end() :]
+    # "#### Step 3: simplify" is a heading, and so is "#### Solution" above a solution.
+    formula = any(char.isdigit() or char in "\\$" for char in span)
+    if not span or not clauses.is_bare(span) or not (formula or not after or after.isspace()):
+        return None
+    return _accept_or_refuse("hash", Candidate(text, start, line.end(), span))
+
+
+def _phrase(text: str, _policy: ExtractionPolicy) -> FoundAnswer | None:
+    record = _json_record(text)
+    if record is not None:
+        return _json_answer(text, *record)
+    announcement = last_announcement(text)
+    if announcement is None:
+        return None
+    clause = clauses.first_clause(text[announcement.end : announcement.end + 2000])
+    if not clause.strip():
+        return FoundAnswer(None, "phrase", "an answer is announced, but none follows")
+    if not announcement.commits:
+        return FoundAnswer(None, "phrase", f"{announcement.link.strip()!r} does not commit")
+    books = books_for(fold(text[announcement.start : announcement.end + 300]))
+    answer = clauses.answer_in(clause, books, denied=announcement.denied)
+    if answer is None:
+        return FoundAnswer(None, "phrase", "what follows says what the answer is not")
+    span = answer.span
+    if not span:
+        return FoundAnswer(None, "phrase", "an answer is announced, but none follows")
+    base = text.find(clause, announcement.end)
+    start = base + max(0, clause.rfind(answer.source))
+    end = start + len(answer.source)
+    candidate = Candidate(text, start, end, span, announced=announcement.start)
+    return _accept_or_refuse("phrase", candidate)
+
+
+def _json_record(text: str) -> tuple[object, str] | None:
+    """The JSON object that a text is, or ends with, and what stands before it."""
+    body = text.strip()
+    fenced = sole_block(body)
+    body = fenced.text.strip() if fenced and fenced.language in ("", "json") else body
+    if not body.endswith(("}", "]")) or len(body) > _LONGEST_JSON:
+        return None
+    for start in (0, body.rfind("\n{") + 1, body.find('{"')):
+        if start >= 0 and body[start : start + 1] in ("{", "["):
+            try:
+                record = json.loads(body[start:])
+            except (ValueError, RecursionError):
+                continue
+            if _is_record(record):
+                return record, body[:start]
+    return None
+
+
+def _is_record(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(isinstance(item, dict) for item in value)
+    return isinstance(value, dict) and bool(value)
+
+
+def _json_answer(text: str, record: object, before: str) -> FoundAnswer:
+    """The one answer that a JSON object gives."""
+    if isinstance(record, list) and len(record) == 1:
+        record = record[0]
+    if not isinstance(record, dict):
+        return FoundAnswer(None, "phrase", "several JSON objects are no answer")
+    keys = {str(key).lower(): key for key in record}
+    answers = [keys[key] for key in keys if key in _ANSWER_KEYS]
+    if len(answers) > 1:
+        answers = [key for key in answers if "answer" in str(key).lower()]
+    if len(answers) != 1 or not _OTHER_KEYS.isdisjoint(keys):
+        return FoundAnswer(None, "phrase", "the JSON object does not give one answer")
+    value = record[answers[0]]
+    if hedges.gives_up(before):
+        return FoundAnswer(None, "phrase", "the response gives up")
+    if isinstance(value, list) and all(isinstance(item, (str, int, float)) for item in value):
+        value = ", ".join(map(str, value))
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return FoundAnswer(None, "phrase", "the JSON object gives no answer")
+    span = clauses.without_wrapping(str(value))
+    answer = _accept_or_refuse("phrase", Candidate(span, 0, len(span), span))
+    start = text.rfind(f'"{answers[0]}"')
+    at = text.find(span, start + len(answers[0]) + 2)
+    return replace(answer, start=max(start, at), end=len(text) if at < 0 else at + len(span))
+
+
+def _whole_text(text: str, policy: ExtractionPolicy) -> FoundAnswer | None:
+    if len(text) > policy.max_whole_text:
+        return None
+    span = clauses.without_wrapping(text)
+    if not span or not clauses.is_bare(span) or span.count("\n") > 20:
+        return None
+    start = text.find(span)
+    bare = span.strip("~")
+    if start < 0 or not bare:
+        start, bare = 0, span
+    start += span.find(bare)
+    candidate = Candidate(text, start, start + len(bare), span, weak=True)
+    return _accept_or_refuse("whole_text", candidate)
+
+
+def _last_statement(text: str, _policy: ExtractionPolicy) -> FoundAnswer | None:
+    clause = clauses.last_clause(text)
+    if not clause or clause.endswith(("?", "？", "؟")):
+        return None
+    span = clauses.statement(clause)
+    if not span or not any(char.isalnum() for char in span):
+        return None
+    base = max(0, text.rfind(clause))
+    position = clause.rfind(span)
+    start = base + max(0, position)
+    end = start + len(span) if position >= 0 else base + len(clause)
+    return _accept_or_refuse("last_statement", Candidate(text, start, end, span, weak=True))
+
+
+def _last_number(text: str, _policy: ExtractionPolicy) -> FoundAnswer | None:
+    clause = clauses.last_clause(text)
+    number = clauses.last_number(clause) if clause and not clause.endswith(("?", "？")) else None
+    if number is None:
+        return None
+    span, position = number
+    start = max(0, text.rfind(clause)) + position
+    candidate = Candidate(text, start, start + len(span), span.rstrip(","), weak=True, picked=True)
+    return _accept_or_refuse("last_number", candidate)
+
+
+def _accept_or_refuse(rule: Rule, candidate: Candidate) -> FoundAnswer:
+    """The candidate, unless the text around it or the candidate itself says that it is none."""
+    span = candidate.span
+    if not span or span.isspace():
+        return FoundAnswer(None, rule, "the place for the answer is empty")
+    because = hedges.objection(candidate)
+    if because is not None:
+        return FoundAnswer(None, rule, because.format(_short(span)))
+    because = f"{_short(span)} by {rule}"
+    return FoundAnswer(span, rule, because, candidate.start, candidate.end)
+
+
+def _short(span: str) -> str:
+    return repr(span if len(span) <= 80 else f"{span[:77]}...")
+
+
+_RULES: Mapping[Rule, Callable[[str, ExtractionPolicy], FoundAnswer | None]] = MappingProxyType(
+    {
+        "boxed": _boxed,
+        "answer_tag": _answer_tag,
+        "hash": _hash,
+        "phrase": _phrase,
+        "whole_text": _whole_text,
+        "last_statement": _last_statement,
+        "last_number": _last_number,
+    }
+)

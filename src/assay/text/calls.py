@@ -1,0 +1,199 @@
+"""Tool calls: those that a trajectory records, and those that a response writes as text.
+
+Recorded calls are read in each of the usual shapes: OpenAI's `tool_calls` and the older
+`function_call`, and Anthropic's `tool_use` blocks. There only the structure counts, never the
+prose. `read_calls` reads the `<tool_call>` elements of a text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from assay.schema.values import Unreadable
+from assay.text.tags import insides
+
+ARGUMENTS_CHARS: Final = 200_000
+"""Of the arguments of one call; longer ones are not read."""
+CALL_TAGS: Final = ("<tool_call>", "</tool_call>")
+_THOUGHT_END: Final = "</think>"
+
+
+@dataclass(frozen=True, slots=True)
+class BadTrajectory:
+    """The trajectory is not a list of messages, so nothing can be read of it."""
+
+    because: str
+
+
+class RecordedCall(NamedTuple):
+    """One call as a message holds it; any of its values may be of any type."""
+
+    id: Any
+    name: Any
+    arguments: Any
+
+
+@dataclass(frozen=True, slots=True)
+class TextCall:
+    """One call as a response writes it, and where its element starts and ends."""
+
+    name: str
+    """Empty where none is given."""
+    arguments: dict[str, Any] | Unreadable
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextCalls:
+    """The calls that a response writes, in order."""
+
+    calls: tuple[TextCall, ...]
+    because: str
+    """How many there are; where there is none, why."""
+
+
+def read_calls(response: str) -> TextCalls:
+    """The calls that a response writes as `<tool_call>{"name": …, "arguments": …}</tool_call>`.
+
+    What stands before the last `</think>` is thought. A call whose JSON cannot be read has no name,
+    and says in its `arguments` why.
+    """
+    first = len(response) - len(response.rpartition(_THOUGHT_END)[2])
+    opening, closing = map(len, CALL_TAGS)
+    calls: list[TextCall] = []
+    for start, end in insides(response[first:], *CALL_TAGS):
+        record = read_arguments(response[first + start : first + end].strip())
+        name: object = None
+        if isinstance(record, dict):
+            name = record.get("name")
+            record = read_arguments(record.get("arguments", record.get("parameters")))
+        place = first + start - opening, first + end + closing
+        calls.append(TextCall(name if isinstance(name, str) else "", record, *place))
+    because = f"{len(calls)} call{'' if len(calls) == 1 else 's'}" if calls else "no <tool_call>"
+    return TextCalls(tuple(calls), because)
+
+
+def segments_of(trajectory: object) -> list[Iterable[object]] | BadTrajectory:
+    """The trajectory's runs of messages: one, or as many as its context was folded into."""
+    items = as_list(trajectory)
+    if items is None:
+        return BadTrajectory(f"the trajectory is {_kind(trajectory)}, not a list of messages")
+    segments: list[Iterable[object]] = []
+    ungrouped: list[object] = []
+    for item in items:
+        inner = as_list(item)
+        if inner is None:
+            ungrouped.append(item)
+            continue
+        segments.append(ungrouped)
+        segments.append(inner)
+        ungrouped = []
+    segments.append(ungrouped)
+    return segments
+
+
+def role_of(message: object, position: int) -> str | BadTrajectory:
+    """The role of the message at this place of a trajectory."""
+    role = get_field(message, "role")
+    if isinstance(role, str):
+        return role
+    return BadTrajectory(
+        f"message {position} of the trajectory is {_kind(message)} without a role; a message has "
+        "at least `role` and `content`"
+    )
+
+
+def calls_of(message: object) -> Iterator[RecordedCall]:
+    """The calls of an assistant's message, in their order."""
+    for call in items_of(get_field(message, "tool_calls")):
+        function = get_field(call, "function")
+        yield RecordedCall(
+            get_field(call, "id"), get_field(function, "name"), get_field(function, "arguments")
+        )
+    legacy = get_field(message, "function_call")
+    if legacy is not None:
+        yield RecordedCall(None, get_field(legacy, "name"), get_field(legacy, "arguments"))
+    for block in items_of(get_field(message, "content")):
+        if get_field(block, "type") == "tool_use":
+            yield RecordedCall(
+                get_field(block, "id"), get_field(block, "name"), get_field(block, "input")
+            )
+
+
+def as_list(value: object) -> list[object] | None:
+    """A sequence or array as a list; `None` for everything else, text included."""
+    if isinstance(value, (list, tuple)):
+        return list(value)
+    if isinstance(value, Sequence):
+        return None if isinstance(value, (str, bytes, bytearray, memoryview)) else list(value)
+    to_list = getattr(value, "tolist", None)
+    items = to_list() if callable(to_list) else None
+    return items if isinstance(items, list) else None
+
+
+def items_of(value: object) -> list[object]:
+    """The items of a sequence or array; none of anything else."""
+    if value is None or type(value) is str:
+        return []
+    return as_list(value) or []
+
+
+def get_field(record: Any, name: str) -> Any:
+    """`record[name]` or `record.name`, whichever the message offers; `None` without either."""
+    # Nearly every record is a dictionary, and asking whether it is a mapping takes longer.
+    if type(record) is dict or isinstance(record, Mapping):
+        return record.get(name)
+    if record is None:
+        return None
+    try:
+        return record[name]
+    except (AttributeError, IndexError, KeyError, TypeError):
+        return getattr(record, name, None)
+
+
+def _kind(value: object) -> str:
+    return "None" if value is None else f"a value of type {type(value).__name__}"
+
+
+class RepeatedKey(ValueError):
+    """An object of a JSON text names a key twice."""
+
+
+def to_record(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """The record of these pairs. Raises `RepeatedKey` if two have one key."""
+    items = list(pairs)
+    record = dict(items)
+    if len(record) != len(items):
+        raise RepeatedKey("a key stands twice")
+    return record
+
+
+def refuse_constant(name: str) -> Any:
+    """Raise `ValueError`: NaN and Infinity are no JSON."""
+    raise ValueError(f"{name} is no JSON")
+
+
+strict_json = json.JSONDecoder(object_pairs_hook=to_record, parse_constant=refuse_constant).decode
+"""The value of a JSON text. Raises `ValueError`, `RepeatedKey` or `RecursionError`."""
+
+
+def read_arguments(arguments: Any) -> dict[str, Any] | Unreadable:
+    """The arguments of a call: a mapping, or JSON text of one that names each argument once."""
+    if isinstance(arguments, str):
+        if len(arguments) > ARGUMENTS_CHARS:
+            return Unreadable(f"have over {ARGUMENTS_CHARS:,} characters")
+        try:
+            values = strict_json(arguments) if arguments else {}
+        except RepeatedKey:
+            return Unreadable("name an argument twice")
+        except (ValueError, RecursionError):
+            return Unreadable("are no JSON")
+    else:
+        values = {} if arguments is None else arguments
+    if not isinstance(values, dict):
+        return Unreadable("are no JSON object")
+    return values

@@ -1,0 +1,183 @@
+"""One short answer, read once: tidied text, words, and the number or date that it spells."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from assay.text.dates import CONVENTIONS, CalendarDate, date_of
+from assay.text.quantities import AnswerQuantity, quantity_of
+
+MAX_ITEMS = 50
+"""Most items of a list that are compared one by one."""
+
+_MARKS = str.maketrans(
+    {
+        **dict.fromkeys("‘’‚‛′`´ʼ", "'"),
+        **dict.fromkeys("“”„‟″«»", '"'),
+        **dict.fromkeys("‐‑‒–—―−", "-"),
+    }
+)
+_WRAPPING = ("**", "__", '"', "'", "*", "_")
+_LEAD_IN = re.compile(
+    r"(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my)\s+)?(?:(?:final|correct)\s+)?"
+    r"answer(?:\s+is\s*:?|\s*[:=])\s*",
+    re.IGNORECASE,
+)
+# Signs that change the meaning are words, or part of one: C++ is not C, A- not A, < 5 not > 5.
+_WORD = re.compile(r"(?:(?<!\w)-)?\d+(?:[.,]\d+)*|[^\W\d_]+(?:[+#]+|-(?!\w))?|[<>=≤≥≠±+#%&@]")
+_ARTICLES = frozenset({"a", "an", "the"})
+_BULLET = re.compile(r"^(?:[-*•]|\d{1,2}[.)])\s+")
+_SEPARATOR = re.compile(r" ?[;,] ?(?:and )?| and ")
+
+
+@dataclass(frozen=True)
+class AnswerReading:
+    """One answer, in every form that the comparison looks at, each made once."""
+
+    text: str
+    """As given."""
+    tidy: str
+    """Plain quotes, dashes and spaces, nothing invisible, no wrapping, no final full stop."""
+    words: tuple[str, ...]
+    """Lower-case words and numerals, without articles."""
+    quantity: AnswerQuantity | None
+    dates: tuple[CalendarDate | None, ...]
+    """The date under each convention."""
+
+    @cached_property
+    def numerals(self) -> frozenset[str]:
+        return frozenset(word for word in self.words if word[-1].isdigit())
+
+    @cached_property
+    def pieces(self) -> list[str]:
+        """The text as given, split at white space."""
+        return self.text.split()
+
+    @cached_property
+    def folded(self) -> str:
+        """The tidy text without letter case."""
+        return self.tidy.casefold()
+
+    @cached_property
+    def unaccented(self) -> tuple[str, ...]:
+        """The words without accents."""
+        return without_accents(self.words)
+
+    @cached_property
+    def word_set(self) -> frozenset[str]:
+        return frozenset(self.words)
+
+    @cached_property
+    def joined(self) -> str:
+        """The words without anything between them."""
+        return "".join(self.words)
+
+    @cached_property
+    def joined_unaccented(self) -> str:
+        return "".join(self.unaccented)
+
+    @cached_property
+    def json_list(self) -> list[AnswerReading] | None:
+        """The items of a JSON list, at most one more than are compared; `None` for other texts."""
+        items = json_items(self.text)
+        return None if items is None else [read(item) for item in items[: MAX_ITEMS + 1]]
+
+    @cached_property
+    def lines(self) -> list[AnswerReading]:
+        """The lines that are not blank, at most one more than are compared."""
+        return [read(item) for item in line_items(self.text)[: MAX_ITEMS + 1]]
+
+    @cached_property
+    def separated(self) -> list[AnswerReading]:
+        """The items of a list written in one line, at most one more than are compared."""
+        items = separated_items(self.text)
+        return [read(item) for item in items[: MAX_ITEMS + 1]]
+
+
+def read(text: str) -> AnswerReading:
+    """The answer in all its forms."""
+    tidy = _tidy(text)
+    folded = tidy.casefold()
+    quantity = quantity_of(tidy)
+    dates = () if quantity else tuple(date_of(folded, convention) for convention in CONVENTIONS)
+    return AnswerReading(text, tidy, _words(folded), quantity, dates)
+
+
+def without_lead_in(reading: AnswerReading) -> AnswerReading | None:
+    """The answer after "The answer is", or `None` when it does not begin so."""
+    match = _LEAD_IN.match(reading.tidy)
+    if match is None or match.end() == len(reading.tidy):
+        return None
+    return read(reading.tidy[match.end() :])
+
+
+def without_accents(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(
+        "".join(
+            char for char in unicodedata.normalize("NFD", word) if not unicodedata.combining(char)
+        )
+        for word in words
+    )
+
+
+def json_items(text: str) -> list[str] | None:
+    """The items of a JSON list of texts and numbers; `None` when the text is none."""
+    stripped = text.strip()
+    if not (stripped.startswith("[") and stripped.endswith("]")):
+        return None
+    try:
+        values = json.loads(stripped)
+    except (ValueError, RecursionError):
+        return None
+    if not all(isinstance(value, (str, int, float)) for value in values):
+        return None
+    return [value if isinstance(value, str) else json.dumps(value) for value in values]
+
+
+def line_items(text: str) -> list[str]:
+    """The lines that are not blank, without bullets and numbering."""
+    return [_BULLET.sub("", line.strip()) for line in text.splitlines() if line.strip()]
+
+
+def separated_items(text: str) -> list[str]:
+    """The items of a list written in one line."""
+    return [item for item in _SEPARATOR.split(" ".join(text.split())) if item]
+
+
+def _tidy(text: str) -> str:
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", "".join(map(_plain, text)))
+    text = " ".join(text.translate(_MARKS).split())
+    bare = text
+    while True:
+        text = bare.removesuffix(".").strip() if not bare.endswith("..") else bare
+        for mark in _WRAPPING:
+            if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
+                text = text[len(mark) : -len(mark)].strip()
+                break
+        if text == bare or not text:
+            return bare
+        bare = text
+
+
+def _plain(char: str) -> str:
+    """The compatible plain character; nothing for an invisible one.
+
+    Superscripts and fractions stay: 10² is not 102.
+    """
+    category = unicodedata.category(char)
+    if category == "Cf":
+        return ""
+    return char if category == "No" else unicodedata.normalize("NFKC", char)
+
+
+def _words(folded: str) -> tuple[str, ...]:
+    # An apostrophe inside a word joins it: McDonald's and McDonalds are one word.
+    tokens = _WORD.findall(folded.replace("'", ""))
+    words = [word.replace(",", "") if word[-1].isdigit() else word for word in tokens]
+    return tuple(word for word in words if word not in _ARTICLES) or tuple(words)

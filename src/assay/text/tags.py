@@ -1,0 +1,67 @@
+"""Elements of a response between an opening and a closing tag, such as `<answer>`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+ANSWER_TAGS: Final = ("<answer>", "</answer>")
+_BLANK: Final = frozenset("\u200b\u200c\u200d\u2060\ufeff")
+"""Characters that show nothing and that Python does not call white space."""
+
+
+class TagReading(NamedTuple):
+    """What is wrong with an element, if anything, and where it starts and ends."""
+
+    fault: str
+    start: int = 0
+    end: int = 0
+
+
+def insides(text: str, opening: str, closing: str) -> Iterator[tuple[int, int]]:
+    """Where each text starts and ends between an opening mark and the next closing one."""
+    end = 0
+    while (at := text.find(opening, end)) >= 0:
+        start = at + len(opening)
+        end = text.find(closing, start)
+        if end < 0:
+            break
+        yield start, end
+
+
+def last_tagged_answer(text: str) -> str | None:
+    """What the last complete tag holds; a mention of `<answer>` before it does no harm."""
+    opening, closing = ANSWER_TAGS
+    end = text.rfind(closing)
+    start = text.rfind(opening, 0, end) if end >= 0 else -1
+    # The closing tag that was found may be a stray one after a pair.
+    return None if start < 0 else text[start + len(opening) : text.find(closing, start)].strip()
+
+
+def first_tagged_answer(text: str) -> str | None:
+    """What stands between the first opening tag and the next closing one, as AgentFly reads it."""
+    opening, closing = ANSWER_TAGS
+    start = text.find(opening)
+    end = text.find(closing, start) if start >= 0 else -1
+    return None if end < 0 else text[start + len(opening) : end].strip()
+
+
+def read_tag(response: str, name: str) -> TagReading:
+    """The one element of this name, and what is wrong with it."""
+    opening, closing = f"<{name}>", f"</{name}>"
+    counts = response.count(opening), response.count(closing)
+    if counts != (1, 1):
+        fault = f"{opening} is there {counts[0]} times, {closing} {counts[1]} times"
+        return TagReading(fault)
+    start, stop = response.index(opening), response.index(closing)
+    if stop < start:
+        return TagReading(f"{closing} stands before {opening}")
+    end = stop + len(closing)
+    if is_blank(response[start + len(opening) : stop]):
+        return TagReading(f"{opening} is empty", start, end)
+    return TagReading("", start, end)
+
+
+def is_blank(text: str) -> bool:
+    """Whether a reader sees nothing: white space, and characters of no width."""
+    return not text.strip() or all(char.isspace() or char in _BLANK for char in text)

@@ -1,0 +1,92 @@
+"""The answer of a response as a value: a number with its unit, or a date."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Generic, NamedTuple, TypeVar
+
+from assay.text.answers import find_answer
+from assay.text.dates import CONVENTIONS, MAX_DATE_CHARS, CalendarDate, Convention
+from assay.text.quantities import MAX_NUMBER_CHARS
+from assay.text.short_answers import AnswerReading, read
+
+Value = TypeVar("Value")
+
+LONGEST_VALUE = 2 * max(MAX_DATE_CHARS, MAX_NUMBER_CHARS)
+"""Characters of a text that may be a value; what is longer has one in its answer at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuantityReading:
+    """A number as an exact fraction, its unit, and where they stand in the response."""
+
+    value: Fraction | None
+    unit: str
+    """Empty where none is written."""
+    start: int
+    end: int
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class DateReading:
+    """A day or a month, and where it stands in the response."""
+
+    value: CalendarDate | None
+    start: int
+    end: int
+    because: str
+
+
+def read_quantity(response: str) -> QuantityReading:
+    """The number, with its unit, that the response is, or that its final answer is."""
+    reading = _read(response, "a quantity", lambda short: short.quantity)
+    value, unit = reading.value or (None, "")
+    return QuantityReading(value, unit, reading.start, reading.end, reading.because)
+
+
+def read_date(response: str, convention: Convention | None = None) -> DateReading:
+    """The date that the response is, or that its final answer is.
+
+    Without a convention, `04/07/2024` is no date: it is two.
+    """
+
+    def date_in(short: AnswerReading) -> CalendarDate | None:
+        dates = dict(zip(CONVENTIONS, short.dates, strict=False))
+        if convention is not None:
+            return dates.get(convention)
+        return short.dates[0] if len(set(short.dates)) == 1 else None
+
+    return DateReading(*_read(response, "one date", date_in))
+
+
+class _Found(NamedTuple, Generic[Value]):
+    value: Value | None
+    start: int
+    end: int
+    because: str
+
+
+def _read(
+    response: str, kind: str, value_in: Callable[[AnswerReading], Value | None]
+) -> _Found[Value]:
+    """The value that the whole response has, or else its final answer."""
+    whole = response.strip()
+    value = value_in(read(whole)) if len(whole) <= LONGEST_VALUE else None
+    if value is not None:
+        start = response.find(whole)
+        return _Found(value, start, start + len(whole), f"the whole response is {kind}")
+    answer = find_answer(response)
+    if answer.text is None:
+        return _Found(None, 0, 0, answer.because)
+    value = value_in(read(_without_latex(answer.text[:LONGEST_VALUE])))
+    because = f"{answer.because}, which is {'not ' if value is None else ''}{kind}"
+    return _Found(value, answer.start, answer.end, because)
+
+
+def _without_latex(text: str) -> str:
+    """A number or date that is written as a formula, as plain text."""
+    bare = text.removeprefix("$").removesuffix("$") if text.count("$") == 2 else text
+    return bare.replace("\\%", "%").replace("\\$", "$").replace("{,}", ",")
