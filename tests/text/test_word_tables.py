@@ -36,6 +36,10 @@ READERS: dict[Callable[[], object], tuple[ModuleType, list[str]]] = {
     lexicon.synonyms: (lexicon, ["synonyms.toml"]),
     nouns.read_nouns: (nouns, ["nouns.toml"]),
     viewer_words.page_words: (viewer_words, ["words.toml"]),
+    lambda: lexicon.GREEK: (
+        lexicon,
+        [f"{name}.toml" for name in ("clauses", "clean", "lexicon", "signs", "units")],
+    ),
     lambda: channels.SECTIONS: (channels, ["sections.toml", "turns.toml"]),
     lambda: markup.UNSEEN: (markup, ["unseen.toml"]),
     lambda: quantities.UNITS: (quantities, ["units.toml"]),

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from assay.rewards.outcome.maths.compare import equality, readings
-from assay.rewards.outcome.maths.compare.readings import RowReadings
+from assay.rewards.outcome.maths.compare import equality
+from assay.rewards.outcome.maths.compare.equality import RowReadings
 from assay.rewards.outcome.maths.compute.algebra import PolynomialRing
 from assay.rewards.outcome.maths.limits import MAX_ROW_STEPS, MAX_STEPS, WorkBudget
 from assay.rewards.outcome.maths.read.clean import clean
@@ -131,7 +131,7 @@ def test_the_prediction_is_scanned_once_for_all_references(
         texts.append(text)
         return scan(text)
 
-    monkeypatch.setattr(readings, "scan", counted)
+    monkeypatch.setattr(equality, "scan", counted)
     aliases = [f"x+{k}" for k in range(2, 60)]
     assert float(math_equal_reward(r"\boxed{x+\frac12}", [*aliases, *aliases])) == 0.0
     assert texts.count(r"x+\frac12") == 1

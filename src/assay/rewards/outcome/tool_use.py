@@ -42,7 +42,6 @@ from assay.text.calls import (
 )
 
 CountedUses: TypeAlias = Literal["results", "calls", "either"]
-PolicyName: TypeAlias = Literal["default", "agentfly", "any"]
 
 JSON_LIMIT_CHARS = 100_000
 """Longer results are not parsed for an `error` key; they count as not failed."""
@@ -204,7 +203,8 @@ class _UseCounter:
             )
         elif role == "assistant":
             self._last_reply = self.position
-            self._read_calls(message)
+            for call in calls_of(message):
+                self._add_call(call.id, call.name, call.arguments)
         elif role == "user" and "tool_result" in self._policy.roles:
             for block in items_of(get_field(message, "content")):
                 if get_field(block, "type") == "tool_result":
@@ -217,10 +217,6 @@ class _UseCounter:
         """Mark the calls so far: one that a later segment repeats is a copy, not another call."""
         self._earlier_calls |= self._calls
         self._calls = set()
-
-    def _read_calls(self, message: object) -> None:
-        for call in calls_of(message):
-            self._add_call(call.id, call.name, call.arguments)
 
     def _add_call(self, call_id: object, name: object, arguments: object) -> None:
         label = name if isinstance(name, str) else None

@@ -88,7 +88,7 @@ def test_an_unforeseen_limit_is_the_fault_of_whoever_meets_it(
             raise error
         return parse.read(tokens, commas_group=commas_group)
 
-    monkeypatch.setattr("assay.rewards.outcome.maths.compare.readings.read", read)
+    monkeypatch.setattr("assay.rewards.outcome.maths.compare.equality.read", read)
     assert compare("9+x", "1+x").rule == "limit_prediction"
     assert compare("1+x", "9+x").rule == "limit_gold"
 

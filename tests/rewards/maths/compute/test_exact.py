@@ -7,7 +7,7 @@ import pytest
 
 from assay.rewards.outcome.maths.compute.algebra import PolynomialRing, difference, quotient
 from assay.rewards.outcome.maths.compute.decimals import PI, arctangent, context, sine_cosine
-from assay.rewards.outcome.maths.compute.exact import rational
+from assay.rewards.outcome.maths.compute.evaluate import rational
 from assay.rewards.outcome.maths.compute.points import agree, value_of
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import Add, Call, Expr, Number, Symbol

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, Final, Literal
@@ -252,11 +252,24 @@ def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
     return replace(node, **{name: rebuild_field(getattr(node, name)) for name in names})
 
 
+def substitute(node: Node, change: Callable[[Node], Node | None]) -> Node:
+    """The tree with what `change` gives for each outermost part for which it gives anything."""
+    changed = change(node)
+    return rebuild(node, lambda child: substitute(child, change)) if changed is None else changed
+
+
+def with_names(node: Node, names: Mapping[str, str]) -> Node:
+    """The tree with these variables renamed, all at once."""
+
+    def rename(part: Node) -> Node | None:
+        return Symbol(names.get(part.name, part.name)) if isinstance(part, Symbol) else None
+
+    return substitute(node, rename)
+
+
 def with_variable(node: Node, name: Literal["i", "e"]) -> Node:
     """The tree with a constant read as a variable of the same letter."""
-    if node == Constant(name):
-        return Symbol(name)
-    return rebuild(node, lambda child: with_variable(child, name))
+    return substitute(node, lambda part: Symbol(name) if part == Constant(name) else None)
 
 
 def expression(node: Node) -> Expr:

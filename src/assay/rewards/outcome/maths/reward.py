@@ -22,8 +22,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from assay.errors import BadParameter
 from assay.registry import reward
 from assay.rewards.outcome.maths.compare.comparison import AnswerConventions
-from assay.rewards.outcome.maths.compare.equality import Equality, compare
-from assay.rewards.outcome.maths.compare.readings import RowReadings
+from assay.rewards.outcome.maths.compare.equality import Equality, RowReadings, compare
 from assay.rewards.outcome.maths.compare.scalars import Tolerance
 from assay.rewards.outcome.maths.read.references import is_prose, repair_escapes
 from assay.rewards.outcome.tool_use import BadTrajectory, ToolPolicy, tool_use

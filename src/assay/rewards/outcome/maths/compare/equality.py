@@ -28,7 +28,6 @@ from assay.rewards.outcome.maths.compare import words
 from assay.rewards.outcome.maths.compare.comparison import AnswerConventions
 from assay.rewards.outcome.maths.compare.matrices import reconcile_vectors
 from assay.rewards.outcome.maths.compare.parameters import same_with_parameters
-from assay.rewards.outcome.maths.compare.readings import RowReadings, is_number
 from assay.rewards.outcome.maths.compare.relations import statement
 from assay.rewards.outcome.maths.compare.resolve import (
     cost,
@@ -42,11 +41,11 @@ from assay.rewards.outcome.maths.compare.resolve import (
     with_terms,
 )
 from assay.rewards.outcome.maths.compare.shapes import comparison
-from assay.rewards.outcome.maths.compute.evaluate import is_unevaluated
-from assay.rewards.outcome.maths.compute.exact import rational
+from assay.rewards.outcome.maths.compute.evaluate import is_unevaluated, rational
 from assay.rewards.outcome.maths.compute.integrals import with_integrals
 from assay.rewards.outcome.maths.limits import (
     MAX_CHARS,
+    MAX_ROW_STEPS,
     MAX_STEPS,
     TooLarge,
     UnreadableAnswer,
@@ -79,6 +78,79 @@ DEFAULT: Final = AnswerConventions()
 _COMMA_DECIMAL: Final = re.compile(r"(-?)(\d{1,40}|\d{1,3}(?:\.\d{3}){1,10}),(\d{1,40})")
 _POINTS_GROUP: Final = re.compile(r"-?\d{1,3}(?:\.\d{3}){1,10},\d{1,40}")
 """A comma after points that group digits, as in `1.234,56`, cannot separate members."""
+_NUMBER: Final = re.compile(r"[-+]?\d{1,40}(?:\.\d{1,40})?")
+
+
+def is_number(text: str) -> bool:
+    """Whether the text is one plain number, which needs no cleaning and says nothing in words."""
+    return _NUMBER.fullmatch(text) is not None
+
+
+class Scanned(NamedTuple):
+    """The tokens of a text, or why it has none."""
+
+    tokens: list[Token] | None
+    fault: UnreadableAnswer | None
+
+
+class Parsed(NamedTuple):
+    """The node of a text, or why it has none."""
+
+    node: Node | None
+    fault: UnreadableAnswer | None
+
+
+class RowReadings:
+    """The texts of one row as they were read, and the steps that its comparisons may still take.
+
+    A row may list any number of acceptable answers. The prediction is scanned and read for the
+    first of them only, and all comparisons spend from one allowance, so the cost of a row grows
+    with the length of its references and not with their number times the prediction.
+    """
+
+    __slots__ = ("_parsed", "_scanned", "steps")
+
+    def __init__(self) -> None:
+        self._scanned: dict[str, Scanned] = {}
+        self._parsed: dict[str, Parsed] = {}
+        self.steps = MAX_ROW_STEPS
+
+    def budget(self) -> WorkBudget:
+        """The budget of the next comparison; hand it to `settle` when the comparison is done."""
+        return WorkBudget(min(MAX_STEPS, self.steps))
+
+    def settle(self, budget: WorkBudget) -> None:
+        """Take what a comparison spent from the row's allowance."""
+        spent = min(MAX_STEPS, self.steps) - max(0, budget.remaining)
+        self.steps -= spent
+
+    def scan(self, text: str) -> Scanned:
+        """The text's tokens, scanned once."""
+        scanned = self._scanned.get(text)
+        if scanned is None:
+            scanned = self._scanned[text] = _scan(text)
+        return scanned
+
+    def parse(self, text: str, tokens: list[Token]) -> Parsed:
+        """The node of a text whose tokens these are, read once."""
+        parsed = self._parsed.get(text)
+        if parsed is None:
+            try:
+                parsed = Parsed(read(tokens), None)
+            except UnreadableAnswer as error:
+                parsed = Parsed(None, error)
+            self._parsed[text] = parsed
+        return parsed
+
+
+def _scan(text: str) -> Scanned:
+    if is_number(text):
+        literal = [Token("number", text.lstrip("+-")), Token("end", "")]
+        return Scanned([Token("op", text[0]), *literal] if text[0] in "+-" else literal, None)
+    try:
+        return Scanned(scan(clean(text)), None)
+    except UnreadableAnswer as error:
+        return Scanned(None, error)
 
 
 @dataclass(frozen=True, slots=True)

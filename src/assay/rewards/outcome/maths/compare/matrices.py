@@ -28,6 +28,7 @@ from assay.rewards.outcome.maths.nodes import (
     expression,
     product,
     rebuild,
+    substitute,
     total,
     walk,
 )
@@ -167,8 +168,8 @@ def reconcile_vectors(left: Node, right: Node) -> tuple[Node, Node]:
     plain_sum = _is_plain_sum(left, right) or _is_plain_sum(right, left)
     if not any(marked) and not plain_sum:
         return left, right
-    left = left if marked[0] else _with_marks(left)
-    right = right if marked[1] else _with_marks(right)
+    left = left if marked[0] else substitute(left, _LETTERS.get)
+    right = right if marked[1] else substitute(right, _LETTERS.get)
     lengths = [size for size in (_length(left), _length(right)) if size]
     if not lengths:
         return left, right
@@ -192,10 +193,6 @@ def _length(node: Node) -> int:
     if isinstance(node, Matrix) and (len(node.rows) == 1 or len(node.rows[0]) == 1):
         return max(len(node.rows), len(node.rows[0]))
     return 0
-
-
-def _with_marks(node: Node) -> Node:
-    return _LETTERS.get(node) or rebuild(node, _with_marks)
 
 
 def _tuple(node: Node, length: int) -> Node:

@@ -45,9 +45,10 @@ from assay.rewards.outcome.maths.nodes import (
     expression,
     negate,
     product,
-    rebuild,
+    substitute,
     total,
     walk,
+    with_names,
 )
 
 _DOMAINS: Final = {f"{prefix}{name}": name for prefix in ("mathbb:", "") for name in "ZNRQ"}
@@ -235,7 +236,7 @@ def _by_parity(node: Expr, name: str) -> list[Expr]:
             if count is None or _degree(sign.exponent, name) != 1:
                 return [node]
             replaced[sign] = Number(-1 if count else 1)
-        plain = _replace(node, replaced)
+        plain = expression(substitute(node, replaced.get))
         doubled = Add((Mul((Number(2), Symbol(name))), Number(parity)))
         pieces.append(_with(plain, {name: doubled}))
     return pieces
@@ -272,14 +273,8 @@ def _degree(node: Node, name: str) -> int | None:
 
 def _with(node: Expr, values: Mapping[str, Expr]) -> Expr:
     """The expression with these names replaced."""
-    return _replace(node, {Symbol(name): value for name, value in values.items()})
-
-
-def _replace(node: Expr, parts: Mapping[Node, Expr]) -> Expr:
-    def change(child: Node) -> Node:
-        return parts[child] if child in parts else rebuild(child, change)
-
-    return expression(change(node))
+    parts: dict[Node, Expr] = {Symbol(name): value for name, value in values.items()}
+    return expression(substitute(node, parts.get))
 
 
 def _same_families(left: _Family, right: _Family, comparison: AnswerComparison) -> bool:
@@ -406,17 +401,11 @@ def _same_renamed(left: _Declared, right: _Declared, comparison: AnswerCompariso
     if len(names) != len(others) or len(names) > _MOST_CONSTANTS:
         return None
     for order in permutations(others):
-        renamed = _renamed(left.body, dict(zip(names, order, strict=True)))
+        renamed = with_names(left.body, dict(zip(names, order, strict=True)))
         rule = comparison.rule(renamed, right.body)
         if rule is not None:
             return rule
     return None
-
-
-def _renamed(node: Node, names: Mapping[str, str]) -> Node:
-    if isinstance(node, Symbol):
-        return Symbol(names.get(node.name, node.name))
-    return rebuild(node, lambda child: _renamed(child, names))
 
 
 def _same_scalar(left: Expr, right: Expr, comparison: AnswerComparison) -> bool:
@@ -437,7 +426,7 @@ def same_up_to_constants(left: Expr, right: Expr, comparison: AnswerComparison) 
     if parts is not None and other_parts is not None:
         return _same_span(parts, other_parts, comparison)
     return any(
-        _same_scalar(left, expression(_renamed(right, naming)), comparison)
+        _same_scalar(left, expression(with_names(right, naming)), comparison)
         for naming in _namings(other_constants, constants)
     )
 
@@ -522,5 +511,5 @@ def _same_direction(one: Expr, other: Expr, comparison: AnswerComparison) -> boo
 def _differ_by_number(left: Expr, right: Expr, budget: WorkBudget) -> bool:
     """Whether the difference of two functions is the same at any two points."""
     elsewhere = {name: f"{name}'" for name in _names(left, right)}
-    moved = expression(_renamed(left, elsewhere)), expression(_renamed(right, elsewhere))
+    moved = expression(with_names(left, elsewhere)), expression(with_names(right, elsewhere))
     return agree(Add((left, moved[1])), Add((right, moved[0])), budget)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Final, TypeGuard
 
+from assay.lazy import package_table
 from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
 from assay.rewards.outcome.maths.compute.algebra import (
     PolynomialRing,
@@ -237,14 +238,7 @@ def order_of_names(labels: Sequence[Node | None]) -> list[int] | None:
     return sorted(range(len(names)), key=lambda k: int(indices[k]))
 
 
-_NAME_ORDERS: Final = tuple(
-    row.split()
-    for row in (
-        "x y z w", "X Y Z W", "u v w", "U V W", "a b c d e f g h", "A B C D E F G H",
-        "p q r s t", "P Q R S T", "i j k l m n", "I J K L M N", "alpha beta gamma delta",
-    )
-)  # fmt: skip
-"""Names that are given in this order wherever values stand for them without names."""
+_NAME_ORDERS: Final = [row.split() for row in package_table(__package__, "words")["name_orders"]]
 
 
 def _approximates(rounded: list[Node], exact: Node, same: Same) -> bool:

@@ -33,6 +33,7 @@ from assay.rewards.outcome.maths.nodes import (
     negate,
     rebuild,
     walk,
+    with_names,
 )
 
 
@@ -254,8 +255,8 @@ def with_bound_names(node: Node, level: int = 0) -> Node:
         return rebuild(node, lambda child: with_bound_names(child, level))
     for place, name in enumerate(_bound_in(node)):
         new = f"bound:{level}.{place}"
-        lower = None if node.lower is None else _rename(node.lower, name, new)
-        body = expression(_rename(node.body, name, new))
+        lower = None if node.lower is None else with_names(node.lower, {name: new})
+        body = expression(with_names(node.body, {name: new}))
         node = Big(node.operator, lower, node.upper, body)
     return rebuild(node, lambda child: with_bound_names(child, level + 1))
 
@@ -311,12 +312,6 @@ def _rename_all(node: Node, names: Mapping[str, str]) -> Node:
             return Symbol(f"{stem}_{names[index]}")
         return Symbol(f"free:{node.name}") if node.name in names.values() else node
     return rebuild(node, lambda child: _rename_all(child, names))
-
-
-def _rename(node: Node, name: str, new: str) -> Node:
-    if node == Symbol(name):
-        return Symbol(new)
-    return rebuild(node, lambda child: _rename(child, name, new))
 
 
 def kinds_in(*roots: Node) -> frozenset[type]:

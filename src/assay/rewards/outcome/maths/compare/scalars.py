@@ -9,8 +9,7 @@ from typing import Final, Literal
 
 from assay.rewards.outcome.maths.compute.algebra import PolynomialRing, Undefined, difference
 from assay.rewards.outcome.maths.compute.decimals import context
-from assay.rewards.outcome.maths.compute.evaluate import rational_or_none
-from assay.rewards.outcome.maths.compute.exact import rational
+from assay.rewards.outcome.maths.compute.evaluate import rational, rational_or_none
 from assay.rewards.outcome.maths.compute.points import agree, value_of
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (

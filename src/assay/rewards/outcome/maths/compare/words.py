@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from assay.lazy import package_table
 from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
 from assay.rewards.outcome.maths.compute.notations import SPELLINGS
 from assay.rewards.outcome.maths.limits import UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import Node, Text
 from assay.rewards.outcome.maths.read.lexicon import (
     GREEK,
+    MULTIPLIERS,
     SMALL_NUMBERS,
     TENS,
     TEXT_COMMANDS,
@@ -43,39 +45,20 @@ _SIZES: Final = re.compile(r"\\(?:left|right|displaystyle|limits)(?![A-Za-z])|\\
 _GAP: Final = re.compile(r"(?<!\w)\s+|\s+(?!\w)")
 _KNOWN: Final = frozenset(name.lower() for name in (*SPELLINGS, *GREEK))
 
+_TABLE: Final[dict[str, Any]] = package_table(__package__, "words")
 _ORDINALS: Final = {
-    **dict(
-        zip(
-            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
-            "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth".split(),
-            range(1, 20),
-            strict=True,
-        )
-    ),
+    **{word: n for n, word in enumerate(_TABLE["ordinals"].split(), 1)},
     **{word[:-1] + "ieth": value for word, value in TENS.items()},
     "hundredth": 100,
 }
 _ORDINAL_FIGURES: Final = re.compile(r"(\d{1,3}(?:,\d{3})+|\d{1,12})(st|nd|rd|th)(?: (\w+))?")
 _PLACES: Final = (None, "day", "place", "position")
-_SCALES: Final = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
-_PARTS: Final = {
-    "half": 2, "halves": 2, "quarter": 4, "quarters": 4,
-    **{
-        ordinal + ending: value
-        for ordinal, value in _ORDINALS.items()
-        if value >= 3
-        for ending in ("", "s")
-    },
-}  # fmt: skip
-_SETS: Final = {
-    "all real numbers": r"\mathbb{R}",
-    "no solution": r"\emptyset",
-    "all integers": r"\mathbb{Z}",
-    "positive integers": r"\mathbb{Z}^+",
-    "infinity": r"\infty",
-    "negative infinity": r"-\infty",
+_SCALES: Final = {word: MULTIPLIERS[word] for word in ("thousand", "million", "billion")}
+_PARTS: Final[dict[str, int]] = {
+    **_TABLE["parts"],
+    **{f"{word}{end}": n for word, n in _ORDINALS.items() if n >= 3 for end in ("", "s")},
 }
-"""Phrases, in the spelling of the table of synonyms, to the sets that they name."""
+_SETS: Final[dict[str, str]] = _TABLE["sets"]
 _CLOCK: Final = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*([ap])\.?\s?m\.?", re.IGNORECASE)
 _BARE_CLOCK: Final = re.compile(r"(\d{1,2}):(\d{2})")
 _LONGEST: Final = 80

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from assay.rewards.outcome.maths.compute.exact import rational
+from assay.rewards.outcome.maths.compute.evaluate import rational
 from assay.rewards.outcome.maths.compute.rationals import bounded, integer_power, perfect_root
 from assay.rewards.outcome.maths.limits import MAX_BITS, MAX_TERMS, TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (

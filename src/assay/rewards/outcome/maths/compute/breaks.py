@@ -187,18 +187,15 @@ def _nice(place: float | Fraction) -> Fraction:
     )
 
 
-class _Section:
+class _Section(NamedTuple):
     """An expression along one variable, the others fixed."""
 
-    def __init__(self, inside: Expr, line: Line, budget: WorkBudget) -> None:
-        self.inside = inside
-        self.name = line.name
-        self.others = line.others
-        self.line = line
-        self.budget = budget
+    inside: Expr
+    line: Line
+    budget: WorkBudget
 
     def places(self, *, at_integers: bool) -> list[float | Fraction]:
-        if Symbol(self.name) not in walk(self.inside):
+        if Symbol(self.line.name) not in walk(self.inside):
             return []
         coefficients = self._coefficients()
         if coefficients is None:
@@ -218,7 +215,7 @@ class _Section:
         """Those of a polynomial with the same zeros, the constant first; None if it is none."""
         ring = PolynomialRing(self.budget)
         try:
-            fixed = _with_values(self.inside, self.name, self.others)
+            fixed = _with_values(self.inside, self.line.name, self.line.others)
             parts = quotient(fixed, ring)
             if parts.bottom.keys() != {()}:
                 return None
@@ -264,7 +261,7 @@ class _Section:
         ]
 
     def _value(self, x: float) -> float | None:
-        point = {**self.others, self.name: Decimal(x)}
+        point = {**self.line.others, self.line.name: Decimal(x)}
         with localcontext(context(_SCAN_DIGITS)):
             try:
                 value = NumericEvaluator(point, self.budget, real=True).value(self.inside)

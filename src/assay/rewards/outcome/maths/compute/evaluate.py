@@ -1,13 +1,15 @@
-"""The value of an expression at a point, over the reals or over the complex numbers."""
+"""The value of an expression: exactly, if it is rational; or at a point, as a decimal."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from decimal import Decimal, DecimalException, getcontext
+from fractions import Fraction
 from typing import Any, Final
 from zlib import crc32
 
-from assay.rewards.outcome.maths.compute import complexes
+from assay.rewards.outcome.maths.compute import complexes, rationals
 from assay.rewards.outcome.maths.compute.complexes import Complex
 from assay.rewards.outcome.maths.compute.decimals import (
     ONE,
@@ -17,7 +19,6 @@ from assay.rewards.outcome.maths.compute.decimals import (
     nearest_integer,
     power,
 )
-from assay.rewards.outcome.maths.compute.exact import rational
 from assay.rewards.outcome.maths.compute.notations import CONSTANTS, FUNCTIONS, OPERATORS
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (
@@ -255,6 +256,65 @@ def decimal(value: Rational) -> Decimal:
     if isinstance(value, int):
         return Decimal(value)
     return Decimal(value.numerator) / Decimal(value.denominator)
+
+
+def rational(node: Expr, budget: WorkBudget) -> Rational | None:
+    """The value as an int or Fraction; None if it is irrational, undefined or not closed.
+
+    Raises TooLarge before computing anything beyond the size limit.
+    """
+    match node:
+        case Number(value):
+            return value
+        case Add(terms):
+            return _fold(operator.add, 0, terms, budget)
+        case Mul(factors):
+            return _fold(operator.mul, 1, factors, budget)
+        case Div(top, bottom):
+            return _rational_quotient(rational(top, budget), rational(bottom, budget), budget)
+        case Power(base, exponent):
+            return _rational_power(rational(base, budget), rational(exponent, budget))
+        case Call(name, arguments, False):
+            return _rational_call(name, [rational(argument, budget) for argument in arguments])
+        case Based(numeral, base):
+            return rationals.in_base(numeral, base)
+        case _:
+            return None
+
+
+def _fold(
+    combine: Callable[[Rational, Rational], Rational],
+    start: Rational,
+    parts: tuple[Expr, ...],
+    budget: WorkBudget,
+) -> Rational | None:
+    result = start
+    for part in parts:
+        value = rational(part, budget)
+        if value is None:
+            return None
+        result = rationals.bounded(combine(result, value), budget)
+    return result
+
+
+def _rational_quotient(
+    top: Rational | None, bottom: Rational | None, budget: WorkBudget
+) -> Rational | None:
+    if top is None or bottom is None or bottom == 0:
+        return None
+    return rationals.bounded(Fraction(top) / bottom, budget)
+
+
+def _rational_power(base: Rational | None, exponent: Rational | None) -> Rational | None:
+    return None if base is None or exponent is None else rationals.power(base, exponent)
+
+
+def _rational_call(name: str, arguments: list[Rational | None]) -> Rational | None:
+    row = FUNCTIONS[name]
+    fewest, most = row.arity
+    if row.exact is None or None in arguments or not fewest <= len(arguments) <= most:
+        return None
+    return row.exact(*arguments)
 
 
 def rational_or_none(node: Expr, budget: WorkBudget) -> Rational | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from assay.rewards.outcome.maths.compute.algebra import (
@@ -118,14 +117,8 @@ def _term(monomial: Monomial, coefficient: Rational, ring: PolynomialRing) -> Ex
     factors: list[Expr] = [Number(coefficient)]
     for atom, exponent in monomial:
         kind, key = ring.atoms[atom]
-        factors.append(Power(_ATOMS[kind](key), Number(exponent)))
+        base: Expr = Number(key) if isinstance(key, int) else Symbol(str(key))
+        if kind in _CONSTANTS:
+            base = Constant(_CONSTANTS[kind])
+        factors.append(Power(base, Number(exponent)))
     return product(factors)
-
-
-_ATOMS: Final[dict[str, Callable[[object], Expr]]] = {
-    "symbol": lambda key: Symbol(str(key)),
-    "prime": lambda key: Number(int(str(key))),
-    "pi": lambda _: Constant("pi"),
-    "e": lambda _: Constant("e"),
-    "i": lambda _: Constant("i"),
-}

@@ -50,8 +50,8 @@ from assay.rewards.outcome.maths.nodes import (
     Symbol,
     children,
     expression,
-    rebuild,
     walk,
+    with_names,
 )
 
 _COARSE: Final = 40
@@ -97,52 +97,64 @@ class Gap(NamedTuple):
     largest: int
 
 
+class _Pair(NamedTuple):
+    """Two expressions that are compared by their values, over the reals or not."""
+
+    left: Expr
+    right: Expr
+    budget: WorkBudget
+    real: bool
+    unknowns: Variables
+    seed: bytes
+    """The same for the same expressions, in every process."""
+
+    @classmethod
+    def of(cls, left: Expr, right: Expr, budget: WorkBudget) -> _Pair:
+        """The pair, over the reals unless the imaginary unit is named."""
+        seed = blake2b(repr((left, right)).encode(), digest_size=16).digest()
+        real = Constant("i") not in walk(left, right)
+        return cls(left, right, budget, real, variables(left, right), seed)
+
+    def sides(self, point: Point) -> list[tuple[NumericEvaluator, Expr]]:
+        """Both expressions, each with what evaluates it at the point."""
+        return [
+            (NumericEvaluator(point, self.budget, real=self.real), node)
+            for node in (self.left, self.right)
+        ]
+
+
+Test = Callable[..., bool]
+"""Whether two expressions pass at a point: `test(pair, point, quick=)`."""
+
+
 def agree(left: Expr, right: Expr, budget: WorkBudget) -> bool:
     """Whether the two are equal at the sample points, and at enough of them."""
-    unknowns = variables(left, right)
-    seed = _seed(left, right)
-    imaginary = Constant("i") in walk(left, right)
-    for real in (False,) if imaginary else (True, False):
-        holds = partial(_same, left, right, budget=budget, real=real)
-        compared = _count_points(holds, unknowns, seed)
+    pair = _Pair.of(left, right, budget)
+    for each in (pair, pair._replace(real=False)) if pair.real else (pair,):
+        compared = _count_points(each, _same)
         if compared is None:
             return False
-        if compared >= (2 if unknowns.names else 1):
-            return _beside_breaks(left, right, unknowns, seed, budget, partial(_same, quick=True))
+        if compared >= (2 if pair.unknowns.names else 1):
+            return _beside_breaks(pair, _same)
     return False
 
 
 def proportional(left: Expr, right: Expr, budget: WorkBudget, *, positive: bool) -> bool:
     """Whether `left` is `right` times one nonzero (or positive) constant at the sample points."""
-    unknowns = variables(left, right)
-    seed = _seed(left, right)
-    real = Constant("i") not in walk(left, right)
-    first = _first_values(left, right, unknowns, seed, budget, real=real, positive=positive)
+    pair = _Pair.of(left, right, budget)
+    first = _first_values(pair, positive=positive)
     if first is None:
         return False
-    holds = partial(_same_ratio, left, right, first, budget=budget, real=real, positive=positive)
-    if not _count_points(holds, unknowns, seed):
-        return False
-    ratio = partial(_same_ratio, first=first, positive=positive, quick=True)
-    return _beside_breaks(left, right, unknowns, seed, budget, ratio)
+    test = partial(_same_ratio, first=first, positive=positive)
+    return bool(_count_points(pair, test)) and _beside_breaks(pair, test)
 
 
-def _first_values(
-    left: Expr,
-    right: Expr,
-    unknowns: Variables,
-    seed: bytes,
-    budget: WorkBudget,
-    *,
-    real: bool,
-    positive: bool,
-) -> Point | None:
+def _first_values(pair: _Pair, *, positive: bool) -> Point | None:
     """A point at which both are far from zero, and their ratio is positive if it has to be."""
-    for point in _points(unknowns, seed):
+    for point in _points(pair.unknowns, pair.seed):
         with localcontext(context(_COARSE)):
             try:
-                sides = _pair(left, right, point, budget, real=real)
-                a, b = (evaluator.value(node) for evaluator, node in sides)
+                a, b = (evaluator.value(node) for evaluator, node in pair.sides(point))
             except (NotReal, DecimalException):
                 continue
             if min(_size(a), _size(b)) > _NONZERO:
@@ -150,76 +162,64 @@ def _first_values(
     return None
 
 
-Test = Callable[..., bool]
-"""Whether two expressions pass at a point: `test(left, right, point=, budget=, real=)`."""
-
-
-def _beside_breaks(
-    left: Expr, right: Expr, unknowns: Variables, seed: bytes, budget: WorkBudget, test: Test
-) -> bool:
+def _beside_breaks(pair: _Pair, test: Test) -> bool:
     """Whether the two pass on every piece that they have; raises TooLarge if there are many."""
-    inside = switches(left, right) if unknowns.names else ()
+    inside = switches(pair.left, pair.right) if pair.unknowns.names else ()
     if not inside:
         return True
     allowance = WorkBudget(MAX_BREAK_STEPS)
+    over_reals = pair._replace(budget=allowance, real=True)
     try:
         return all(
-            _passes(left, right, point, allowance, test)
-            for point in _telling_points(left, right, inside, unknowns, seed, allowance)
+            _passes(over_reals, point, test) for point in _telling_points(over_reals, inside)
         )
     finally:
         # What is left of the row's work must not be negative only because of this.
         spent = MAX_BREAK_STEPS - max(0, allowance.remaining)
-        budget.remaining -= min(spent, budget.remaining)
+        pair.budget.remaining -= min(spent, pair.budget.remaining)
 
 
-def _passes(left: Expr, right: Expr, point: Point, budget: WorkBudget, test: Test) -> bool:
+def _passes(pair: _Pair, point: Point, test: Test) -> bool:
     try:
-        return test(left, right, point=point, budget=budget, real=True)
+        return test(pair, point, quick=True)
     except (NotReal, DecimalException):
         return True
 
 
-def _telling_points(
-    left: Expr,
-    right: Expr,
-    inside: tuple[Switch, ...],
-    unknowns: Variables,
-    seed: bytes,
-    budget: WorkBudget,
-) -> Iterator[Point]:
+def _telling_points(pair: _Pair, inside: tuple[Switch, ...]) -> Iterator[Point]:
     """Points beside the places where pieces meet, along one variable after the other."""
-    bound = bound_names(left) | bound_names(right)
-    literals = literals_in(left, right)
+    unknowns = pair.unknowns
+    bound = bound_names(pair.left) | bound_names(pair.right)
+    literals = literals_in(pair.left, pair.right)
     lines = [name for name in sorted(unknowns.names - bound) if _is_in(name, inside, bound)]
     if len(lines) > _MOST_LINES:
         raise TooLarge(f"pieces that depend on more than {_MOST_LINES} variables")
-    for turn, start in enumerate(_starts(unknowns, seed, literals)):
+    for turn, start in enumerate(_starts(pair, literals)):
         for name in lines:
             section = tuple(_run_along(switch, bound, name) for switch in inside)
             line = Line(name, start, literals, whole=name in unknowns.integers, again=turn > 0)
-            for place in positions(section, line, budget):
+            for place in positions(section, line, pair.budget):
                 for value in _allowed(place, name, unknowns):
                     with localcontext(context(_COARSE)):
                         point = {**start, name: decimal(value)}
                     yield point
 
 
-def _starts(unknowns: Variables, seed: bytes, literals: frozenset[float]) -> Iterator[Point]:
+def _starts(pair: _Pair, literals: frozenset[float]) -> Iterator[Point]:
     """Points from which lines are drawn: near zero and, with several variables, far from it.
 
     A piece may lie where two variables are large together.
     """
-    start = next(_points(unknowns, seed))
+    start = next(_points(pair.unknowns, pair.seed))
     yield start
-    if len(unknowns.names) == 1:
+    if len(pair.unknowns.names) == 1:
         return
     reach = Decimal(2 * max(literals, default=0.0) + 11).to_integral_value()
     for signs in ((1, 1), (-1, -1), (1, -1)):
         with localcontext(context(_COARSE)):
             yield {
                 name: value
-                if name in unknowns.naturals
+                if name in pair.unknowns.naturals
                 else value + (reach + 3 * rank) * signs[rank % 2]
                 for rank, (name, value) in enumerate(start.items())
             }
@@ -236,13 +236,8 @@ def _run_along(switch: Switch, bound: frozenset[str], name: str) -> Switch:
     """The switch with running variables as the variable: a sum's end passes where they do."""
     if not bound:
         return switch
-
-    def change(node: Node) -> Node:
-        if isinstance(node, Symbol):
-            return Symbol(name) if node.name in bound else node
-        return rebuild(node, change)
-
-    return Switch(expression(change(switch.inside)), switch.at_integers)
+    inside = with_names(switch.inside, dict.fromkeys(bound, name))
+    return Switch(expression(inside), switch.at_integers)
 
 
 def _allowed(place: Fraction, name: str, unknowns: Variables) -> tuple[Fraction | int, ...]:
@@ -256,13 +251,13 @@ def _allowed(place: Fraction, name: str, unknowns: Variables) -> tuple[Fraction 
     return near
 
 
-def _count_points(holds: Callable[..., bool], unknowns: Variables, seed: bytes) -> int | None:
-    """At how many points the two have values and the test holds; None if it fails at one."""
+def _count_points(pair: _Pair, test: Test) -> int | None:
+    """At how many points the two have values and pass the test; None if they fail at one."""
     compared = 0
-    for point in _points(unknowns, seed):
+    for point in _points(pair.unknowns, pair.seed):
         try:
             # One point sees a term of any size; the others need not look as closely.
-            if not holds(point=point, quick=compared > 0):
+            if not test(pair, point, quick=compared > 0):
                 return None
             compared += 1
         except (NotReal, DecimalException):
@@ -328,35 +323,22 @@ def _is_negative(base: Expr) -> bool:
     return value is not None and value < 0
 
 
-def _same(
-    left: Expr, right: Expr, *, point: Point, budget: WorkBudget, real: bool, quick: bool = False
-) -> bool:
+def _same(pair: _Pair, point: Point, *, quick: bool) -> bool:
     """Whether the two have the same value at a point; `quick` is enough where a piece is met."""
 
     def gap() -> Gap:
-        sides = _pair(left, right, point, budget, real=real)
+        sides = pair.sides(point)
         a, b = (evaluator.value(node) for evaluator, node in sides)
         return _gap(a, b, *(evaluator for evaluator, _ in sides))
 
     return _vanishes(gap, quick=quick)
 
 
-def _same_ratio(
-    left: Expr,
-    right: Expr,
-    first: Point,
-    *,
-    point: Point,
-    budget: WorkBudget,
-    real: bool,
-    positive: bool,
-    quick: bool = False,
-) -> bool:
+def _same_ratio(pair: _Pair, point: Point, *, first: Point, positive: bool, quick: bool) -> bool:
     """Whether the two are in the same ratio at both points, and both zero or neither."""
 
     def gap() -> Gap:
-        sides = _pair(left, right, first, budget, real=real)
-        sides += _pair(left, right, point, budget, real=real)
+        sides = pair.sides(first) + pair.sides(point)
         a, b, c, d = (evaluator.value(node) for evaluator, node in sides)
         if positive and c.re * d.re < 0 and min(_size(c), _size(d)) > _NONZERO:
             return Gap(Decimal(1), Decimal(1), 0, 0)
@@ -420,18 +402,6 @@ def _gap(a: Complex, b: Complex, *evaluators: NumericEvaluator) -> Gap:
 def _size(a: Complex) -> Decimal:
     """The larger part; unlike the modulus, it cannot be beyond the range of the arithmetic."""
     return max(abs(a.re), abs(a.im))
-
-
-Side = tuple[NumericEvaluator, Expr]
-
-
-def _pair(left: Expr, right: Expr, point: Point, budget: WorkBudget, *, real: bool) -> list[Side]:
-    return [(NumericEvaluator(point, budget, real=real), node) for node in (left, right)]
-
-
-def _seed(*nodes: Node) -> bytes:
-    """The same for the same expressions, in every process."""
-    return blake2b(repr(nodes).encode(), digest_size=16).digest()
 
 
 def _points(unknowns: Variables, seed: bytes) -> Iterator[Point]:

@@ -1,4 +1,7 @@
-"""Commands of TeX where a value is expected, one row each; any other command is a letter."""
+"""Commands of TeX where a value is expected, one row each; any other command is a letter.
+
+Among them are environments: matrices, systems of statements, and functions given in pieces.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,22 @@ from collections.abc import Callable
 from typing import Final, NoReturn, TypeAlias
 
 from assay.rewards.outcome.maths.compute.notations import BRACED, FUNCTIONS, OPERATORS
-from assay.rewards.outcome.maths.limits import UnreadableAnswer
+from assay.rewards.outcome.maths.limits import MAX_CELLS, TooLarge, UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import (
     INFINITY,
+    Apply,
     Big,
     Call,
     Constant,
+    Div,
     Expr,
     Group,
+    Matrix,
+    Mul,
     Node,
     Number,
     OperatorName,
+    Power,
     Relation,
     Span,
     Symbol,
@@ -25,7 +33,7 @@ from assay.rewards.outcome.maths.nodes import (
     negate,
     with_variable,
 )
-from assay.rewards.outcome.maths.read import derivatives, lexicon
+from assay.rewards.outcome.maths.read import lexicon
 from assay.rewards.outcome.maths.read.arithmetic import (
     STOP_COMMANDS,
     read_argument,
@@ -33,9 +41,12 @@ from assay.rewards.outcome.maths.read.arithmetic import (
 )
 from assay.rewards.outcome.maths.read.atoms import maybe_apply, read_primes, read_subscript
 from assay.rewards.outcome.maths.read.cursor import Cursor
-from assay.rewards.outcome.maths.read.environments import read_environment
+from assay.rewards.outcome.maths.read.items import read_item
 
 _OPERATORS: Final[dict[str, OperatorName]] = {name: name for name in OPERATORS}
+_DIFFERENTIALS: Final = {Symbol("d"): "", Symbol("partial"): "partial "}
+_HIGHEST_ORDER: Final = 9
+_CONDITION_WORDS: Final = frozenset({"if", "for", "when", "where", "on"})
 CommandRule: TypeAlias = Callable[[Cursor, str], Node]
 
 
@@ -47,7 +58,7 @@ def read_command(cursor: Cursor) -> Node:
 
 def _read_fraction(cursor: Cursor, _name: str) -> Expr:
     cursor.enter()
-    fraction = derivatives.quotient(read_argument(cursor), read_argument(cursor))
+    fraction = _quotient(read_argument(cursor), read_argument(cursor))
     cursor.leave()
     return fraction
 
@@ -61,10 +72,6 @@ def _read_braced(cursor: Cursor, name: str) -> Expr:
 
 def _read_box(cursor: Cursor, _name: str) -> Node:
     return cursor.read_group() if cursor.token.kind == "open" else read_argument(cursor)
-
-
-def _read_begin(cursor: Cursor, _name: str) -> Node:
-    return read_environment(cursor)
 
 
 def _read_empty_set(_cursor: Cursor, _name: str) -> Node:
@@ -184,6 +191,136 @@ def _read_bound(cursor: Cursor) -> Node:
     return cursor.read_group() if cursor.token.text == "{" else read_argument(cursor)
 
 
+def _quotient(top: Expr, bottom: Expr) -> Expr:
+    """The fraction, or the derivative that it writes: from `\\frac{dy}{dx}` no d cancels."""
+    order = _order_below(bottom)
+    if order is None:
+        return Div(top, bottom)
+    sign, variable, count = order
+    primes = "'" * count
+    match top:
+        case Symbol() if top == sign and count == 1:
+            return Apply(f"{_DIFFERENTIALS[sign]}d'", (variable,))
+        case Power(base, Number(power)) if base == sign and power == count:
+            return Apply(f"{_DIFFERENTIALS[sign]}d{primes}", (variable,))
+        case Mul((lead, Symbol(name))) if _is_differential(lead, sign, count):
+            return Apply(f"{_DIFFERENTIALS[sign]}{name}{primes}", (variable,))
+        case Mul((lead, Apply(name, (argument,)))) if (
+            _is_differential(lead, sign, count) and argument == variable
+        ):
+            return Apply(f"{_DIFFERENTIALS[sign]}{name}{primes}", (variable,))
+        case _:
+            return Div(top, bottom)
+
+
+def _is_differential(lead: Expr, sign: Symbol, count: int) -> bool:
+    return lead == (sign if count == 1 else Power(sign, Number(count)))
+
+
+def _order_below(bottom: Expr) -> tuple[Symbol, Symbol, int] | None:
+    """The sign of `dx` or `dx^n`, its variable, and n; None for anything else."""
+    match bottom:
+        case Mul((Symbol() as sign, Symbol() as variable)) if sign in _DIFFERENTIALS:
+            return sign, variable, 1
+        case Mul((Symbol() as sign, Power(Symbol() as variable, Number(int(count))))) if (
+            sign in _DIFFERENTIALS and 1 < count <= _HIGHEST_ORDER
+        ):
+            return sign, variable, count
+        case _:
+            return None
+
+
+def _read_environment(cursor: Cursor, _name: str) -> Node:
+    """A matrix, a system of statements, or a function given in pieces."""
+    cursor.enter()
+    environment = _read_environment_name(cursor)
+    if environment in ("array", "alignedat") and cursor.token.text == "{":
+        while not cursor.accept("close", "}"):
+            if cursor.take().kind == "end":
+                raise UnreadableAnswer("an unclosed column specification")
+    if environment in lexicon.MATRICES:
+        node = _matrix(_read_rows(cursor), environment)
+    elif environment in lexicon.SYSTEMS:
+        node = _read_system(cursor, aligned=environment != "cases")
+    else:
+        raise UnreadableAnswer(f"environment {environment!r}")
+    if _read_environment_name(cursor) != environment:
+        raise UnreadableAnswer("environments that do not match")
+    cursor.leave()
+    return node
+
+
+def _read_environment_name(cursor: Cursor) -> str:
+    cursor.expect("open", "{")
+    name = ""
+    while not cursor.accept("close", "}"):
+        token = cursor.take()
+        if token.kind == "end" or len(name) > 20:
+            raise UnreadableAnswer("an environment without a name")
+        name += token.text
+    return name.rstrip("*")
+
+
+def _read_rows(cursor: Cursor) -> list[list[Node]]:
+    rows: list[list[Node]] = [[]]
+    cells = 0
+    while True:
+        rows[-1].append(_read_cell(cursor, first=not rows[-1]))
+        cells += 1
+        if cells > MAX_CELLS:
+            raise TooLarge(f"a matrix of more than {MAX_CELLS:,} entries")
+        if cursor.accept("op", "&"):
+            continue
+        breaks = False
+        while cursor.accept("command", "row") or cursor.accept("command", "hline"):
+            breaks = True
+        if cursor.accept("command", "end"):
+            return rows
+        if not breaks:
+            raise UnreadableAnswer(f"{cursor.token.text or 'the end'!r} in a matrix")
+        rows.append([])
+
+
+def _read_cell(cursor: Cursor, *, first: bool) -> Node:
+    """One entry, without the comma that may end it or the `if` that may start it."""
+    if not first and cursor.token.text.lower() in _CONDITION_WORDS:
+        cursor.take()
+    cell = read_item(cursor)
+    while cursor.token.kind == "sep" and cursor.token.text in (",", ";"):
+        cursor.take()
+    return cell
+
+
+def _read_system(cursor: Cursor, *, aligned: bool) -> Node:
+    """Statements one below the other; two columns are values with their conditions."""
+    if aligned:
+        _drop_alignment(cursor)
+    rows = _read_rows(cursor)
+    widths = {len(row) for row in rows}
+    if widths == {1}:
+        items = tuple(row[0] for row in rows)
+        return items[0] if len(items) == 1 else Group("", items, "")
+    if widths != {2}:
+        raise UnreadableAnswer("a system with rows of different lengths")
+    return Group("{", tuple(Group("(", tuple(row), ")") for row in rows), "}")
+
+
+def _drop_alignment(cursor: Cursor) -> None:
+    """The marks at which lines are aligned are layout."""
+    end = cursor.at
+    while cursor.tokens[end].kind != "end" and cursor.tokens[end].text != "end":
+        end += 1
+    unaligned = [token for token in cursor.tokens[cursor.at : end] if token.text != "&"]
+    cursor.tokens[cursor.at : end] = unaligned
+
+
+def _matrix(rows: list[list[Node]], environment: str) -> Node:
+    if len({len(row) for row in rows}) != 1:
+        raise UnreadableAnswer("matrix rows of different lengths")
+    matrix = Matrix(tuple(tuple(row) for row in rows))
+    return Call("det", (matrix,)) if environment == "vmatrix" else matrix
+
+
 _COMMANDS: Final[dict[str, CommandRule]] = {
     **dict.fromkeys(("emptyset", "varnothing"), _read_empty_set),
     **dict.fromkeys((*STOP_COMMANDS, *lexicon.UNREAD), _refuse),
@@ -193,6 +330,6 @@ _COMMANDS: Final[dict[str, CommandRule]] = {
     **dict.fromkeys(("boxed", "fbox"), _read_box),
     **dict.fromkeys(OPERATORS, _read_big),
     **dict.fromkeys(BRACED, _read_braced),
-    "begin": _read_begin,
+    "begin": _read_environment,
     "frac": _read_fraction,
 }

@@ -1,138 +1,65 @@
 """Words and commands without a value of their own: letters, signs, layout and environments.
 
-Functions, constants and operators are rows of `compute.notations`.
+`lexicon.toml` has them, and says what each is. Functions, constants and operators are rows of
+`compute.notations`.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
+from assay.lazy import package_table
 from assay.text.word_tables import read_table
 
-GREEK: Final = frozenset(
-    "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi "
-    "rho varrho sigma varsigma tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi "
-    "Sigma Upsilon Phi Psi Omega".split()
-)
+_TABLE: Final[dict[str, Any]] = package_table(__package__, "lexicon")
 
-GREEK_WORDS: Final = frozenset(
-    "alpha beta gamma delta epsilon zeta theta kappa lambda sigma omega phi psi rho tau mu".split()
-)
-"""Greek letters that are recognised when spelt out without a backslash."""
 
-RELATIONS: Final = {
-    spelling: sign
-    for sign, spellings in {
-        "=": "= == equiv to rightarrow ->",
-        "!=": "!= =/= <> ne neq",
-        "<": "< lt",
-        ">": "> gt",
-        "<=": "<= =< le leq leqslant leqq",
-        ">=": ">= => ge geq geqslant geqq",
-        "~": "~= approx simeq approxeq",
-        "in": "in",
-        "subset": "subset subseteq subsetneq",
-        "superset": "supset supseteq supsetneq",
-        "sim": "sim",
-        "cong": "cong",
-        "parallel": "parallel",
-        "perp": "perp",
-    }.items()
-    for spelling in spellings.split()
-}
-"""Signs and commands to the relation that they write."""
+def _words(name: str) -> frozenset[str]:
+    return frozenset(_TABLE[name].split())
 
-PARTS_OF_LINE: Final = {
-    "^+": ">0", "_>0": ">0", "^*_+": ">0", "_+^*": ">0", "_>=0": ">=0", "^-": "<0",
-    "_-": "<0", "_<0": "<0", "_<=0": "<=0", "^*": "!=0",
-}  # fmt: skip
-"""Marks at the sign of the reals, as the tokens spell them, to the part that they leave."""
 
-SPACES: Final = frozenset(
-    "quad qquad displaystyle textstyle scriptstyle limits nolimits left right big Big bigg Bigg "
-    "bigl bigr Bigl Bigr biggl biggr Biggl Biggr middle bigm hfill noindent nobreak thinspace "
-    "enspace medspace negthinspace mathop centering strut mathstrut large Large LARGE huge Huge "
-    "small normalsize footnotesize bf bfseries it itshape tt ttfamily sf sffamily rm rmfamily "
-    "qed blacksquare therefore because".split()
-)
-"""Commands that only lay out."""
+def _by_spelling(name: str) -> dict[str, str]:
+    """Every spelling in a table's rows to the name of its row."""
+    return {spelling: key for key, row in _TABLE[name].items() for spelling in row.split()}
 
-DECORATIONS: Final = frozenset(
-    "vec bar hat tilde overline overrightarrow mathcal mathbb dot ddot widehat "
-    "overleftrightarrow mathfrak widetilde".split()
-)
-"""Signs over a letter, and alphabets, that make it another name."""
 
-FONTS: Final = frozenset("mathbf boldsymbol bm underline mathsf mathit ensuremath".split())
-"""Commands that print the same in another style."""
+def read_patterns(file: str) -> dict[str, re.Pattern[str]]:
+    """The patterns of a file by name; `@name@` in one stands for an earlier one."""
+    texts: dict[str, str] = {}
+    for name, lines in package_table(__package__, file).items():
+        texts[name] = re.sub(r"@(\w+)@", lambda part: texts[part[1]], "".join(lines))
+    return {name: re.compile(text) for name, text in texts.items()}
 
-OPERATOR_NAMES: Final = frozenset(
-    "erf erfc Li Si Ci Ei li Re Im rank tr Tr dim ker Var Cov Pr ord adj vol Vol card span nullity "
-    "Gal Aut Hom End Arg proj Res lc cl conv diag supp Ai Bi Cl sinc".split()
-)
-"""Names of functions that are not computed; they are equal at equal arguments."""
 
-FIGURES: Final = {
-    **dict.fromkeys(("angle", "measuredangle", "sphericalangle"), "angle"),
-    "triangle": "triangle", "square": "square", "odot": "circle", "parallelogram": "parallelogram",
-}  # fmt: skip
-"""Commands before the letters that name a figure's points."""
-
-UNREAD: Final = frozenset(
-    "circ otimes oplus ominus ltimes rtimes wr bowtie triangleleft triangleright mapsto leftarrow "
-    "leftrightarrow Leftrightarrow Leftarrow longrightarrow prec succ ll gg propto notin nmid ni "
-    "nsubseteq vdash models sqcup amalg dagger ddagger not".split()
-)
-"""Commands between two things that may not change places; an answer with one is not read."""
-
-FRACTIONS: Final = frozenset({"frac", "dfrac", "tfrac", "cfrac", "sfrac", "nicefrac"})
-TIMES: Final = frozenset({"times", "cdot", "ast", "bullet", "cdotp", "star"})
-MATRICES: Final = frozenset(
-    {"matrix", "pmatrix", "bmatrix", "Bmatrix", "vmatrix", "smallmatrix", "array"}
-)
-SYSTEMS: Final = frozenset(
-    "cases aligned align alignedat gathered gather split equation displaymath multline".split()
-)
-TEXT_COMMANDS: Final = "|".join(
-    "text textbf textrm textit textnormal textsf texttt mbox hbox mathrm operatorname rm mathit "
-    "emph".split()
-)
-
-SEPARATOR_WORDS: Final = frozenset({"and", "or", "&", "as well as", ", and", ", or", "and/or"})
-
-MULTIPLIERS: Final = {
-    "hundred": 10**2,
-    "thousand": 10**3,
-    "million": 10**6,
-    "billion": 10**9,
-    "trillion": 10**12,
-    "dozen": 12,
-}
-"""Words after a number that multiply it."""
-
-SMALL_NUMBERS: Final = dict(
-    zip(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen".split(),
-        range(20),
-        strict=True,
-    )
-)
-TENS: Final = dict(
-    zip(
-        "twenty thirty forty fifty sixty seventy eighty ninety".split(),
-        range(20, 100, 10),
-        strict=True,
-    )
-)
-BASES: Final = {
+GREEK: Final = _words("greek")
+GREEK_WORDS: Final = _words("greek_words")
+RELATIONS: Final = _by_spelling("relations")
+PARTS_OF_LINE: Final[dict[str, str]] = _TABLE["parts_of_line"]
+SPACES: Final = _words("spaces")
+DECORATIONS: Final = _words("decorations")
+FONTS: Final = _words("fonts")
+OPERATOR_NAMES: Final = _words("operator_names")
+FIGURES: Final = _by_spelling("figures")
+UNREAD: Final = _words("unread")
+EATEN: Final = tuple(_TABLE["eaten"].split())
+FRACTIONS: Final = _words("fractions")
+TIMES: Final = _words("times")
+MATRICES: Final = _words("matrices")
+SYSTEMS: Final = _words("systems")
+TEXT_COMMANDS: Final = "|".join(_TABLE["text_commands"].split())
+COMMANDS: Final[dict[str, Any]] = _TABLE["commands"]
+LONE_SIGNS: Final[dict[str, Any]] = _TABLE["lone_signs"]
+SEPARATOR_WORDS: Final = frozenset(_TABLE["separator_words"])
+MULTIPLIERS: Final[dict[str, int]] = _TABLE["multipliers"]
+SMALL_NUMBERS: Final = {word: n for n, word in enumerate(_TABLE["small_numbers"].split())}
+TENS: Final = {word: 10 * n for n, word in enumerate(_TABLE["tens"].split(), 2)}
+BASES: Final[dict[str, int]] = {
     **{word: value for word, value in {**SMALL_NUMBERS, **TENS}.items() if 2 <= value <= 20},
-    "binary": 2, "octal": 8, "decimal": 10, "hexadecimal": 16, "hex": 16,
-}  # fmt: skip
-"""Words for the base of a numeral."""
-
+    **_TABLE["bases"],
+}
 ORDINAL_SUFFIXES: Final = frozenset({"st", "nd", "rd", "th"})
 
 

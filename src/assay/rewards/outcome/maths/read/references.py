@@ -9,29 +9,17 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from assay.rewards.outcome.maths.read.lexicon import EATEN
 from assay.text.slices import Cut, VisibleText, matches
 
-_EATEN: Final = {
-    "\a": "alpha angle approx arccos arcsin arctan",
-    "\b": "bar bullet begin beta bigcap bigcup bigl bigr binom bmod boxed bot bf big",
-    "\f": "fbox flat forall frac",
-    "\n": "nabla natural neg neq nexists nmid not notin nleq ngeq",
-    "\r": "rangle rbrace rceil rfloor rho right rightarrow rvert",
-    "\t": "tan tanh tau text textbf textit textrm tfrac theta therefore tilde times top triangle",
-    "\v": "varepsilon varnothing varphi vartheta vec vee vert",
-}
-"""Commands by the character that their backslash and first letter become."""
+_CONTROLS: Final = dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True))
+"""What a file makes of a backslash before each of these letters."""
 _EATEN_COMMAND: Final = re.compile(
-    r"\\?(?:"
-    + "|".join(
-        f"{re.escape(character)}(?:{'|'.join(name[1:] for name in names.split())})(?![a-z])"
-        for character, names in _EATEN.items()
-    )
-    + ")"
+    r"\\?(?:" + "|".join(_CONTROLS[name[0]] + name[1:] for name in EATEN) + ")(?![a-z])"
 )
 _LONGEST_COMMAND: Final = 16
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_LETTERS: Final = dict(zip("\a\b\f\n\r\t\v", "abfnrtv", strict=True))
+_LETTERS: Final = {control: letter for letter, control in _CONTROLS.items()}
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _FORMULA: Final = re.compile(r"[\\$=^_<>]")
 PROSE_WORDS: Final = 6

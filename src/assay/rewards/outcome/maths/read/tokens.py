@@ -71,11 +71,7 @@ _COMMANDS: Final[dict[str, tuple[Kind, str]]] = {
     **dict.fromkeys(lexicon.FRACTIONS, ("command", "frac")),
     **{name: ("operator", name) for name in lexicon.OPERATOR_NAMES},
     **{command: ("command", _first(command)) for command in notations.BRACED},
-    "degree": ("unit", "degrees"), "cents": ("unit", "cents"), "euro": ("unit", "€"),
-    "pounds": ("unit", "£"), "yen": ("unit", "¥"),
-    "vee": ("sep", "or"), "lor": ("sep", "or"), "wedge": ("sep", "and"),
-    "land": ("sep", "and"), "backslash": ("command", "setminus"), "jmath": ("name", "j"),
-    "div": ("op", "/"), "slash": ("op", "/"),
+    **lexicon.COMMANDS,
     **{f"l{name}": ("open", opening) for name, (opening, _) in _BRACKETS.items()},
     **{f"r{name}": ("close", closing) for name, (_, closing) in _BRACKETS.items()},
     **dict.fromkeys(lexicon.TIMES, ("op", "*")),
@@ -196,22 +192,10 @@ _VALUE_ENDS: Final = frozenset({"number", "grouped", "close", "unit", "constant"
 
 
 def _read_lone(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
-    kind_and_text = _LONE.get(match[0])
-    if kind_and_text is None:
+    if match[0] not in lexicon.LONE_SIGNS:
         raise UnreadableAnswer(f"sign {match[0]!r}")
-    tokens.append(Token(*kind_and_text, gap))
-
-
-_LONE: Final[dict[str, tuple[Kind, str]]] = {
-    "\\{": ("open", "\\{"),
-    "\\}": ("close", "\\}"),
-    "\\%": ("unit", "percent"),
-    "%": ("unit", "percent"),
-    "\\$": ("unit", "$"),
-    "\\|": ("op", "||"),
-    "\\&": ("sep", "and"),
-    "\\\\": ("command", "row"),
-}
+    kind, text = lexicon.LONE_SIGNS[match[0]]
+    tokens.append(Token(kind, text, gap))
 
 
 def _read_command(tokens: list[Token], match: re.Match[str], gap: bool) -> None:

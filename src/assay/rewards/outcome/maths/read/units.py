@@ -1,147 +1,60 @@
-"""Units of measure: spellings to names, and exact factors between units of one dimension."""
+"""Units of measure (`units.toml`): spellings to names, and factors between those of a dimension."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
+
+from assay.lazy import package_table
 
 Unit = tuple[tuple[str, int], ...]
 
-_LENGTH: Final = (("length", 1),)
-_AREA: Final = (("length", 2),)
-_VOLUME: Final = (("length", 3),)
-_TIME: Final = (("time", 1),)
-_MASS: Final = (("mass", 1),)
-_MONTHS: Final = (("months", 1),)
-_MONEY: Final = (("money", 1),)
-_SPEED: Final = (("length", 1), ("time", -1))
-_FORCE: Final = (("length", 1), ("mass", 1), ("time", -2))
-_ENERGY: Final = (("length", 2), ("mass", 1), ("time", -2))
-_POWER: Final = (("length", 2), ("mass", 1), ("time", -3))
-_INCH: Final = Fraction(254, 10_000)
-_MILE: Final = 63_360 * _INCH
-_POUND: Final = Fraction(45_359_237, 100_000)
-_GALLON: Final = 231 * _INCH**3
-_MEASURES: Final[dict[str, tuple[str, Unit, int | Fraction]]] = {
-    "m": ("m meter meters metre metres", _LENGTH, 1),
-    "in": ("in inch inches", _LENGTH, _INCH),
-    "ft": ("ft foot feet", _LENGTH, 12 * _INCH),
-    "yd": ("yd yard yards", _LENGTH, 36 * _INCH),
-    "mi": ("mi mile miles", _LENGTH, _MILE),
-    "acre": ("acre acres", _AREA, _MILE**2 / 640),
-    "hectare": ("ha hectare hectares", _AREA, 10_000),
-    "s": ("s sec secs second seconds", _TIME, 1),
-    "min": ("min mins minute minutes", _TIME, 60),
-    "h": ("h hr hrs hour hours", _TIME, 3_600),
-    "day": ("day days", _TIME, 86_400),
-    "week": ("week weeks", _TIME, 604_800),
-    "month": ("month months", _MONTHS, 1),
-    "year": ("yr yrs year years", _MONTHS, 12),
-    "g": ("g gram grams gramme grammes", _MASS, 1),
-    "lb": ("lb lbs pound pounds", _MASS, _POUND),
-    "oz": ("oz ounce ounces", _MASS, _POUND / 16),
-    "ton": ("ton tons tonne tonnes", _MASS, 10**6),
-    "L": ("l L liter liters litre litres", _VOLUME, Fraction(1, 1_000)),
-    "gal": ("gal gallon gallons", _VOLUME, _GALLON),
-    "qt": ("qt quart quarts", _VOLUME, _GALLON / 4),
-    "pt": ("pint pints", _VOLUME, _GALLON / 8),
-    "cup": ("cup cups", _VOLUME, _GALLON / 16),
-    "N": ("N newton newtons", _FORCE, 1_000),
-    "J": ("J joule joules", _ENERGY, 1_000),
-    "cal": ("cal calorie calories", _ENERGY, 4_184),
-    "kWh": ("kWh", _ENERGY, 3_600_000_000),
-    "W": ("W watt watts", _POWER, 1_000),
-    "Pa": ("Pa pascal pascals", (("length", -1), ("mass", 1), ("time", -2)), 1_000),
-    "V": ("V volt volts", (("current", -1), *_POWER), 1_000),
-    "A": ("amp amps ampere amperes", (("current", 1),), 1),
-    "C": ("coulomb coulombs", (("current", 1), ("time", 1)), 1),
-    "F": (
-        "farad farads",
-        (("current", 2), ("length", -2), ("mass", -1), ("time", 4)),
-        Fraction(1, 1_000),
-    ),
-    "ohm": ("ohm ohms", (("current", -2), *_POWER), 1_000),
-    "Hz": ("Hz hertz", (("time", -1),), 1),
-    "mol": ("mol mole moles", (("amount", 1),), 1),
-    "usd": ("dollar dollars USD usd buck bucks", _MONEY, 1),
-    "cent": ("cent cents", _MONEY, Fraction(1, 100)),
-    "mph": ("mph", _SPEED, _MILE / 3_600),
-    "kph": ("kph kmh kmph", _SPEED, Fraction(1_000, 3_600)),
-    "eV": ("eV", (("electronvolts", 1),), 1),
-    "erg": ("erg ergs", _ENERGY, Fraction(1, 10_000)),
-    "dyne": ("dyne dynes", _FORCE, Fraction(1, 100)),
+_TABLE: Final[dict[str, Any]] = package_table(__package__, "units")
+_PREFIXES: Final[dict[str, tuple[str, int]]] = _TABLE["prefixes"]
+_PREFIXED: Final = [
+    (prefix, name)
+    for name, (_, _, _, *prefixes) in _TABLE["measures"].items()
+    for prefix in " ".join(prefixes).split()
+]
+"""Prefixes that people write, each with its unit."""
+_WORDS: Final = {
+    **{name: row[0].split() for name, row in _TABLE["measures"].items()},
+    **{name: words.split() for name, words in _TABLE["no_sizes"].items()},
 }
-"""Spellings of a unit, its dimensions, and its size in metres, grams, seconds, amperes and the
-like."""
-_NO_SIZES: Final = {
-    "kg": "kilo kilos",
-    "mL": "ml cc",
-    "K": "K kelvin kelvins",
-    "rad": "rad rads radian radians",
-    "deg": "deg degs degree degrees",
-    "percent": "percent pct percentage percents",
-    "eur": "euro euros EUR",
-    "gbp": "GBP",
-    "rpm": "rpm",
-    "ordinal": "ordinal",
-    "degC": "celsius",
-    "degF": "fahrenheit",
-    "AU": "AU",
-    "pc": "parsec parsecs",
-}
-"""Spellings of units that are not converted, or only by their prefix."""
-_PREFIXES: Final = {
-    "p": ("pico", -12), "n": ("nano", -9), "u": ("micro", -6), "m": ("milli", -3),
-    "c": ("centi", -2), "d": ("deci", -1), "h": ("hecto", 2), "k": ("kilo", 3), "M": ("mega", 6),
-    "G": ("giga", 9),
-}  # fmt: skip
-_PREFIXED: Final = {
-    "m": "p n u m c d k", "g": "n u m k", "s": "n u m", "L": "u m c d h", "N": "m k M",
-    "J": "m k M G", "W": "m k M G", "Pa": "h k M G", "V": "u m k M", "A": "u m k", "Hz": "k M G",
-    "eV": "k M G", "mol": "u m k", "cal": "k", "F": "p n u m", "C": "n u m", "ohm": "m k M",
-}  # fmt: skip
-"""Units with the prefixes that people write before them."""
-
-_WORDS: Final = {**{name: row[0] for name, row in _MEASURES.items()}, **_NO_SIZES}
-SPELLINGS: Final = {
-    **{spelling: name for name, words in _WORDS.items() for spelling in words.split()},
+SPELLINGS: Final[dict[str, str]] = {
+    **{spelling: name for name, words in _WORDS.items() for spelling in words},
     **{
         spelling: prefix + name
-        for name, prefixes in _PREFIXED.items()
-        for prefix in prefixes.split()
+        for prefix, name in _PREFIXED
         for spelling in (
             prefix + name,
-            *(_PREFIXES[prefix][0] + word for word in _WORDS[name].split() if len(word) > 2),
+            *(_PREFIXES[prefix][0] + word for word in _WORDS[name] if len(word) > 2),
         )
         if prefix + name != "pm"
     },
 }
 """Every spelling of a unit to its one name; single letters count only inside text commands."""
+ATTACHED: Final = frozenset(_TABLE["attached"].split())
+CURRENCIES: Final[dict[str, str]] = _TABLE["currencies"]
+POWER_WORDS: Final[dict[str, int]] = _TABLE["power_words"]
 
-ATTACHED: Final = frozenset(
-    "km cm mm nm kg mg ml mL kJ kW MW kPa MPa kHz MHz GHz kWh Hz mph kph ft lbs mins hrs".split()
-)
-"""Units that are recognised when they touch the number."""
 
-CURRENCIES: Final = {"$": "usd", "€": "eur", "£": "gbp", "¥": "yen", "¢": "cent"}
+def _dimensions(text: str) -> Unit:
+    """`length time^-1` as names with their powers."""
+    parts = (part.partition("^") for part in text.split())
+    return tuple((name, int(power or 1)) for name, _, power in parts)
 
-_SIZES: Final = {name: (unit, Fraction(size)) for name, (_, unit, size) in _MEASURES.items()}
+
 SCALES: Final = {
-    **_SIZES,
-    **{
-        prefix + name: (_SIZES[name][0], _SIZES[name][1] * Fraction(10) ** _PREFIXES[prefix][1])
-        for name, prefixes in _PREFIXED.items()
-        for prefix in prefixes.split()
-    },
+    name: (_dimensions(of), Fraction(size))
+    for name, (_, of, size, *_) in _TABLE["measures"].items()
 }
+SCALES.update(
+    (prefix + name, (SCALES[name][0], SCALES[name][1] * Fraction(10) ** _PREFIXES[prefix][1]))
+    for prefix, name in _PREFIXED
+)
 
-_TEMPERATURES: Final = {
-    f"{lead}{scale}": f"deg{scale[0].upper()}"
-    for lead in ("degree ", "degrees ")
-    for scale in ("celsius", "fahrenheit", "centigrade")
-}
-
-POWER_WORDS: Final = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3}
+_TEMPERATURES: Final[dict[str, str]] = _TABLE["temperatures"]
 
 
 def multiply(left: Unit, right: Unit, sign: int = 1) -> Unit:
