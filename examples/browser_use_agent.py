@@ -9,7 +9,7 @@ import os
 
 from browser_use import Agent, Browser, ChatOpenAI
 
-from assay.browser.connect.browser_use import run_watched
+from assay.browser.connect import run_watched
 
 
 async def walk(question, browser, limits, *, model: str = "gpt-5-mini", base_url: str = ""):

@@ -246,7 +246,10 @@ def rescore(
                 after,
                 _progress_from_record(written),
                 _read_optional(
-                    ContractStatus, written.get("contract"), _CONTRACT_KINDS, "a contract's state"
+                    ContractStatus,
+                    written.get("contract"),
+                    _CONTRACT_KINDS,
+                    "the state of a contract",
                 ),
                 events=_read_optional(
                     StepEvents, written.get("events"), _EVENT_KINDS, "the events of a step"

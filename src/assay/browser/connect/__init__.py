@@ -1,1 +1,26 @@
 """Scores for the steps of a browser that somebody else drives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from assay.browser.connect.browser_use import run_watched as run_watched
+    from assay.browser.connect.devtools import watch_browser as watch_browser
+    from assay.browser.connect.looks import ObservedSteps as ObservedSteps
+    from assay.browser.connect.looks import observe as observe
+    from assay.browser.connect.playwright import watch as watch
+    from assay.browser.connect.selenium import step_listener as step_listener
+
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "assay.browser.connect.browser_use": "run_watched",
+        "assay.browser.connect.devtools": "watch_browser",
+        "assay.browser.connect.looks": "ObservedSteps observe",
+        "assay.browser.connect.playwright": "watch",
+        "assay.browser.connect.selenium": "step_listener",
+    },
+)
