@@ -109,6 +109,35 @@ def test_variables_say_what_they_are() -> None:
     assert vague == Counter()
 
 
+def lines_by_room() -> dict[str, int]:
+    """Lines of Python in each room of `src`, as `docs/design/house.md` divides it."""
+    lines: Counter[str] = Counter()
+    for path in SOURCE.rglob("*.py"):
+        package, *inside = path.relative_to(SOURCE).parts
+        if package != "assay":
+            room = f"{package}/"
+        elif inside[0] in ("browser", "rewards") and len(inside) > 2:
+            room = f"{inside[0]}/{inside[1]}/"
+        else:
+            room = f"{inside[0]}/" if len(inside) > 1 else "modules of the top"
+        lines[room] += len(path.read_text().splitlines())
+    return dict(lines)
+
+
+def budgets() -> dict[str, int]:
+    """The most lines that each room may have, from the table in `docs/design/house.md`."""
+    page = (ROOT / "docs" / "design" / "house.md").read_text()
+    rows = re.findall(r"^\| `?([a-z_/ ]+)`? \| ([\d,]+) \|$", page, re.MULTILINE)
+    return {room: int(budget.replace(",", "")) for room, budget in rows}
+
+
+def test_no_room_passes_its_budget() -> None:
+    lines, most = lines_by_room(), budgets()
+    print("\n".join(f"{room:<24} {lines[room]:>7,} of {most[room]:>7,}" for room in sorted(most)))
+    assert lines.keys() == most.keys(), "each room has a row in docs/design/house.md"
+    assert {room: n for room, n in lines.items() if n > most[room]} == {}
+
+
 def test_the_documentation_names_files_that_exist() -> None:
     rooms = {path.name for path in (*SOURCE.iterdir(), *(SOURCE / "assay").iterdir())}
     for page in sorted(
