@@ -8,8 +8,15 @@ import pytest
 
 from assay.browser.observe.requests import RequestLog
 from assay.browser.outcome.notices import read_notice, read_wall
-from assay.browser.outcome.risk import effect_of, effect_seen, is_bin, names_deed, promises_look
-from assay.browser.words.consequences import was_done, will_bind
+from assay.browser.outcome.risk import (
+    effect_of,
+    effect_seen,
+    is_bin,
+    names_destruction,
+    promises_look,
+    was_done,
+    will_bind,
+)
 from assay.browser.words.languages import languages
 from assay.schema.outcome import Effect
 
@@ -192,7 +199,7 @@ def test_a_bare_yes_is_judged_by_the_address_that_it_wrote_to() -> None:
 
 def test_a_link_without_a_name_is_judged_by_where_it_leads() -> None:
     def seen(name: str, url: str) -> Effect:
-        addresses = [url] if names_deed(url) else []
+        addresses = [url] if names_destruction(url) else []
         return effect_seen(Effect.BROWSER, name=name, texts=(), written=(), addresses=addresses)
 
     assert seen("", "https://site.test/notes/4/delete") == Effect.DESTRUCTIVE

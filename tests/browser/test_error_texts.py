@@ -7,8 +7,7 @@ from typing import get_args
 
 import pytest
 
-from assay.browser.outcome.classify import classify_error
-from assay.browser.words.error_texts import BrowserTool, error_rows
+from assay.browser.outcome.classify import BrowserTool, classify_error, error_rows
 from assay.schema.outcome import ErrorCode
 from tools.error_texts import SAMPLE, SOURCES, ErrorText, collect, report
 

@@ -41,8 +41,9 @@ def log_with(
 def test_an_answer_that_the_page_goes_by_without_reading_it_has_failed(clock: Clock) -> None:
     assert log_with(method="PATCH", status=500).own().failed_writes == 1
     assert log_with(method="GET", status=404).own().failed_reads == 1
-    barred = log_with(method="GET", status=402).own()
-    assert (barred.failed_reads, barred.refused, barred.pending) == (1, 402, 0)
+    log = log_with(method="GET", status=402)
+    barred = log.own()
+    assert (barred.failed_reads, log.refused, barred.pending) == (1, 402, 0)
 
 
 def test_an_answer_that_the_page_goes_by_without_reading_it_is_well(clock: Clock) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from assay.browser.outcome.blocks import BLOCK_SELECTORS, detect_block
 from assay.browser.steps import RecoveryRewardScorer, StepInput
-from assay.browser.steps.advice import next_look
+from assay.browser.steps.recovery_ranking import next_look
 from assay.schema.blocking import (
     BLOCKING_PAGES,
     BlockCode,

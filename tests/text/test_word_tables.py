@@ -16,7 +16,7 @@ from typing import Any, Literal
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 
-from assay.browser.words import error_texts
+from assay.browser.outcome import classify
 from assay.browser.words import languages as browser_words
 from assay.errors import BadRecord
 from assay.rewards.outcome.maths.read import lexicon, nouns
@@ -32,7 +32,7 @@ READERS: dict[Callable[[], object], tuple[ModuleType, list[str]]] = {
     maths_words.languages: (maths_words, [f"{code}.toml" for code in maths_words.CODES]),
     browser_words.languages: (browser_words, [f"{code}.toml" for code in browser_words.CODES]),
     browser_words.shared: (browser_words, ["shared.toml"]),
-    error_texts.error_rows: (error_texts, ["errors.toml"]),
+    classify.error_rows: (browser_words, ["errors.toml"]),
     lexicon.synonyms: (lexicon, ["synonyms.toml"]),
     nouns.read_nouns: (nouns, ["nouns.toml"]),
     viewer_words.page_words: (viewer_words, ["words.toml"]),
@@ -105,7 +105,7 @@ def test_no_pattern_goes_back_over_more_than_a_few_words() -> None:
     for name, listed in tables():
         for pattern in [trie_pattern(listed), *map(phrase_pattern, listed)]:
             _check_repeats(_SYNTAX.parse(pattern), name)
-    for code, beginnings in error_texts.error_patterns():
+    for code, beginnings in classify.error_patterns():
         _check_repeats(_SYNTAX.parse(beginnings.pattern), code)
 
 
@@ -133,10 +133,11 @@ assert "tomllib" not in sys.modules, "another reward has read a table"
 assert "assay.text.word_tables" not in sys.modules
 import assay.browser.outcome.classify, assay.browser.outcome.notices, assay.browser.outcome.risk
 import assay.rewards.outcome.maths.reward
-from assay.browser.words import error_texts, languages
+from assay.browser.outcome import classify
+from assay.browser.words import languages
 from assay.text import languages as maths
 from assay.rewards.outcome.maths.read import lexicon, nouns
-for reader in (languages.languages, languages.shared, error_texts.error_rows, maths.languages,
+for reader in (languages.languages, languages.shared, classify.error_rows, maths.languages,
                lexicon.synonyms, nouns.read_nouns):
     assert reader.cache_info().currsize == 0, reader
 """

@@ -13,7 +13,9 @@ environment does.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from hashlib import sha256
 from pathlib import Path
@@ -47,6 +49,7 @@ from assay.schema.step_score import StepScore, step_score_from_record, step_scor
 from assay.schema.task import Task
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 ACTION_CHARS: Final = 200
 ARGUMENTS_BYTES: Final = 600
 CODE_CHARS: Final = 64
@@ -174,6 +177,15 @@ class StepLog:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+@contextmanager
+def logged_faults() -> Iterator[None]:
+    """Log what an observer raises: the driver that it observes never sees it."""
+    try:
+        yield
+    except Exception:  # noqa: BLE001 - an observer must not disturb what it observes
+        _log.warning("a step could not be scored", exc_info=True)
 
 
 class LoggedSteps:

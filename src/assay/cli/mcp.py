@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.browser.steps.advice import RecoveryPatterns, patterns_from_json, patterns_to_json
+from assay.browser.steps.recovery_ranking import (
+    RecoveryPatterns,
+    patterns_from_json,
+    patterns_to_json,
+)
 from assay.errors import BadParameter, MissingExtra
 from assay.ledger.steps import StepsWriter
 from assay.resources.files import atomic_write
@@ -115,8 +119,8 @@ def _run(
     browser: FollowedBrowser | None,
 ) -> int:
     from assay.browser.connect.mcp.proxy import Proxy
+    from assay.browser.connect.mcp.results import tool_records
     from assay.browser.connect.mcp.session import BrowserSession
-    from assay.browser.connect.mcp.tools import tool_records
 
     def save(patterns: RecoveryPatterns) -> None:
         if patterns_file is not None:

@@ -364,7 +364,7 @@ TASKS: Registry[Callable[..., Any]] = Registry(
         "alfworld": "assay.worlds.alfworld.tasks:tasks",
         "scienceworld": "assay.worlds.scienceworld.tasks:tasks",
         "webshop": "assay.worlds.webshop.tasks:tasks",
-        "miniwob": "assay.browser.drive.miniwob.tasks:tasks",
+        "miniwob": "assay.browser.drive.miniwob.pages:tasks",
     },
 )
 

@@ -4,8 +4,8 @@ import sys
 from typing import Any, NoReturn
 
 from assay.browser.connect.mcp.proxy import Proxy, start_server
+from assay.browser.connect.mcp.results import tool_records
 from assay.browser.connect.mcp.session import BrowserSession
-from assay.browser.connect.mcp.tools import tool_records
 
 
 class CrashingSession(BrowserSession):

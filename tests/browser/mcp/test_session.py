@@ -18,7 +18,7 @@ from assay.browser.connect.mcp import session as session_module
 from assay.browser.connect.mcp.session import GAP, BrowserSession
 from assay.browser.step_records import rescore
 from assay.browser.steps import RecoveryRewardScorer
-from assay.browser.steps.advice import patterns_from_json
+from assay.browser.steps.recovery_ranking import patterns_from_json
 from assay.ledger.steps import StepsWriter, read_steps
 from assay.schema.observation import Observation
 from assay.schema.step_score import step_score_to_record

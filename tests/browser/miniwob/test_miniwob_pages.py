@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.browser.drive.miniwob.pages import PAGES, find_pages, read_page
-from assay.browser.drive.miniwob.tasks import tasks as miniwob
+from assay.browser.drive.miniwob.pages import tasks as miniwob
 from assay.errors import BadParameter, BadRecord, MissingExtra
 from tests.browser.miniwob.oracle import POLICIES, read_view
 

@@ -16,7 +16,7 @@ from assay.browser.steps import (
     StepInput,
     ToolOutcome,
 )
-from assay.browser.steps.advice import (
+from assay.browser.steps.recovery_ranking import (
     FailureKey,
     RecoveryCandidate,
     RecoveryPatterns,

@@ -380,7 +380,7 @@ def test_the_same_steps_give_the_same_bytes_in_other_processes_and_hash_seeds() 
 
 def test_importing_the_scorer_brings_nothing_but_the_standard_library() -> None:
     program = (
-        "import sys, assay.browser.steps, assay.browser.steps.advice;"
+        "import sys, assay.browser.steps, assay.browser.steps.recovery_ranking;"
         "import assay.browser.steps.redaction;"
         "print([m for m in sys.modules if m.startswith('assay')],"
         "[m for m in ('pydantic', 'numpy', 'random', 'asyncio', 'socket') if m in sys.modules])"

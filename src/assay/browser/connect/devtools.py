@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
 from assay.browser.chromium.cdp import ProtocolError
-from assay.browser.connect.follower import BrowserFollower, ReportedStep, SeenStep
-from assay.browser.step_records import LoggedSteps, StepLog
+from assay.browser.connect.follower import BrowserFollower, SeenStep
+from assay.browser.step_records import LoggedSteps, StepLog, logged_faults
 from assay.browser.steps import Contract
 from assay.browser.steps.redaction import redact
 from assay.errors import BadParameter, DeadResource, MissingExtra
-from assay.resources.threads import watching_loop
+from assay.resources.threads import LoopThread, watching_loop
 from assay.schema.action import ActionCall
 from assay.schema.observation import Observation
 
@@ -36,8 +36,8 @@ END_S: Final = 6.0
 class FollowedBrowser:
     """A browser that others drive, for callers of any thread or event loop.
 
-    `begin` and `end` have a time limit: a page that does not answer is missing evidence, and holds
-    up nobody for long. A browser that was started again at its address is followed again.
+    `begin` and `end` have a time limit: a page that does not answer is missing evidence, and
+    delays no caller for long. A browser that was started again at its address is followed again.
     """
 
     def __init__(
@@ -110,6 +110,52 @@ def follow_browser(address: str) -> FollowedBrowser:
             f"no browser answers at {address!r:.200}: {error!s:.200}; start it with "
             "--remote-debugging-port, and give the same address to the MCP server"
         ) from error
+
+
+class ReportedStep:
+    """A step that the agent reports itself; for `with` and for `async with`.
+
+    What is raised in the block is the step's error, and passes through. A fault of the observation
+    is logged, and never reaches the driver.
+    """
+
+    def __init__(
+        self, loop: LoopThread, follower: BrowserFollower, tool: str, arguments: Mapping[str, Any]
+    ) -> None:
+        self._loop, self._follower = loop, follower
+        self._tool, self._arguments = tool, arguments
+
+    async def _begin(self) -> None:
+        with logged_faults():
+            await self._follower.begin(self._tool, self._arguments)
+
+    async def _end(self, error: BaseException | str | None) -> None:
+        with logged_faults():
+            await self._follower.end(error)
+
+    async def begin(self) -> None:
+        """The step begins."""
+        await self._loop.run(self._begin())
+
+    async def end(self, error: BaseException | str | None = None) -> None:
+        """The step has ended, with this error if with any."""
+        await self._loop.run(self._end(error))
+
+    async def __aenter__(self) -> Self:
+        await self.begin()
+        return self
+
+    async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if error is None or isinstance(error, Exception):
+            await self.end(error)
+
+    def __enter__(self) -> Self:
+        self._loop.wait(self._begin())
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if error is None or isinstance(error, Exception):
+            self._loop.wait(self._end(error))
 
 
 class BrowserWatch(LoggedSteps):

@@ -1,4 +1,4 @@
-"""A browser that another program drives, followed from beside it: step by step, over its tabs.
+"""A browser that another program drives, followed step by step, over all its tabs.
 
 A step is what the driver reports (`begin`, `end`), or else what is seen: input that the page
 received, or an address that was opened. Actions that follow each other within `BURST_S` are one
@@ -9,13 +9,11 @@ reading it, is seen only where it is reported.
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic
-from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
 from assay.browser.chromium.cdp import (
@@ -29,12 +27,9 @@ from assay.browser.observe.patience import Patience
 from assay.browser.observe.transport import STATUS_SCRIPT, TAB_TICKS, TICK_S
 from assay.browser.outcome.watch import PageWatch
 from assay.errors import DeadResource
-from assay.resources.threads import LoopThread
 from assay.schema.action import ActionCall
 from assay.schema.observation import Observation
 from assay.schema.outcome import Gate
-
-_log = logging.getLogger(__name__)
 
 BURST_S: Final = 0.3
 """Actions that are closer together are one step; a person, or a model, takes longer."""
@@ -235,7 +230,7 @@ class BrowserFollower:
             self._reported_tab = None
 
     def _on_binding(self, tab: FollowedTab, event: dict[str, Any]) -> None:
-        inputs = tab.watch.observer.inputs
+        inputs = tab.watch.observer.step.inputs
         if tab.watch.observer.scripts.is_ours(str(event.get("name", ""))) and inputs:
             seen = inputs[-1]
             tool = TOOLS.get(seen.kind)
@@ -286,12 +281,9 @@ class BrowserFollower:
         while True:
             await self._stirred.wait()
             self._stirred.clear()
-            async with self._stepping:
-                for tab in tuple(self._tabs.values()):
-                    if tab.calls and not self._reporting:
-                        await self._finish(tab)
+            await self.flush(at_once=False)
 
-    async def _finish(self, tab: FollowedTab, *, at_once: bool = False) -> None:
+    async def _finish(self, tab: FollowedTab, *, at_once: bool) -> None:
         while not at_once and (left := tab.active_at + BURST_S - monotonic()) > 0:
             await asyncio.sleep(left)
         calls = merged(tab.calls)
@@ -324,12 +316,12 @@ class BrowserFollower:
     def _gate_for(self, tab: FollowedTab) -> Gate:
         return "unknown" if self._gate is None else self._gate(tab.watch.target)
 
-    async def flush(self) -> None:
-        """What was seen so far is a step, without waiting for more of it."""
+    async def flush(self, *, at_once: bool = True) -> None:
+        """What was seen so far is a step, `at_once` without waiting for more of it."""
         async with self._stepping:
             for tab in tuple(self._tabs.values()):
                 if tab.calls and not self._reporting:
-                    await self._finish(tab, at_once=True)
+                    await self._finish(tab, at_once=at_once)
 
     @property
     def reporting(self) -> bool:
@@ -370,8 +362,7 @@ class BrowserFollower:
                 tab.watch.name(self._tool, self._arguments)
                 seen = await tab.watch.end(error, gate=self._gate_for(tab))
                 observation = self._show(tab, seen)
-            for each in {first, tab} - {None}:
-                assert each is not None
+            for each in {one for one in (first, tab) if one is not None}:
                 each.calls = []
                 await each.watch.stand_by()
             self._reporting, self._reported_tab = False, None
@@ -418,63 +409,3 @@ def _values(arguments: Mapping[str, Any], target: SeenInput | None) -> tuple[str
     if target is None or not target.name or target.name in values:
         return tuple(values)
     return (*values, f"{target.role} {target.name}".strip()[:200])
-
-
-class ReportedStep:
-    """A step that the agent reports itself; for `with` and for `async with`.
-
-    What is raised in the block is the step's error, and goes on to whoever wrote the block. What
-    goes wrong with looking on is logged, and never reaches the driver.
-    """
-
-    def __init__(
-        self, loop: LoopThread, follower: BrowserFollower, tool: str, arguments: Mapping[str, Any]
-    ) -> None:
-        self._loop = loop
-        self._follower = follower
-        self._tool = tool
-        self._arguments = arguments
-
-    async def _begin(self) -> None:
-        with _logged():
-            await self._follower.begin(self._tool, self._arguments)
-
-    async def _end(self, error: BaseException | str | None) -> None:
-        with _logged():
-            await self._follower.end(error)
-
-    async def begin(self) -> None:
-        """The step begins."""
-        await self._loop.run(self._begin())
-
-    async def end(self, error: BaseException | str | None = None) -> None:
-        """The step has ended, with this error if with any."""
-        await self._loop.run(self._end(error))
-
-    async def __aenter__(self) -> Self:
-        await self.begin()
-        return self
-
-    async def __aexit__(
-        self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None
-    ) -> None:
-        if error is None or isinstance(error, Exception):
-            await self.end(error)
-
-    def __enter__(self) -> Self:
-        self._loop.wait(self._begin())
-        return self
-
-    def __exit__(
-        self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None
-    ) -> None:
-        if error is None or isinstance(error, Exception):
-            self._loop.wait(self._end(error))
-
-
-@contextmanager
-def _logged() -> Iterator[None]:
-    try:
-        yield
-    except Exception:  # noqa: BLE001 - an observer must not disturb what it observes
-        _log.warning("a step could not be read", exc_info=True)

@@ -8,9 +8,7 @@ and the step has no score.
 from __future__ import annotations
 
 import inspect
-import logging
-from collections.abc import Coroutine, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from time import monotonic
 from typing import Any, Protocol, Self, overload
@@ -18,11 +16,9 @@ from typing import Any, Protocol, Self, overload
 from assay.browser.chromium.shared import playwright_error
 from assay.browser.observe.transport import BlockingTransport, PlaywrightTransport, run_at_once
 from assay.browser.outcome.watch import ANSWER_S, PageWatch
-from assay.browser.step_records import LoggedSteps, StepLog
+from assay.browser.step_records import LoggedSteps, StepLog, logged_faults
 from assay.browser.steps import Contract
 from assay.schema.outcome import Gate
-
-_log = logging.getLogger(__name__)
 
 
 class SyncPage(Protocol):
@@ -49,7 +45,7 @@ class _Step:
 
     async def _begin(self) -> None:
         self._began = monotonic()
-        with _logged():
+        with logged_faults():
             between = await self._page.begin(self._tool, self._arguments)
             if between is not None:
                 self._log.record("", between, arguments={})
@@ -61,7 +57,7 @@ class _Step:
         # What a tool raised; an assertion of the caller is no failed step.
         failure = error if isinstance(error, (playwright_error(), TimeoutError)) else None
         action = self._tool and f"{self._tool}({', '.join(self._arguments)})"
-        with _logged():
+        with logged_faults():
             seen = await self._page.end(failure, gate=self._gate)
             elapsed_s = monotonic() - self._began
             self._log.record(action, seen, arguments=self._arguments, elapsed_s=elapsed_s)
@@ -96,7 +92,7 @@ class _PageSteps(LoggedSteps):
         self._log.record("", page.first, arguments={})
 
     async def _close(self) -> None:
-        with _logged():
+        with logged_faults():
             await self._page.close()
         self._log.close()
 
@@ -164,11 +160,3 @@ async def _open_async(page: Any, contract: Contract | None, steps: str | Path | 
     session = await page.context.new_cdp_session(page)
     transport = PlaywrightTransport(session, page, timeout_s=ANSWER_S)
     return AsyncWatch(await PageWatch.open(transport), contract, steps)
-
-
-@contextmanager
-def _logged() -> Iterator[None]:
-    try:
-        yield
-    except Exception:  # noqa: BLE001 - an observer must not disturb what it observes
-        _log.warning("a step could not be scored", exc_info=True)

@@ -1,8 +1,8 @@
-"""The browser as an environment of agents with hands of their own.
+"""The browser as an environment of agents that drive it themselves.
 
 Each episode has a Chromium of its own, whose pages all go through the gateway: whatever the agent
 opens there, in whatever tab or context, reaches what the benchmark allows and nothing else. The
-agent attaches to it with its own driver; what it does is followed from beside it.
+agent attaches to it with its own driver, and every step is followed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.browser.chromium.own import OwnChromium, find_executable, start_chromium
-from assay.browser.connect.follower import BrowserFollower, ReportedStep, SeenStep
+from assay.browser.connect.devtools import ReportedStep
+from assay.browser.connect.follower import BrowserFollower, SeenStep
 from assay.browser.drive.environment import BrowserEnvironment
 from assay.browser.drive.gateway import Gateway, start_gateway
 from assay.errors import DeadResource, NotReset

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
+
+KEPT: Final = 20
+"""Inputs, and dialogs, of one step that are kept."""
 
 
 class SeenInput(NamedTuple):
-    """One thing that the page was made to do, by a click or a key that the browser trusts."""
+    """A click or a key that the browser trusts, and the element that received it."""
 
     kind: str
     role: str
@@ -14,7 +17,7 @@ class SeenInput(NamedTuple):
     dialog: str
     """The text of the dialog that the element is in."""
     recipient: bool = False
-    """Whether a message to somebody stands beside it."""
+    """Whether the element sends a message to a person named next to it."""
     around: str = ""
     """What is written around the element, if that is little."""
     near: str = ""
@@ -38,12 +41,48 @@ class NativeDialog(NamedTuple):
 
     @property
     def counts(self) -> bool:
-        """Whether it led anywhere: a question that was answered with no leaves all as it was."""
+        """Whether it led anywhere: a question that is answered with no changes nothing."""
         declined = self.kind in ("confirm", "prompt") and self.accepted is False
         return not declined and self.kind != "beforeunload"
 
 
 def read_input(record: dict[str, Any]) -> SeenInput:
-    """What a script in the page told of one input."""
+    """The input that a script in the page reported."""
     x, y, width, height = map(float, record.pop("box", None) or (0, 0, 0, 0))
     return SeenInput(**record, box=(x, y, width, height))
+
+
+class StepInputs:
+    """Inputs, dialogs, downloads and opened tabs of the current step."""
+
+    def __init__(self) -> None:
+        self.inputs: list[SeenInput] = []
+        self.dialogs: list[NativeDialog] = []
+        self.downloads = 0
+        self.tabs = 0
+
+    def begin(self) -> None:
+        """Forget the step before; a dialog that is still open stays."""
+        self.inputs.clear()
+        self.dialogs = [dialog for dialog in self.dialogs if dialog.accepted is None]
+        self.downloads = self.tabs = 0
+
+    def add(self, record: dict[str, Any]) -> None:
+        """Add the input that a script in the page reported."""
+        self.inputs.append(read_input(record))
+        del self.inputs[:-KEPT]
+
+    def open_dialog(self, event: dict[str, Any]) -> None:
+        """`Page.javascriptDialogOpening`."""
+        self.dialogs.append(NativeDialog(str(event.get("type")), str(event.get("message"))[:400]))
+        del self.dialogs[:-KEPT]
+
+    def close_dialog(self, event: dict[str, Any]) -> None:
+        """`Page.javascriptDialogClosed`."""
+        if self.dialogs:
+            self.dialogs[-1] = self.dialogs[-1]._replace(accepted=bool(event.get("result")))
+
+    @property
+    def dialog_open(self) -> bool:
+        """Whether one of the browser's own dialogs is open; the page answers nothing meanwhile."""
+        return bool(self.dialogs) and self.dialogs[-1].accepted is None

@@ -70,7 +70,7 @@ class PageListeners:
                 break
         return self._reacts
 
-    async def hear_click(self) -> bool:
+    async def receive_click(self) -> bool:
         """Whether a script is told of the step's click; also if that cannot be asked.
 
         Raises what the transport does.

@@ -1,26 +1,29 @@
-"""What a tab shows and reports, read beside whoever drives it.
+"""What a tab shows and reports, whoever drives it.
 
-Nothing here acts: no input, no handler that answers for the page, no dialog closed, no request
-held back. Scripts run in a world of their own, where the page cannot see them and they change
-nothing. Everything is asked of a `Transport`, so the same observer serves Assay's own browser, a
-user's Playwright page and another driver's browser over a websocket.
+Nothing here acts: no input, no dialog answered, no request held back. Scripts run in a world of
+their own, where the page cannot see them. Everything is asked of a `Transport`, so one observer
+serves Assay's own browser, a user's Playwright page and another driver's browser.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from time import monotonic
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
-from assay.browser.observe.inputs import NativeDialog, SeenInput, read_input
+from assay.browser.observe.inputs import StepInputs
 from assay.browser.observe.isolated import ActionFailed, DocumentLost, IsolatedScripts
 from assay.browser.observe.listeners import PageListeners
 from assay.browser.observe.patience import Patience
 from assay.browser.observe.picture import SCALE, WindowPicture
-from assay.browser.observe.requests import OwnRequests, RequestLog, TrafficRecord
+from assay.browser.observe.requests import (
+    OwnRequests,
+    RequestLog,
+    TrafficRecord,
+    sum_of_requests,
+)
 from assay.browser.observe.snapshot import PageSnapshot, read_snapshot, with_frame
 from assay.browser.observe.transport import Transport
 from assay.browser.outcome.blocks import BLOCK_SELECTORS
@@ -34,21 +37,13 @@ SNAPSHOT_CHARS: Final = 200_000
 ROUNDS: Final = 5
 """How often a page may begin something new while it is waited for."""
 TICK_S: Final = 0.02
-KEPT_INPUTS: Final = 20
-
-Happening: TypeAlias = Literal["downloads", "tabs"]
 
 
 class PageObserver:
-    """The observing half of a tab: requests, events, what is settled, and looks at the page."""
+    """Requests, events, the end of every wait, and snapshots of one tab."""
 
     def __init__(
-        self,
-        transport: Transport,
-        *,
-        frame_id: str,
-        patience: Patience,
-        old: PageObserver | None = None,
+        self, transport: Transport, frame_id: str, patience: Patience, old: PageObserver | None
     ) -> None:
         self._transport = transport
         self.frame_id = frame_id
@@ -57,12 +52,8 @@ class PageObserver:
         self.requests: RequestLog = RequestLog(frame_id=frame_id, patience=patience, record=record)
         self.scripts = IsolatedScripts(transport, frame_id=frame_id, timeout_s=patience.answer_s)
         self._listeners = PageListeners(transport, self.scripts)
-        self.happened: Counter[Happening] = Counter()
-        """Downloads and tabs of the current step."""
-        self.inputs: list[SeenInput] = []
-        """What the page was made to do in the current step."""
-        self.dialogs: list[NativeDialog] = []
-        """The browser's own dialogs of the current step."""
+        self.step = StepInputs()
+        """Inputs, dialogs, downloads and tabs of the current step, those of frames included."""
         self.next_ref: int = 1 if old is None else old.next_ref
         self.status: int | None = None
         """The HTTP status of the main document that is shown."""
@@ -85,8 +76,7 @@ class PageObserver:
         await transport.send("Page.enable")
         await transport.send("Network.enable")
         tree = await transport.send("Page.getFrameTree")
-        frame_id = tree["frameTree"]["frame"]["id"]
-        observer = cls(transport, frame_id=frame_id, patience=patience, old=old)
+        observer = cls(transport, tree["frameTree"]["frame"]["id"], patience, old)
         observer._listen()
         await observer.scripts.prepare()
         return observer
@@ -105,44 +95,29 @@ class PageObserver:
             "Page.frameClearedScheduledNavigation": self._on_cleared,
             "Page.frameNavigated": self._on_navigated,
             "Page.domContentEventFired": self._on_arrived,
-            "Page.windowOpen": lambda _: self._count("tabs"),
+            "Page.windowOpen": self._on_window,
             "Page.downloadWillBegin": self._on_download,
-            "Page.javascriptDialogOpening": self._on_dialog,
-            "Page.javascriptDialogClosed": self._on_dialog_closed,
+            "Page.javascriptDialogOpening": lambda event: self.step.open_dialog(event),
+            "Page.javascriptDialogClosed": lambda event: self.step.close_dialog(event),
             "Runtime.bindingCalled": self._on_binding,
         }
         for event, handler in handlers.items():
             self._transport.on(event, handler)
 
-    def _count(self, what: Happening) -> None:
-        self.happened[what] += 1
+    def _on_window(self, _: dict[str, Any]) -> None:
+        self.step.tabs += 1
 
     def _on_download(self, _: dict[str, Any]) -> None:
-        self._count("downloads")
+        self.step.downloads += 1
         self._loading = False
-
-    def _on_dialog(self, event: dict[str, Any]) -> None:
-        self.dialogs.append(NativeDialog(str(event.get("type")), str(event.get("message"))[:400]))
-        del self.dialogs[:-KEPT_INPUTS]
-
-    def _on_dialog_closed(self, event: dict[str, Any]) -> None:
-        if self.dialogs:
-            self.dialogs[-1] = self.dialogs[-1]._replace(accepted=bool(event.get("result")))
-
-    @property
-    def dialog_open(self) -> bool:
-        """Whether one of the browser's own dialogs is open; the page answers nothing meanwhile."""
-        return bool(self.dialogs) and self.dialogs[-1].accepted is None
 
     def _on_binding(self, event: dict[str, Any]) -> None:
         if not self.scripts.is_ours(str(event.get("name", ""))):
             return
         with suppress(ValueError, TypeError, KeyError):
             record = json.loads(str(event["payload"])[:4_000])
-            self.touched = True
-            self.acted_at = monotonic()
-            self.inputs.append(read_input(record))
-            del self.inputs[:-KEPT_INPUTS]
+            self.touched, self.acted_at = True, monotonic()
+            self.step.add(record)
 
     def _is_main(self, event: Mapping[str, Any]) -> bool:
         return event.get("frameId") == self.frame_id
@@ -190,12 +165,10 @@ class PageObserver:
         self._loading, self._announced_at = False, None
 
     def begin(self, step: int) -> None:
-        """Count what follows as the doing of this step."""
+        """Attribute what follows to this step."""
         self.requests.begin(step)
-        self.happened.clear()
+        self.step.begin()
         self.tab_status = None
-        self.inputs.clear()
-        self.dialogs[:] = [dialog for dialog in self.dialogs if dialog.accepted is None]
         for inner in self._inner.values():
             inner.requests.begin(step)
             inner.touched = False
@@ -210,7 +183,7 @@ class PageObserver:
         return self._loading or self._announced_at is not None
 
     def abandon(self) -> None:
-        """Wait no more for the document that was being loaded."""
+        """Stop waiting for the document that was being loaded."""
         self._loading, self._announced_at = False, None
 
     async def arm(self, aim: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -225,7 +198,7 @@ class PageObserver:
         return answer
 
     async def rest(self) -> None:
-        """Tell the scripts in the page that nobody acts."""
+        """Tell the scripts in the page that no step is under way."""
         await self._wait_for("rest")
         for inner in self._inner.values():
             await inner.rest()
@@ -247,7 +220,7 @@ class PageObserver:
             limits: dict[str, float] = patience.milliseconds()
             if effect_s is not None:
                 limits["effect"] = 1000 * effect_s
-            limits["still"] = not self.dialog_open and not await self._listeners.react()
+            limits["still"] = not self.step.dialog_open and not await self._listeners.react()
             end = await self._wait_for("quiet", limits) or {}
             busy = self.requests.waiting and monotonic() < deadline
             if not busy and not (self.loading and monotonic() < arrival):
@@ -264,18 +237,18 @@ class PageObserver:
     @property
     def _awaits_file(self) -> bool:
         """Whether a file was asked for that has not begun to come."""
-        promised = any(seen.saves and seen.kind == "click" for seen in self.inputs)
-        return promised and not self.happened["downloads"]
+        promised = any(seen.saves and seen.kind == "click" for seen in self.step.inputs)
+        return promised and not self.step.downloads
 
     async def _doubt(self) -> None:
         """Tell the scripts in the page if nothing listens where the step has clicked.
 
         Asked only where all that has changed may have done so by chance, soon after the click.
         """
-        clicked = any(seen.kind == "click" for seen in self.inputs)
+        clicked = any(seen.kind == "click" for seen in self.step.inputs)
         with suppress(*self._transport.errors, TimeoutError, DocumentLost, ActionFailed, KeyError):
-            if clicked and not self.dialog_open and not await self._listeners.hear_click():
-                await self.ask("deafen")
+            if clicked and not self.step.dialog_open and not await self._listeners.receive_click():
+                await self.ask("ignoreClick")
 
     async def _read_answers(self) -> None:
         """See in the answers to the step's own requests whether one was refused."""
@@ -297,11 +270,11 @@ class PageObserver:
     async def _wait_while(self, holds: Callable[[], object], *, until: float) -> None:
         """Wait as long as that holds, but neither behind a dialog nor for a tab that is gone."""
         with suppress(*self._transport.errors):
-            while holds() and monotonic() < until and not self.dialog_open:
+            while holds() and monotonic() < until and not self.step.dialog_open:
                 await self._transport.sleep(TICK_S)
 
     async def _wait_for(self, promise: str, argument: object = None) -> Any:
-        if self.dialog_open:
+        if self.step.dialog_open:
             return None
         # It ends early when the document does, and that is what it waits for.
         with suppress(*self._transport.errors, DocumentLost, ActionFailed):
@@ -323,7 +296,7 @@ class PageObserver:
         """The page as it is now, with the count and the first text of each of the `selectors`.
 
         `field` has the `selector` or the `ref` and the `value` of a call that filled one in. With
-        `rests`, nobody acts from then on, unless another look is needed.
+        `rests`, the step is over with this look, unless another one is needed.
         """
         options: dict[str, Any] = {
             "chars": SNAPSHOT_CHARS,
@@ -364,8 +337,7 @@ class PageObserver:
             if transport not in self._inner:
                 with suppress(*self._transport.errors, TimeoutError):
                     inner = await PageObserver.open(transport, patience=self.patience)
-                    inner.inputs, inner.dialogs = self.inputs, self.dialogs
-                    inner.happened = self.happened
+                    inner.step = self.step
                     self._inner[transport] = inner
         for gone in [transport for transport in self._inner if transport not in transports]:
             del self._inner[gone]
@@ -378,7 +350,7 @@ class PageObserver:
 
     async def watch_failures(self) -> None:
         """Where data did not come, wait whether the page asks for it again by itself."""
-        if not self.dialog_open:
+        if not self.step.dialog_open:
             until = monotonic() + self.patience.repeats_s
             await self._wait_while(self._disown_repeats, until=until)
 
@@ -402,14 +374,11 @@ class PageObserver:
         return [self.requests, *(inner.requests for inner in self._inner.values())]
 
     def _own(self, *, earlier: bool = False) -> OwnRequests:
-        own = OwnRequests()
-        for log in self._logs:
-            own = own.plus(log.own(earlier=earlier))
-        return own
+        return sum_of_requests([log.own(earlier=earlier) for log in self._logs])
 
-    async def look_at_tab(self) -> None:
+    async def read_tab_status(self) -> None:
         """Ask the tab that the step opened how its document was answered."""
-        if self.happened["tabs"]:
+        if self.step.tabs:
             with suppress(*self._transport.errors, TimeoutError):
                 self.tab_status = await self._transport.tab_status()
 
@@ -432,8 +401,7 @@ class PageObserver:
         missing: bool = False,
     ) -> StepEvents:
         """What the browser reported of the current step."""
-        own, happened = self._own(earlier=earlier), self.happened
-        document = self.requests.document
+        own, document = self._own(earlier=earlier), self.requests.document
         return StepEvents(
             status=self._status(),
             redirects=None if document is None else len(document.redirects),
@@ -443,9 +411,9 @@ class PageObserver:
             pending=own.pending + (snapshot.busy or (snapshot.waited and self.requests.polls)),
             rejected=rejected,
             kept=holds,
-            downloads=happened["downloads"],
-            tabs=happened["tabs"],
-            dialogs=sum(dialog.counts for dialog in self.dialogs),
+            downloads=self.step.downloads,
+            tabs=self.step.tabs,
+            dialogs=sum(dialog.counts for dialog in self.step.dialogs),
             copies=snapshot.copies,
             scrolled=abs(snapshot.scroll[0] - scrolled_from),
             popups=snapshot.popups,
@@ -468,19 +436,18 @@ class PageObserver:
             counts=snapshot.counts,
             network=tuple(record.requests),
             console=tuple(record.messages),
-            dialog=self.dialog_open,
+            dialog=self.step.dialog_open,
             cut=frozenset(record.cut | cut),
         )
 
     @property
     def reached_out(self) -> bool:
         """Whether the step may have changed something outside the page."""
-        if self.happened or self.loading:
-            return True
-        return any(log.reached_out for log in self._logs)
+        beyond = self.step.downloads or self.step.tabs or self.loading
+        return bool(beyond) or any(log.reached_out for log in self._logs)
 
     async def keeps_database(self, url: str) -> bool:
-        """Whether the site of the address has a database in this browser, as far as is known."""
+        """Whether the site of the address may have a database in this browser."""
         origin = "/".join(url.split("/", 3)[:3])
         with suppress(*self._transport.errors, TimeoutError, KeyError):
             question = {"securityOrigin": origin}
@@ -502,7 +469,7 @@ class PageObserver:
 
     async def picture(self, snapshot: PageSnapshot) -> WindowPicture | None:
         """A small picture of the window; `None` where none can be taken."""
-        if self.dialog_open:
+        if self.step.dialog_open:
             return None
         clip = {"x": 0, "y": 0, "width": snapshot.width, "height": snapshot.scroll[2]}
         options = {"format": "png", "clip": {**clip, "scale": SCALE}, "optimizeForSpeed": True}
@@ -512,5 +479,5 @@ class PageObserver:
         return None
 
     async def close(self) -> None:
-        """The page is as it was before anybody observed it."""
+        """Stop observing; nothing of the observer is left in the page."""
         await self._transport.close()

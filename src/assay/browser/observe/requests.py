@@ -1,23 +1,22 @@
 """The requests of one tab, step by step, as the browser's own protocol reports them.
 
-A request belongs to the step in which it was sent, however late its answer comes. What counts for
-a step are its own requests: those of scripts and of frames, not pictures and style sheets, not the
-main document, which is reported apart, not analytics, and not what the page sends by itself while
-nobody acts. Nothing is asked of the browser here; events are only read.
+A request belongs to the step in which it was sent, however late its answer comes. Its own requests
+count for a step: those of scripts and frames, without pictures, style sheets, analytics, the main
+document (reported apart) and what the page sends by itself. Events are only read here.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
 from assay.browser.observe.digest import MUTATING, is_analytics, net_line, request_line
 from assay.browser.observe.patience import Patience
-from assay.browser.outcome.risk import names_deed
+from assay.browser.outcome.risk import names_destruction
 from assay.schema.evidence import Channel, ConsoleFact, NetworkFact
 
 OWN_TYPES: Final = frozenset(("XHR", "Fetch", "Document"))
@@ -103,18 +102,11 @@ class OwnRequests(NamedTuple):
     failed_writes: int = 0
     failed_reads: int = 0
     pending: int = 0
-    refused: int | None = None
-    """The status of one that was refused to this visitor, and not to everybody."""
 
-    def plus(self, other: OwnRequests) -> OwnRequests:
-        """These and the requests of another frame."""
-        return OwnRequests(
-            self.answered + other.answered,
-            self.failed_writes + other.failed_writes,
-            self.failed_reads + other.failed_reads,
-            self.pending + other.pending,
-            self.refused or other.refused,
-        )
+
+def sum_of_requests(frames: Iterable[OwnRequests]) -> OwnRequests:
+    """The requests of several frames as those of one page."""
+    return OwnRequests(*map(sum, zip(*frames, strict=True)))
 
 
 @dataclass(slots=True)
@@ -311,7 +303,6 @@ class RequestLog:
         """
         own = self._own()
         failed = [r for r in own if r.failed]
-        refused = [r.status for r in failed if r.status in REFUSALS]
         late = [r for r in self._counted() if earlier and r.step not in (NOBODY, self._step)]
         writes = sum(r.method in MUTATING for r in failed)
         return OwnRequests(
@@ -319,15 +310,20 @@ class RequestLog:
             failed_writes=writes,
             failed_reads=len(failed) - writes,
             pending=sum(r.unanswered for r in (*own, *late)),
-            refused=refused[-1] if refused else None,
         )
+
+    @property
+    def refused(self) -> int | None:
+        """The status of the latest request of the step that was refused to this visitor alone."""
+        refused = [r.status for r in self._own() if r.failed and r.status in REFUSALS]
+        return refused[-1] if refused else None
 
     def unread(self) -> list[str]:
         """Ids of the step's own requests whose answers are JSON, and have not been read."""
-        keys = {id(request): key for key, request in self._requests.items()}
-        return [
-            keys[id(r)] for r in self._own() if r.json and r.ended and not r.read and not r.failed
-        ][-KEPT_ANSWERS:]
+        own = {id(r) for r in self._own() if r.json and r.ended and not r.read and not r.failed}
+        return [key for key, request in self._requests.items() if id(request) in own][
+            -KEPT_ANSWERS:
+        ]
 
     def take_answer(self, key: str, body: str) -> None:
         """Read in an answer whether the request was refused; the answer is not kept."""
@@ -357,7 +353,7 @@ class RequestLog:
         return any(
             r.step == self._step
             and not is_analytics(r.url)
-            and (r.main or r.method not in SAFE or names_deed(r.url))
+            and (r.main or r.method not in SAFE or names_destruction(r.url))
             for r in self._requests.values()
         )
 
@@ -385,7 +381,7 @@ class RequestLog:
         return [
             r.first_url
             for r in self._requests.values()
-            if r.step == self._step and r.first_method in SAFE and names_deed(r.first_url)
+            if r.step == self._step and r.first_method in SAFE and names_destruction(r.first_url)
         ]
 
     def disown(self, *, acted_at: float) -> None:
@@ -418,15 +414,13 @@ class RequestLog:
         return [
             r
             for r in self._requests.values()
-            if (main and r.main)
-            or (
-                r.kind in OWN_TYPES
-                and not r.main
-                and not is_analytics(r.url)
-                and not self._background[r.line]
-                and (r.line, r.stack) not in self._by_timer
-            )
+            if (r.main and main) or (not r.main and r.kind in OWN_TYPES and self._is_by_step(r))
         ]
+
+    def _is_by_step(self, r: _Request) -> bool:
+        """Whether neither analytics nor the page by itself has sent the request."""
+        by_itself = self._background[r.line] or (r.line, r.stack) in self._by_timer
+        return not is_analytics(r.url) and not by_itself
 
 
 def is_refused(body: str) -> bool:

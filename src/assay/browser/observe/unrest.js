@@ -14,7 +14,7 @@
   const now = () => performance.now();
   const state = {
     acting: true, began: now(), input: -Infinity, event: -Infinity, inputTarget: null, answered: -Infinity, told: -Infinity, shown: null, parts: new Set(), field: null,
-    invalid: new Set(), copies: 0, changes: new Map(), added: new Set(), emptied: new Set(), blanked: new Set(), pressed: [], deaf: false, scrollKey: -Infinity, scrolled: -Infinity, scrollEnd: -Infinity, waited: false, quietSince: now(), stirred: false, begun: false, near: false, inTask: false, phase: 0,
+    invalid: new Set(), copies: 0, changes: new Map(), added: new Set(), emptied: new Set(), blanked: new Set(), pressed: [], ignored: false, scrollKey: -Infinity, scrolled: -Infinity, scrollEnd: -Infinity, waited: false, quietSince: now(), stirred: false, begun: false, near: false, inTask: false, phase: 0,
     altered: true, // whether anything may have changed since the last look
   };
   const acting = () => state.acting && (state.begun || now() - state.began < NEW_MS);
@@ -34,7 +34,7 @@
     state.parts.clear();
     for (const change of since) {
       if (mayAnswer(change.last)) state.parts.add(change.task);
-      if (!state.deaf && showsAnswer(change.last)) change.caused = change.sure = change.answers = true;
+      if (!state.ignored && showsAnswer(change.last)) change.caused = change.sure = change.answers = true;
     }
   };
   new PerformanceObserver((list) => {
@@ -284,8 +284,8 @@
   };
   const onChange = (element, removed) => {
     const t = now();
-    const synchronous = !state.deaf && (state.near || state.inTask);
-    const answers = !state.deaf && showsAnswer(t), task = taskAt(t);
+    const synchronous = !state.ignored && (state.near || state.inTask);
+    const answers = !state.ignored && showsAnswer(t), task = taskAt(t);
     if (!synchronous && !entryOf(element)) {
       if (answers) state.shown ??= t;
       if (mayAnswer(t)) state.parts.add(task);
@@ -618,7 +618,7 @@
       state.blanked.clear();
       state.pressed = [];
       state.parts.clear();
-      state.deaf = false;
+      state.ignored = false;
       state.invalid.clear();
       state.copies = 0;
       state.input = now();
@@ -689,8 +689,8 @@
       return false;
     },
     // Nothing listens where the click fell, so that whatever has changed was not its doing.
-    deafen: () => {
-      state.deaf = true;
+    ignoreClick: () => {
+      state.ignored = true;
       for (const [element, change] of state.changes) {
         change.synchronous = change.caused = change.sure = false;
         const entry = restless.get(place(element));

@@ -172,7 +172,7 @@ def find_block(
         before="" if before is None or blocked else before.wall,
         fresh=fresh,
         asks_for_login=bool(words) and asks_for_login(words),
-        refused=requests.own().refused,
+        refused=requests.refused,
     )
     if block is not None or notice is None or notice.block is None:
         return block

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, Literal, TypeAlias
 
-from assay.browser.words.error_texts import error_patterns
 from assay.schema.outcome import ErrorCode
+from assay.text.word_tables import read_rows
 
 LINE_LIMIT: Final = 400
 """Characters of an error message that are looked at."""
@@ -63,3 +65,53 @@ def _first_line(message: str) -> str:
     lines = (line.strip() for line in message[: 4 * LINE_LIMIT].splitlines())
     # Some tools put a Markdown heading over the message.
     return next((line[:LINE_LIMIT] for line in lines if line and not line.startswith("#")), "")
+
+
+BrowserTool: TypeAlias = Literal[
+    "playwright",
+    "playwright-mcp",
+    "chrome-devtools-mcp",
+    "browser-use",
+    "selenium",
+    "puppeteer",
+    "bidi",
+    "cdp",
+    "assay",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorRow:
+    """The beginnings of messages that mean the same."""
+
+    code: ErrorCode
+    tools: tuple[BrowserTool, ...]
+    beginnings: tuple[str, ...]
+    """Regular expressions, with placeholders."""
+
+
+_PLACEHOLDERS: Final = {"{mark}": r"[\"'`]?", "{value}": r"[^\n]{1,120}?"}
+"""A quotation mark, and a value in a message: a number, a selector, an address."""
+
+
+@cache
+def error_rows() -> tuple[ErrorRow, ...]:
+    """The rows of `errors.toml`; the first that fits the beginning of a message counts.
+
+    `tools/error_texts.py` collects the messages from the tools' own sources. Patterns are bounded,
+    because a message may be hostile.
+    """
+    return read_rows(ErrorRow, "assay.browser.words", "errors.toml")
+
+
+@cache
+def error_patterns() -> tuple[tuple[ErrorCode, re.Pattern[str]], ...]:
+    """The code of each row, and the pattern of its beginnings."""
+    return tuple((row.code, _pattern(row)) for row in error_rows())
+
+
+def _pattern(row: ErrorRow) -> re.Pattern[str]:
+    text = "|".join(row.beginnings)
+    for name, expression in _PLACEHOLDERS.items():
+        text = text.replace(name, expression)
+    return re.compile(text, re.IGNORECASE)

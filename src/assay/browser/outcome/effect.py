@@ -60,7 +60,7 @@ class AimedStep:
     @property
     def target(self) -> SeenInput | None:
         """What the step was aimed at: what the page received, or what the arguments name."""
-        pressed = [seen for seen in self.observer.inputs if seen.kind in PRESSES]
+        pressed = [seen for seen in self.observer.step.inputs if seen.kind in PRESSES]
         if self.tool == "fill" and self.named is not None:
             return self.named
         return pressed[0] if pressed else self.named
@@ -81,7 +81,7 @@ class AimedStep:
 
     def effect(self, *, moved: bool) -> Effect:
         """What such a step does; `moved` says whether the page was scrolled."""
-        inputs = self.observer.inputs
+        inputs = self.observer.step.inputs
         if self.tool == "press" and not inputs and moved:
             return Effect.READ if self._key in SCROLL_KEYS else Effect.BROWSER
         effect = effect_of(self.tool)
@@ -92,7 +92,7 @@ class AimedStep:
             effect = Effect.DESTRUCTIVE
         for seen in pressed:
             effect = max(effect, _effect_of_input(seen))
-        return _after_dialogs(effect, self.observer.dialogs)
+        return _after_dialogs(effect, self.observer.step.dialogs)
 
     def effect_on(self, after: PageSnapshot, *, moved: bool, database: bool) -> Effect:
         """What it did, in the light of what it has sent and of what the page shows afterwards.
@@ -108,7 +108,7 @@ class AimedStep:
             return Effect.BROWSER if self._stays_here(after, database=database) else effect
         if effect == Effect.READ or self.tool not in (*PRESSES, *DRAGS):
             return effect
-        typed = next((seen for seen in self.observer.inputs if seen.kind == "enter"), None)
+        typed = next((seen for seen in self.observer.step.inputs if seen.kind == "enter"), None)
         aimed = typed or self.target
         return effect_seen(
             effect,
@@ -146,11 +146,11 @@ class AimedStep:
         Of a button that shows no effect at all nobody knows what it has done.
         """
         observer, before = self.observer, self.before
-        if before is None or observer.reached_out or observer.dialogs:
+        if before is None or observer.reached_out or observer.step.dialogs:
             return False
         if database or after.stored or after.busy or after.waited:
             return False
-        pressed = any(seen.kind in (*PRESSES, "drop") for seen in observer.inputs)
+        pressed = any(seen.kind in (*PRESSES, "drop") for seen in observer.step.inputs)
         return pressed and after.steady != before.steady
 
 

@@ -13,16 +13,9 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Final
 
-from assay.browser.words.consequences import (
-    asks_for_consent,
-    is_for_answer,
-    moves_money,
-    was_done,
-    was_sent,
-    will_bind,
-)
 from assay.browser.words.languages import LanguageWords, languages, names_any, plain, shared
 from assay.schema.outcome import Effect
+from assay.text.word_tables import phrase_pattern
 
 READS: Final = frozenset(("noop", "scroll", "fetch_json", "wait", "hover", "none"))
 """Actions that only look, and a text that was no action at all."""
@@ -39,6 +32,12 @@ SIGNS: Final = {"🗑": "trash", "\N{CREDIT CARD}": "pay", "\N{BANKNOTE WITH DOL
 """Pictures among letters that stand for a risky word."""
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_MONEY: Final = re.compile(
+    r"(?:[€$£¥₹₽₩₺]|(?<!\w)(?:eur|usd|gbp|chf|jpy|cny|inr|pln|sek|nok|dkk|czk|try|rub|krw|zł|kr|"
+    r"euro|euros|dollars?|pounds?|francs?))\s?\d|\d[\d.,'\s]{0,14}(?:[€$£¥₹₽₩₺円元원]|(?:eur|usd|gbp|chf|jpy"
+    r"|cny|inr|pln|sek|nok|dkk|czk|try|rub|krw|zł|kr|tl|руб|euro|euros|dollars?|pounds?|francs?)"
+    r"(?!\w))"
+)
 _CAMEL: Final = re.compile(r"([a-z])([A-Z])")
 _THINGS_TOO: Final = frozenset(
     ("trash", "void", "drop", "ban", "kick", "forever", "permanent", "sil", "raus")
@@ -137,7 +136,7 @@ def is_bin(name: str) -> bool:
     return names_any(text, shared().bins)
 
 
-def names_deed(url: str) -> bool:
+def names_destruction(url: str) -> bool:
     """Whether an address says that what asks for it destroys something."""
     return _address_destroys("GET", url)
 
@@ -155,11 +154,10 @@ def is_question(name: str) -> bool:
 
 def _address_destroys(method: str, url: str) -> bool:
     path = url[:2_000].partition("?")[0].split("//", 1)[-1].partition("/")[2]
-    words = _WORD.findall(plain(_CAMEL.sub(r"\1 \2", path)))
-    text = f" {' '.join(words)} "
+    text = _spaced(_CAMEL.sub(r"\1 \2", path))
     if _names_a_list_or_view(text):
         return False
-    return method == "DELETE" or not _path_verbs().isdisjoint(words)
+    return method == "DELETE" or not _path_verbs().isdisjoint(text.split())
 
 
 def _takes_off_a_list(name: str, near: str) -> bool:
@@ -269,7 +267,7 @@ def _commits(name: str) -> bool:
 
 
 def _names_no_way_back(around: str) -> bool:
-    text = f" {' '.join(_WORD.findall(plain(around)))} "
+    text = _spaced(around)
     return any(
         _has(language, text, phrase) for language in languages() for phrase in language.binds
     )
@@ -302,6 +300,11 @@ def _ends(language: LanguageWords, text: str, phrases: tuple[str, ...]) -> bool:
     return any(text.endswith(f"{space}{phrase} ") for phrase in phrases)
 
 
+def _spaced(text: str) -> str:
+    """The plain words of a text, with a space around each."""
+    return f" {' '.join(_WORD.findall(plain(text)))} "
+
+
 def _words(name: str) -> tuple[str, ...]:
     for sign, word in SIGNS.items():
         name = name.replace(sign, f" {word} ")
@@ -330,3 +333,45 @@ def _path_verbs() -> frozenset[str]:
         if " " not in phrase and phrase.isascii()
     )
     return frozenset(single) - _THINGS_TOO
+
+
+def will_bind(text: str) -> bool:
+    """Whether a text says that something is lost or paid, or that there is no way back."""
+    return _names("will", _spaced(text))
+
+
+def was_done(text: str) -> bool:
+    """Whether a text says that something is gone, that money has moved or that all can read it."""
+    return _names("done", _spaced(text))
+
+
+def was_sent(text: str) -> bool:
+    """Whether a text says that a message has been sent."""
+    return _names("sent", _spaced(text))
+
+
+def is_for_answer(name: str) -> bool:
+    """Whether a field of this name takes a message to somebody."""
+    return _names("answers", _spaced(name))
+
+
+def moves_money(text: str) -> bool:
+    """Whether a text has the sum of a payment or a transfer in it."""
+    return _MONEY.search(plain(text)) is not None and _names("amounts", _spaced(text))
+
+
+def asks_for_consent(text: str) -> bool:
+    """Whether a text asks for a consent to cookies and the like."""
+    return names_any(_spaced(text), shared().consents)
+
+
+def _names(kind: str, text: str) -> bool:
+    return any(_phrases(language, kind).search(text) for language in languages())
+
+
+@cache
+def _phrases(language: LanguageWords, kind: str) -> re.Pattern[str]:
+    listed: tuple[str, ...] = getattr(language, kind)
+    if not language.spaced:
+        return re.compile("|".join(map(re.escape, listed)))
+    return re.compile("|".join(f"{phrase_pattern(phrase)}(?= )" for phrase in listed))

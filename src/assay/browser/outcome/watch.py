@@ -1,4 +1,4 @@
-"""The steps of one tab as observations that can be scored: begin, somebody acts, end.
+"""The steps of one tab as observations that can be scored: begin, the driver acts, end.
 
     watch = await PageWatch.open(transport)
     scoring.record("", watch.first)
@@ -6,10 +6,9 @@
     ...                                        the driver acts
     scoring.record("click", await watch.end(), arguments={"selector": "#save"})
 
-Over a raw websocket beside another driver, write a `Transport` (its docstring says how) and use it
-in the same way; `begin` may be left until the driver is known to act, and `end` called when it
-reports that it is done. What was clicked is read from the input events that the page received, so
-the arguments may be empty. Assay's own environment goes the same way.
+Over a raw websocket, write a `Transport` (its docstring says how). `begin` may wait until the
+driver is known to act, and `end` until it reports that it has. What was clicked is read from the
+input events that the page received, so the arguments may be empty.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from time import monotonic
 from typing import Any, Final, Self
 
@@ -26,13 +24,13 @@ from assay.browser.observe.inputs import SeenInput, read_input
 from assay.browser.observe.isolated import ActionFailed, DocumentLost
 from assay.browser.observe.observer import TICK_S, PageObserver
 from assay.browser.observe.patience import Patience
-from assay.browser.observe.picture import Box, WindowPicture, changed_tiles, tiles_of
 from assay.browser.observe.snapshot import PageSnapshot
 from assay.browser.observe.transport import Transport
 from assay.browser.outcome.blocks import find_block
 from assay.browser.outcome.classify import classify_error
 from assay.browser.outcome.effect import AimedStep
 from assay.browser.outcome.notices import Notice, find_notice
+from assay.browser.outcome.pictures import StepPictures
 from assay.browser.outcome.retries import OfferedRetries, came_back
 from assay.schema.blocking import BlockCode
 from assay.schema.evidence import PageEvidence, StepEvents
@@ -40,7 +38,6 @@ from assay.schema.observation import Observation
 from assay.schema.outcome import Effect, ErrorCode, Gate, ToolOutcome
 
 ANSWER_S: Final = Patience().answer_s
-"""How long a page may take to answer a question about itself."""
 GatePolicy = Callable[[SeenInput | None], Gate]
 """Says whether a risky step on this target has its confirmation."""
 
@@ -66,9 +63,9 @@ class PageWatch:
             ActionFailed,
         )
         self._selectors = tuple(selectors)[:50]
-        self._pictures = pictures
         self._every_text = every_text
         self._alone = alone
+        self._pictures = StepPictures(observer, transport, wanted=pictures, alone=alone)
         self.first = Observation("")
         """The page as it was when it was first observed."""
         self.snapshot: PageSnapshot | None = None
@@ -89,9 +86,6 @@ class PageWatch:
         """The digests of the page as the step began."""
         self._blocked = False
         self._retries = OfferedRetries()
-        self._picture: WindowPicture | None = None
-        self._tiles: str | None = None
-        self._boxes: tuple[Box, ...] = ()
 
     @classmethod
     async def open(
@@ -105,8 +99,8 @@ class PageWatch:
         """A watch over the tab, from now on; over an empty one, with the record of the `old` one.
 
         Options: `selectors` are what an outcome contract reads; without `pictures`, a change that
-        only the eye can see, as on a canvas, is not seen; with `every_text`, each text has a
-        number; `alone` says that nobody but the caller acts in the tab, which begins empty.
+        only a picture shows, as on a canvas, is missed; with `every_text`, each text has a number;
+        `alone` says that only the caller acts in the tab, which begins empty.
         """
         past = None if old is None else old.observer
         observer = await PageObserver.open(transport, patience=patience or Patience(), old=past)
@@ -119,10 +113,11 @@ class PageWatch:
         snapshot = await watch._look()
         await watch._quietly(observer.rest())
         outcome = None
-        if snapshot is not None and watch._pictures:
-            await watch._take_picture(snapshot)
+        if snapshot is not None and watch._pictures.wanted:
+            await watch._pictures.take(snapshot)
+            watch._attach_tiles()
             outcome = ToolOutcome("open", effect=Effect.READ, gate="not_required", ok=True)
-            outcome = outcome._replace(info=watch._picture_digest())
+            outcome = outcome._replace(info=watch._pictures.digest)
         watch.first = watch._observation(snapshot, outcome)
         return watch
 
@@ -156,8 +151,9 @@ class PageWatch:
             before = await self._look({"begins": True})
             self._attach_tiles()
         changed = before is not None and self._latest != latest
-        if changed and before is not None and self._is_drawn(before):
-            await self._take_picture(before)
+        if changed and before is not None and self._pictures.tell_more(before):
+            await self._pictures.take(before)
+            self._attach_tiles()
         self._before, self._start = before, self._latest
         return self._observation(before, None) if changed else None
 
@@ -186,7 +182,7 @@ class PageWatch:
         if snapshot is not None and snapshot.waited and not snapshot.busy:
             await self._quietly(observer.watch_polls())
         await self._quietly(observer.watch_failures())
-        await self._quietly(observer.look_at_tab())
+        await self._quietly(observer.read_tab_status())
         if snapshot is None or not snapshot.rested:
             await self._quietly(observer.rest())
         code: ErrorCode | None = None if error is None else classify_error(str(error))
@@ -201,7 +197,7 @@ class PageWatch:
             outcome = outcome._replace(block=self._block(snapshot, code, notice))
             pictured = await self._compare_pictures(snapshot)
             if code is None:
-                info = self._picture_digest() if pictured else self._info(moved=moved)
+                info = self._pictures.digest if pictured else self._info(moved=moved)
                 info = info_digest(payload) if payload else info
                 outcome = outcome._replace(info=info)
             refused = observer.kinds_written(failed=True)
@@ -217,7 +213,7 @@ class PageWatch:
         return self._outcome(code, gate, self._step.effect(moved=False))
 
     async def stand_by(self) -> None:
-        """Wait for a step that nobody will announce; `seen` says that it begins."""
+        """Wait for a step that is not announced; `seen` says that it begins."""
         self.name("", {})
         self._target = self._ref = self._requested = None
         self.steps += 1
@@ -228,7 +224,7 @@ class PageWatch:
         await self._quietly(self.observer.rest())
 
     def seen(self) -> None:
-        """The step that was waited for begins: what the page sends from now on is its doing."""
+        """The step that was waited for begins: what the page sends from now on belongs to it."""
         self.observer.requests.begin(self.steps)
 
     def name(self, tool: str, arguments: Mapping[str, Any]) -> None:
@@ -236,7 +232,7 @@ class PageWatch:
         self._tool, self._arguments = tool, dict(arguments)
 
     async def close(self) -> None:
-        """The tab is observed no more, and nothing is left in it."""
+        """Stop observing the tab; nothing is left in it."""
         await self._quietly(self.observer.close())
 
     @property
@@ -259,7 +255,7 @@ class PageWatch:
         return (0, "") if self._last is None else (self._last.scroll[0], self._last.scrolls)
 
     async def _look_until_sure(self) -> PageSnapshot | None:
-        """The page, once what changes in it is known to be the step's doing or not."""
+        """The page, once it is known which changes the step has caused."""
         answered = not self.observer.requests.waiting
         snapshot = await self._look(self._field(), rests=answered)
         for _ in range(2):
@@ -281,14 +277,11 @@ class PageWatch:
         self.snapshot = self._latest = self.trouble = None
         for _ in range(3):
             await self._quietly(self._wait_for_dialog())
-            if self.observer.dialog_open:
+            if self.observer.step.dialog_open:
                 break
             try:
                 self.snapshot = self._last = await self.observer.look(
-                    every_text=self._every_text,
-                    selectors=self._selectors,
-                    field=field,
-                    rests=rests,
+                    every_text=self._every_text, selectors=self._selectors, field=field, rests=rests
                 )
             except DocumentLost:
                 await self._quietly(self.observer.arrive())
@@ -303,7 +296,7 @@ class PageWatch:
     async def _wait_for_dialog(self) -> None:
         """Wait for a dialog to be answered, where the caller answers every one of them."""
         until = monotonic() + self.observer.patience.answer_s
-        while self._alone and self.observer.dialog_open and monotonic() < until:
+        while self._alone and self.observer.step.dialog_open and monotonic() < until:
             await self._transport.sleep(TICK_S)
 
     async def _quietly(self, work: Any) -> Any:
@@ -352,7 +345,7 @@ class PageWatch:
         return find_notice(
             snapshot,
             self._before,
-            self.observer.dialogs,
+            self.observer.step.dialogs,
             fresh=self.observer.requests.document is not None,
             own=self._step.fills,
             settled=not (snapshot.busy or self.observer.requests.unanswered),
@@ -433,65 +426,19 @@ class PageWatch:
             info = info_digest(f"{info} at place {position // 50}x {inner}")
         return info
 
-    def _is_drawn(self, snapshot: PageSnapshot) -> bool:
-        """Whether a picture may tell more; of a tab that is ours alone, where something is drawn.
-
-        Of others it is not known what is done to them between the steps.
-        """
-        return self._pictures and (snapshot.pictures or not self._alone)
-
-    async def _take_picture(self, snapshot: PageSnapshot | None) -> None:
-        self._picture = None if snapshot is None else await self.observer.picture(snapshot)
-        self._tiles = tiles_of(self._picture)
-        self._attach_tiles()
-
     async def _compare_pictures(self, snapshot: PageSnapshot) -> bool:
-        """Note how the picture has changed; whether it is the only thing that has."""
-        before, old = self._picture, self._tiles
-        alone = self._start is not None and _looks_alike(self._start, self._latest)
-        if not self._is_drawn(snapshot) and not (alone and before is not None):
-            self._picture = self._tiles = None
-            return False
-        after = self._picture = await self.observer.picture(snapshot)
-        target = self._step.target
-        drawn = target is not None and target.drawn
-        masks = self._masks(snapshot, target)
-        if after is None or before is None or old is None or before.place != after.place:
-            self._tiles = tiles_of(after)
-            if before is None:
-                self._attach_tiles()
-            return False
-        if before.data == after.data or (alone and snapshot.popups and not drawn):
-            self._tiles = old
-        elif not alone:
-            self._tiles = tiles_of(after)
-        else:
-            inside = (target.box,) if target is not None and drawn and target.box else ()
-            compare = partial(
-                changed_tiles, old, before, after, masks=masks, regions=(*snapshot.drawn, *inside)
-            )
-            self._tiles = compare(moving=None)
-            if self._tiles not in (None, old):
-                await self._quietly(self._transport.sleep(self.observer.patience.picture_s))
-                self._tiles = compare(moving=await self.observer.picture(snapshot))
-        self._attach_tiles()
-        return alone and self._tiles is not None and self._tiles != old
-
-    def _masks(self, snapshot: PageSnapshot, target: SeenInput | None) -> tuple[Box, ...]:
-        """Where a change of the picture says nothing: the pointer, the caret, what is restless."""
-        boxes = () if target is None or target.drawn or target.box is None else (target.box,)
-        moves = () if self._before is None else self._before.restless
-        focus = () if snapshot.focus is None else (snapshot.focus,)
-        masks = (*boxes, *self._boxes, *focus, *snapshot.restless, *moves)
-        self._boxes = boxes
-        return masks
+        """Attach the tiles to the digests; whether the picture is all that has changed."""
+        alike = self._start is not None and _looks_alike(self._start, self._latest)
+        changed = await self._pictures.compare(
+            snapshot, self._before, self._step.target, alike=alike
+        )
+        if self._pictures.comparable:
+            self._attach_tiles()
+        return changed
 
     def _attach_tiles(self) -> None:
-        if self._latest is not None and self._tiles is not None:
-            self._latest = replace(self._latest, tiles=self._tiles)
-
-    def _picture_digest(self) -> str | None:
-        return None if self._tiles is None else info_digest(f"picture {self._tiles}")
+        if self._latest is not None and self._pictures.tiles is not None:
+            self._latest = replace(self._latest, tiles=self._pictures.tiles)
 
     def _observation(
         self, snapshot: PageSnapshot | None, outcome: ToolOutcome | None, **rest: Any

@@ -21,8 +21,12 @@ from assay.browser.research.actions import (
     call_of,
     read_reply,
 )
-from assay.browser.research.options import ResearchOptions
-from assay.browser.research.prompt import messages_for_model, system_prompt, turn_prompt
+from assay.browser.research.prompt import (
+    ResearchOptions,
+    messages_for_model,
+    system_prompt,
+    turn_prompt,
+)
 from assay.schema.action import ActionCall
 from assay.schema.observation import Observation
 from assay.schema.task import Task

@@ -1,21 +1,23 @@
 """Step rewards for browser agents: what one observed step is worth.
 
 `RecoveryRewardScorer` classifies and scores steps for ranking and telemetry; `Shaping` is the part
-that may be added up in training; contracts say what success is; `advice` ranks recoveries. Every
-function is pure: no model, clock, random number, file or network.
+that may be added up in training; contracts say what success is; `recovery_ranking` ranks
+recoveries. Every function is pure: no model, clock, random number, file or network.
 """
 
-from assay.browser.steps.contract_text import (
-    contract_from_json,
-    contract_from_toml,
-    parse_contract,
-)
+from assay.browser.steps.contract_text import contract_from_json, contract_from_toml, parse_contract
 from assay.browser.steps.contracts import Contract, ContractProgress, evaluate, follow
-from assay.browser.steps.history import StepHistory, history_from_json, history_to_json, observe
+from assay.browser.steps.history import (
+    AgentStatus,
+    StepHistory,
+    history_from_json,
+    history_to_json,
+    observe,
+    status,
+)
 from assay.browser.steps.inputs import ContractStatus, RecentSteps, StepInput
 from assay.browser.steps.recovery import RecoveryRewardScorer
 from assay.browser.steps.shaping import Shaping, StepCost, step_cost
-from assay.browser.steps.status import AgentStatus, status
 from assay.schema.blocking import BlockCode
 from assay.schema.evidence import StepEvents
 from assay.schema.outcome import Effect, ErrorCode, ToolOutcome

@@ -300,3 +300,60 @@ def _read_pending(fields: list[Any]) -> PendingFailure:
         raise ValueError(f"no error code {error!r:.50}")
     hash_ = None if refs is None else int(refs)
     return PendingFailure(error, int(goal), Effect(effect), hash_, bool(refreshed), int(age))
+
+
+State: TypeAlias = Literal["running", "stuck", "blocked", "recovered", "done"]
+
+REPEATS: Final = 3
+"""The same call in the same state among the latest ones, this often."""
+BARREN: Final = 8
+"""Steps in a row that led to nothing new."""
+
+
+class AgentStatus(NamedTuple):
+    """Where an agent stands after its latest step, and since when."""
+
+    state: State
+    since: int
+    """The step, counted from 1, at which this began; 0 before the first one."""
+    because: str
+    cycle: int | None = None
+    """After how many steps a stuck agent is back at the same call; `None` without a cycle."""
+
+
+def status(history: StepHistory) -> AgentStatus:
+    """Where the agent of this history stands, by its latest fifteen steps.
+
+    It is stuck when it makes the same call in the same state for the third time among them, or
+    when eight steps in a row led to nothing that was not known.
+    """
+    if history.phase == "done":
+        return AgentStatus("done", history.since, "the outcome contract passed")
+    if history.phase == "blocked":
+        return AgentStatus("blocked", history.since, "something stands in the agent's way")
+    stuck = _loop(history) or _standstill(history)
+    if stuck is not None:
+        return stuck
+    if history.phase == "recovered":
+        return AgentStatus("recovered", history.since, "what had failed before was achieved")
+    return AgentStatus("running", history.since, "the latest steps led to something new")
+
+
+def _loop(history: StepHistory) -> AgentStatus | None:
+    latest = history.latest
+    if not latest or latest[-1].fresh:
+        return None
+    places = [at for at, step in enumerate(latest) if step.call == latest[-1].call]
+    if len(places) < REPEATS:
+        return None
+    since = history.steps - len(latest) + places[0] + 1
+    because = f"the same call was made {len(places)} times in the same state"
+    return AgentStatus("stuck", since, because, places[-1] - places[-2])
+
+
+def _standstill(history: StepHistory) -> AgentStatus | None:
+    barren = barren_steps(history.latest)
+    if barren < BARREN:
+        return None
+    because = f"the latest {barren} steps led to nothing new"
+    return AgentStatus("stuck", history.steps - barren + 1, because)

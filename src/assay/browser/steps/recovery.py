@@ -36,7 +36,6 @@ scores higher. Nothing is read but the arguments: no text, clock, random number 
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import Final, NamedTuple
 
 from assay.browser.steps.history import Phase, StepHistory, enter_phase, observe
@@ -48,12 +47,10 @@ from assay.browser.steps.inputs import (
     contract_change,
     failure_code,
 )
-from assay.schema.evidence import PageEvidence, StepEvents
+from assay.browser.steps.page_delta import ADDRESS, NETWORK, PICTURE, PageDelta, page_delta
+from assay.schema.evidence import StepEvents
 from assay.schema.outcome import Effect, ErrorCode, ToolOutcome
 from assay.schema.step_score import MOST, SENTENCES, Classification, Reason, StepScore
-
-SHOT_DISTANCE: Final = 6
-"""Bits in which two screenshot hashes may differ and still count as the same picture."""
 
 _CHANNELS: Final = (
     (1, 250, Reason("url_changed")),
@@ -63,7 +60,6 @@ _CHANNELS: Final = (
     (16, 50, Reason("refs_changed")),
     (32, 50, Reason("shot_changed")),
 )
-_digests: Final = attrgetter("url", "dom", "text", "net", "refs")
 _PAGE_GAIN: Final = tuple(
     sum(gain for bit, gain, _ in _CHANNELS if mask & bit) for mask in range(64)
 )
@@ -77,11 +73,6 @@ _EVENTS: Final = (
     ("closed", 100, Reason("popup_closed")),
     ("dialogs", 50, Reason("dialog_opened")),
 )
-_ADDRESS: Final = 1
-_NETWORK: Final = 8
-_PICTURE: Final = 32
-_STATE: Final = 1 | 2 | 4
-"""The channels that make up a state of the page."""
 _FRESH_REFS: Final = 200
 _NEW_INFO: Final = 50
 _MOST_GAIN: Final = 700
@@ -135,7 +126,7 @@ class RecoveryRewardScorer:
     __slots__ = ()
 
     id: Final = "recovery@4"
-    """Recorded beside every score; the number rises whenever a score can change."""
+    """Recorded with every score; the number rises whenever a score can change."""
 
     def score(self, step: StepInput) -> StepScore:
         """The worth of one step, with the history as summed up in `step.recent`."""
@@ -212,63 +203,9 @@ def _score_contract_failure(
     )
 
 
-class _Delta(NamedTuple):
-    """How the page after a step compares with the page before it."""
-
-    changed: int
-    """Bits of the channels that differ."""
-    compared: int
-    """How many channels could be compared, a read's result among them."""
-    new_info: bool
-    fresh: bool
-    """Whether the step led to something that the history does not know."""
-
-
-def _delta(step: StepInput, recent: RecentSteps | None) -> _Delta:
-    compared, changed = _compare(step.before, step.after)
-    new_info = False
-    fresh = changed & _STATE > 0 and (recent is None or recent.revisits <= 0)
-    if recent is not None and recent.seen_info is not None:
-        new_info = not recent.seen_info
-        if step.outcome.effect == Effect.READ:
-            compared += 1
-            fresh = fresh or new_info
-    return _Delta(changed, compared, new_info, fresh)
-
-
-def _compare(a: PageEvidence | None, b: PageEvidence | None) -> tuple[int, int]:
-    """How many channels both have, and the bits of those among them that differ."""
-    if a is None or b is None or a.schema != b.schema:
-        return 0, 0
-    compared = changed = 0
-    bit = 1
-    for x, y in zip(_digests(a), _digests(b), strict=True):
-        if x is not None and y is not None:
-            compared += 1
-            if x != y:
-                changed |= bit
-        bit += bit
-    if a.shot is not None and b.shot is not None:
-        compared += 1
-        if (a.shot ^ b.shot).bit_count() > SHOT_DISTANCE:
-            changed |= bit
-    elif a.tiles is not None and b.tiles is not None:
-        compared += 1
-        if a.tiles != b.tiles and _tiles_differ(a.tiles, b.tiles):
-            changed |= bit
-    return compared, changed
-
-
-def _tiles_differ(a: str, b: str) -> bool:
-    """Whether a tile that does not change by itself is another one."""
-    if len(a) != len(b):
-        return True
-    return any(x != y and x != "." and y != "." for x, y in zip(a, b, strict=True))
-
-
 def _score_evidence(step: StepInput, recent: RecentSteps | None) -> StepScore:
     earlier = _NOTHING_RECENT if recent is None else recent
-    delta = _delta(step, recent)
+    delta = page_delta(step, recent)
     reasons: list[Reason] = []
     subgoal_gain, subgoal_loss = contract_change(step.contract)
     gains = _gains(step, earlier, delta, subgoal_gain, reasons)
@@ -316,7 +253,7 @@ class _Gains(NamedTuple):
     page: int
     """For the page that it led to."""
     other: int
-    """For what it took from the page or set off beside it."""
+    """For what it took from the page, and for dialogs, tabs and downloads."""
 
     @property
     def total(self) -> int:
@@ -326,7 +263,7 @@ class _Gains(NamedTuple):
 def _gains(
     step: StepInput,
     recent: RecentSteps,
-    delta: _Delta,
+    delta: PageDelta,
     subgoal_gain: int,
     reasons: list[Reason],
 ) -> _Gains:
@@ -334,7 +271,7 @@ def _gains(
     page = gains = 0
     if changed:
         # A picture that was shown before is nothing new to see.
-        page = 0 if changed == _PICTURE and recent.seen_info else _PAGE_GAIN[changed]
+        page = 0 if changed == PICTURE and recent.seen_info else _PAGE_GAIN[changed]
         reasons += _PAGE_REASONS[changed]
     if step.events is not None:
         gains = _event_gains(step.events, outcome.effect, reasons)
@@ -375,14 +312,14 @@ def _waits(events: StepEvents | None) -> bool:
     return events is not None and events.pending is not None and events.pending > 0
 
 
-def _only_looks_different(delta: _Delta, gains: _Gains) -> bool:
-    return not gains.other and not delta.changed & (_ADDRESS | _NETWORK)
+def _only_looks_different(delta: PageDelta, gains: _Gains) -> bool:
+    return not gains.other and not delta.changed & (ADDRESS | NETWORK)
 
 
 def _after_costs(
     gains: _Gains,
     subgoal_loss: int,
-    delta: _Delta,
+    delta: PageDelta,
     recent: RecentSteps,
     progress: Progress,
     reasons: list[Reason],
@@ -418,7 +355,7 @@ def _after_costs(
 
 
 def _is_recovery(
-    outcome: ToolOutcome, recent: RecentSteps, subgoal_gain: int, gains: int, delta: _Delta
+    outcome: ToolOutcome, recent: RecentSteps, subgoal_gain: int, gains: int, delta: PageDelta
 ) -> bool:
     """Whether the effect that failed before is there now; reading the page is not enough."""
     if outcome.ok is not True:
@@ -426,7 +363,7 @@ def _is_recovery(
     return subgoal_gain > 0 or (recent.same_target and (gains > 0 or delta.compared == 0))
 
 
-def _finds_way(step: StepInput, recent: RecentSteps, delta: _Delta, milli: int) -> bool:
+def _finds_way(step: StepInput, recent: RecentSteps, delta: PageDelta, milli: int) -> bool:
     """Whether a step leads somewhere new after a block, a lost page, or steps that led nowhere.
 
     From a page that did not load, the first way back to where the agent came from counts as well.
@@ -435,7 +372,7 @@ def _finds_way(step: StepInput, recent: RecentSteps, delta: _Delta, milli: int) 
         return False
     if _waits(step.events):
         return False
-    lost = recent.pending in _LOST and delta.changed & _ADDRESS > 0
+    lost = recent.pending in _LOST and delta.changed & ADDRESS > 0
     if lost and recent.revisits == 1 and recent.same_call <= 0 and milli >= 0:
         return True
     if milli <= 0 or not delta.fresh:
@@ -444,7 +381,7 @@ def _finds_way(step: StepInput, recent: RecentSteps, delta: _Delta, milli: int) 
 
 
 def _is_evidenced(
-    outcome: ToolOutcome, recent: RecentSteps, subgoal_gain: int, delta: _Delta
+    outcome: ToolOutcome, recent: RecentSteps, subgoal_gain: int, delta: PageDelta
 ) -> bool:
     """Whether a gain was observed; the result of an action is no evidence unless it has items."""
     if delta.changed or subgoal_gain or recent.fresh_refs:
@@ -475,7 +412,7 @@ def _add_contract_reason(
         reasons.append(_REASONS["contract_stale"])
 
 
-def _confidence(step: StepInput, recent: RecentSteps | None, delta: _Delta) -> int:
+def _confidence(step: StepInput, recent: RecentSteps | None, delta: PageDelta) -> int:
     """More kinds of evidence, and evidence that agrees, make it higher; nothing else does.
 
     The bonus for agreement is smaller than the share of one channel, so that leaving a channel out

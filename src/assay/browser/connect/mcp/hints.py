@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from assay.browser.connect.mcp.calls import READS, BrowserCall
 from assay.browser.steps import AgentStatus
-from assay.browser.steps.advice import (
+from assay.browser.steps.recovery_ranking import (
     WATCHED_STEPS,
     FailureKey,
     RankedCandidate,

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
-from assay.browser.connect.mcp.tools import text_result
+from assay.browser.connect.mcp.results import text_result
 from assay.errors import BadParameter, cause_of
 from assay.isolation.processes import kill_family
 

@@ -20,18 +20,16 @@ from assay.browser.connect.mcp.calls import VERBS, BrowserCall, browser_call, wa
 from assay.browser.connect.mcp.hints import SessionHints
 from assay.browser.connect.mcp.proxy import load
 from assay.browser.connect.mcp.results import (
+    HINT_TOOL,
+    MOST_STEPS,
+    STEPS_TOOL,
     ResultPage,
+    ScoredStep,
     SnapshotNode,
     read_page,
     result_info,
     result_text,
     section,
-)
-from assay.browser.connect.mcp.tools import (
-    HINT_TOOL,
-    MOST_STEPS,
-    STEPS_TOOL,
-    ScoredStep,
     steps_report,
     text_result,
 )
@@ -39,7 +37,7 @@ from assay.browser.observe.digest import text_digest
 from assay.browser.outcome.blocks import detect_block
 from assay.browser.outcome.classify import classify_error, classify_mcp_result
 from assay.browser.step_records import LoggedSteps, StepLog
-from assay.browser.steps.advice import RecoveryPatterns
+from assay.browser.steps.recovery_ranking import RecoveryPatterns
 from assay.browser.steps.redaction import redact
 from assay.ledger.steps import StepsWriter
 from assay.schema.blocking import BlockCode

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.browser.steps import Effect, RecentSteps, RecoveryRewardScorer, StepInput, ToolOutcome
-from assay.browser.steps.advice import (
+from assay.browser.steps.recovery_ranking import (
     MOST_PATTERNS,
     ActionCounts,
     FailureKey,

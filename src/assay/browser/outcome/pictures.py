@@ -1,0 +1,97 @@
+"""Small pictures of a window, step by step: whether only the picture has changed."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+
+from assay.browser.observe.digest import info_digest
+from assay.browser.observe.inputs import SeenInput
+from assay.browser.observe.isolated import ActionFailed, DocumentLost
+from assay.browser.observe.observer import PageObserver
+from assay.browser.observe.picture import Box, WindowPicture, changed_tiles, tiles_of
+from assay.browser.observe.snapshot import PageSnapshot
+from assay.browser.observe.transport import Transport
+
+
+class StepPictures:
+    """The latest picture of a tab, and its tiles; `wanted` is the caller's option."""
+
+    def __init__(
+        self, observer: PageObserver, transport: Transport, *, wanted: bool, alone: bool
+    ) -> None:
+        self.wanted = wanted
+        self.tiles: str | None = None
+        self.comparable = False
+        """Whether the latest tiles belong to the digests of the page."""
+        self._observer = observer
+        self._transport = transport
+        self._alone = alone
+        self._latest: WindowPicture | None = None
+        self._boxes: tuple[Box, ...] = ()
+
+    @property
+    def digest(self) -> str | None:
+        return None if self.tiles is None else info_digest(f"picture {self.tiles}")
+
+    def tell_more(self, snapshot: PageSnapshot) -> bool:
+        """Whether a picture may show more than the text.
+
+        In a tab that only the caller drives, this needs something drawn. Other tabs may be
+        changed between the steps.
+        """
+        return self.wanted and (snapshot.pictures or not self._alone)
+
+    async def take(self, snapshot: PageSnapshot) -> None:
+        """Take a picture that the next one is compared with."""
+        self._latest = await self._observer.picture(snapshot)
+        self.tiles = tiles_of(self._latest)
+
+    async def compare(
+        self,
+        snapshot: PageSnapshot,
+        earlier: PageSnapshot | None,
+        target: SeenInput | None,
+        *,
+        alike: bool,
+    ) -> bool:
+        """Whether the picture has changed and nothing else; `alike` says that of the digests."""
+        before, old = self._latest, self.tiles
+        self.comparable = False
+        if not self.tell_more(snapshot) and not (alike and before is not None):
+            self._latest = self.tiles = None
+            return False
+        after = self._latest = await self._observer.picture(snapshot)
+        drawn = target is not None and target.drawn
+        masks = self._masks(snapshot, earlier, target)
+        if after is None or before is None or old is None or before.place != after.place:
+            self.tiles = tiles_of(after)
+            self.comparable = before is None
+            return False
+        if before.data == after.data or (alike and snapshot.popups and not drawn):
+            self.tiles = old
+        elif not alike:
+            self.tiles = tiles_of(after)
+        else:
+            inside = (target.box,) if target is not None and drawn and target.box else ()
+            compare = partial(
+                changed_tiles, old, before, after, masks=masks, regions=(*snapshot.drawn, *inside)
+            )
+            self.tiles = compare(moving=None)
+            if self.tiles not in (None, old):
+                with suppress(*self._transport.errors, TimeoutError, ActionFailed, DocumentLost):
+                    await self._transport.sleep(self._observer.patience.picture_s)
+                self.tiles = compare(moving=await self._observer.picture(snapshot))
+        self.comparable = True
+        return alike and self.tiles is not None and self.tiles != old
+
+    def _masks(
+        self, snapshot: PageSnapshot, earlier: PageSnapshot | None, target: SeenInput | None
+    ) -> tuple[Box, ...]:
+        """Where a change of the picture says nothing: the pointer, the caret, what is restless."""
+        boxes = () if target is None or target.drawn or target.box is None else (target.box,)
+        moves = () if earlier is None else earlier.restless
+        focus = () if snapshot.focus is None else (snapshot.focus,)
+        masks = (*boxes, *self._boxes, *focus, *snapshot.restless, *moves)
+        self._boxes = boxes
+        return masks
