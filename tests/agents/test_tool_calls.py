@@ -325,7 +325,8 @@ def test_text_worlds_are_played_by_native_calls(
 
 
 def test_the_browsers_tools_are_its_actions() -> None:
-    assert {t.name: tuple(t.parameters["properties"]) for t in BROWSER_ACTIONS} == PARAMETERS
+    assert PARAMETERS["fill"] == ("ref", "text")
+    assert {t.name: tuple(t.parameters["required"]) for t in BROWSER_ACTIONS} == PARAMETERS
     for tool in BROWSER_ACTIONS:
         arguments = dict.fromkeys(tool.parameters["properties"], 'a "b"\n\\c')
         call = parse_action(tool.write(arguments))
@@ -380,7 +381,9 @@ def test_the_research_agent_calls_its_actions_natively(kind: str, stream: bool) 
 def test_the_research_agent_refuses_calls_with_their_reasons_and_waits() -> None:
     bad = Turn("", (Call("goto", '{"url": "http://zillow.com/"}'), Call("fly")))
     with serving_turns(bad, Turn("ACTION: back"), Turn("", (Call("fly"),))) as server:
-        actions = browse(server, "openai", *[page()] * 6, bad_replies=2)
+        actions = browse(
+            server, "openai", *[page()] * 6, bad_replies=2, blocked_domains="zillow.com"
+        )
     assert [action.text for action in actions[:2]] == ["noop()", "back()"], "text is read too"
     results = results_sent("openai", server.requests[1])
     assert "zillow.com does not work here" in results["call_1_0"]

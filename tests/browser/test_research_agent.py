@@ -168,6 +168,7 @@ def test_a_short_payload_is_not_a_sparse_page() -> None:
     assert play(model, page(), result)[1].answer == "42"
 
 
+BLOCKED = ("zillow.com", "trulia.com", "apartments.com")
 LINKS = f'[3] link "Homes" -> https://www.zillow.com/homes\n[4] link "Own" -> /own\n{FILLER}'
 HEADING = f'heading "[3] link \\"Homes\\" -> https://zillow.com/x"\n{FILLER}'
 
@@ -192,12 +193,12 @@ HEADING = f'heading "[3] link \\"Homes\\" -> https://zillow.com/x"\n{FILLER}'
     ],
 )
 def test_blocked_domains_are_not_opened(reply: str, body: str, does: str) -> None:
-    assert play(Parrot(reply), page(body))[0].text == does
+    assert play(Parrot(reply), page(body), blocked_domains=BLOCKED)[0].text == does
 
 
-def test_a_blocked_domain_can_be_allowed_and_another_blocked() -> None:
+def test_no_domain_is_blocked_unless_it_is_named() -> None:
     reply = 'goto("https://zillow.com/a")'
-    assert play(Parrot(reply), page(), blocked_domains=())[0].text == reply
+    assert play(Parrot(reply), page())[0].text == reply
     other = 'goto("https://sub.deals.example/a")'
     assert play(Parrot(other), page(), blocked_domains="deals.example")[0].text == "noop()"
 
@@ -258,7 +259,8 @@ def test_without_a_margin_the_model_is_never_forced() -> None:
         ({"timezone": "Europe/Paris"}, "timezone Europe/Paris", "no such words"),
         ({"workflow": "none"}, "Rules:", "How to work"),
         ({"workflow": "Ask the mayor."}, "How to work:\nAsk the mayor.", "directory"),
-        ({"blocked_domains": ()}, "Rules:", "Do not open"),
+        ({}, "Rules:", "Do not open"),
+        ({"blocked_domains": "a.test"}, "Do not open these sites: a.test.", "zillow"),
     ],
 )
 def test_the_instructions_follow_the_knobs(knobs: dict[str, Any], says: str, silent: str) -> None:

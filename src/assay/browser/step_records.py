@@ -55,29 +55,22 @@ ARGUMENTS_BYTES: Final = 600
 CODE_CHARS: Final = 64
 """A longer digest or name, or one beyond ASCII, is recorded as its hash: only equality counts."""
 
+_NUMBER: Final = (int, NoneType)
+_TEXT: Final = (str, NoneType)
 _OUTCOME_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
-    "tool": (str,),
-    "call": (str, NoneType),
-    "target": (str, NoneType),
-    "gate": (str,),
+    **dict.fromkeys(("tool", "gate"), (str,)),
+    **dict.fromkeys(("call", "target", "error", "block", "info"), _TEXT),
     "ok": (bool, NoneType),
-    "error": (str, NoneType),
-    "block": (str, NoneType),
-    "items": (int, NoneType),
-    "info": (str, NoneType),
+    "items": _NUMBER,
 }
 _CONTRACT_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
-    "verdict": (str, NoneType),
-    "satisfied": (int,),
-    "total": (int,),
-    "prev_satisfied": (int, NoneType),
-    "critical": (bool,),
-    "fresh": (bool,),
+    **dict.fromkeys(("satisfied", "total"), (int,)),
+    **dict.fromkeys(("critical", "fresh"), (bool,)),
+    "verdict": _TEXT,
+    "prev_satisfied": _NUMBER,
     "id": (str,),
 }
-_EVENT_KINDS: Final[Mapping[str, tuple[type, ...]]] = dict.fromkeys(
-    StepEvents._fields, (int, NoneType)
-)
+_EVENT_KINDS: Final[Mapping[str, tuple[type, ...]]] = dict.fromkeys(StepEvents._fields, _NUMBER)
 
 
 class StepLog:
@@ -252,20 +245,16 @@ def rescore(
         written = step.scores[0] if step.scores else {}
         score: StepScore | None = None
         if step.outcome is not None:
+            contract, events = written.get("contract"), written.get("events")
             step_input = StepInput(
                 outcome_from_record(step.outcome),
                 before,
                 after,
                 _progress_from_record(written),
                 _read_optional(
-                    ContractStatus,
-                    written.get("contract"),
-                    _CONTRACT_KINDS,
-                    "the state of a contract",
+                    ContractStatus, contract, _CONTRACT_KINDS, "the state of a contract"
                 ),
-                events=_read_optional(
-                    StepEvents, written.get("events"), _EVENT_KINDS, "the events of a step"
-                ),
+                events=_read_optional(StepEvents, events, _EVENT_KINDS, "the events of a step"),
             )
             history, score = scorer.advance(history, step_input)
         before = after

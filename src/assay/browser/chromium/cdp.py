@@ -1,7 +1,7 @@
 """Chrome's DevTools protocol over a websocket: a connection to a browser, a session for each page.
 
-Beside another program that drives the same browser: nothing is sent here that a caller did not ask
-for, and the browser goes on as before when the connection is closed.
+Only what a caller asks for is sent, so another program may drive the same browser, and the browser
+goes on as before when the connection is closed.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ MESSAGE_BYTES: Final = 64 * 1024 * 1024
 """The longest message that is read; a screenshot of a large window takes a few of them."""
 OPEN_S: Final = 10.0
 REPLY_S: Final = 30.0
+"""How long a browser may take to answer; a caller with less time has a limit of its own."""
 PICTURE_S: Final = 3.0
 """How long a picture may take: none ever comes of a tab that no window shows."""
-"""How long a browser may take to answer; a caller with less time has a limit of its own."""
 
 
 class ProtocolError(Exception):
@@ -221,7 +221,7 @@ async def connect_to_browser(address: str) -> ProtocolConnection:
         from websockets.asyncio.client import connect
         from websockets.exceptions import WebSocketException
     except ImportError as error:
-        raise MissingExtra.of("a browser beside another program", "websockets") from error
+        raise MissingExtra.of("following a browser", "websockets") from error
     try:
         socket = await connect(
             await _websocket_address(address),

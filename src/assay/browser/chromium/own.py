@@ -25,19 +25,14 @@ LOOK_S: Final = 0.02
 """How often a Chromium that starts is asked for its address."""
 OWN_FLAGS: Final = (
     *FLAGS,
-    "--remote-debugging-port=0",
-    "--disable-back-forward-cache",
-    "--disable-background-timer-throttling",
-    "--disable-backgrounding-occluded-windows",
-    "--disable-dev-shm-usage",
-    "--disable-popup-blocking",
-    "--disable-renderer-backgrounding",
-    "--disable-search-engine-choice-screen",
-    "--force-color-profile=srgb",
-    "--no-default-browser-check",
-    "--no-service-autorun",
-    "--password-store=basic",
-    "--window-size=1280,720",
+    *(
+        "--remote-debugging-port=0 --disable-back-forward-cache "
+        "--disable-background-timer-throttling --disable-backgrounding-occluded-windows "
+        "--disable-dev-shm-usage --disable-popup-blocking --disable-renderer-backgrounding "
+        "--disable-search-engine-choice-screen --force-color-profile=srgb "
+        "--no-default-browser-check --no-service-autorun --password-store=basic "
+        "--window-size=1280,720"
+    ).split(),
 )
 
 

@@ -28,26 +28,16 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-FLAGS: Final = (
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-extensions",
-    "--mute-audio",
-    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+FLAGS: Final = tuple(
+    "--disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --disable-extensions --mute-audio "
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp".split()
 )
-"""Nothing that talks to anyone but the pages the agent opens."""
+"""Chromium talks to nothing but the pages that the agent opens."""
 
 SYSTEM_NAMES: Final = (
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-    "microsoft-edge",
-)
+    "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge",
+)  # fmt: skip
 
 INSTALL: Final = (
     "no Chromium was found; install one with `python -m playwright install chromium` or your "
@@ -85,7 +75,7 @@ def playwright_error() -> type[Exception]:
 
 
 class LocalServer(Protocol):
-    """What the pages of a browser need beside it, on its event loop."""
+    """A server that the pages of a browser need, on its event loop."""
 
     port: int
 

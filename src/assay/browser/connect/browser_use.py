@@ -108,10 +108,10 @@ async def run_watched(
     watch: BrowserWatch | None = None
     if browser is None:
         await agent.browser_session.start()
-        watch = watch_browser(agent.browser_session.cdp_url, contract=contract, steps=steps)
-    target: Reporting | None = watch if browser is None else browser
-    assert target is not None
-    reporter = StepReporter(target)
+        browser = watch = watch_browser(
+            agent.browser_session.cdp_url, contract=contract, steps=steps
+        )
+    reporter = StepReporter(browser)
     before, hook = agent.register_new_step_callback, options.pop("on_step_end", None)
 
     async def on_new_step(*values: Any) -> None:

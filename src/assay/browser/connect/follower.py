@@ -1,9 +1,8 @@
 """A browser that another program drives, followed step by step, over all its tabs.
 
 A step is what the driver reports (`begin`, `end`), or else what is seen: input that the page
-received, or an address that was opened. Actions that follow each other within `BURST_S` are one
-step, because the page between them was never still. What leaves no trace in the page, such as
-reading it, is seen only where it is reported.
+received, or an address that was opened. Actions within `BURST_S` of each other are one step. What
+leaves no trace in the page, such as reading it, is seen only where it is reported.
 """
 
 from __future__ import annotations
@@ -66,23 +65,24 @@ class SeenStep(NamedTuple):
     arguments: Mapping[str, Any]
 
 
+_PARTS: Final = frozenset((("fill", "fill"), ("click", "press"), ("fill", "click")))
+"""Two calls on one element of which the second is part of the first: a box that is ticked reports
+its new value before the click."""
+
+
 def merged(calls: Sequence[SeenCall]) -> tuple[SeenCall, ...]:
-    """The actions without those that are parts of others: a key of a word, the click on its field.
+    """The actions without parts of others: a key of a word, the click on its field.
 
     A click that sends a form is one action, and not a click and a submission.
     """
     out: list[SeenCall] = []
     for call in calls:
-        last = out[-1] if out else None
-        if last is not None and last.target == call.target:
-            if call.tool == last.tool == "fill" or (last.tool, call.tool) == ("click", "press"):
-                continue
-            if (last.tool, call.tool) == ("click", "fill"):
-                out[-1] = call
-                continue
-            if (last.tool, call.tool) == ("fill", "click"):
-                continue  # a box that is ticked reports its new value first
-        out.append(call)
+        same = bool(out) and out[-1].target == call.target
+        pair = (out[-1].tool, call.tool) if same else None
+        if pair == ("click", "fill"):
+            out[-1] = call
+        elif pair not in _PARTS:
+            out.append(call)
     return tuple(out[-CALLS:])
 
 
@@ -118,8 +118,8 @@ class BrowserFollower:
     ) -> None:
         """`on_step` is called with each step, reported or seen.
 
-        `on_change` is called before it with the page that the step began on, where that is another
-        than the one that was seen last: it has changed by itself, or is of another tab.
+        `on_change` is called before it with the page that the step began on, if that is another
+        one than was seen last.
         """
         self._patience = patience
         self._connection = connection

@@ -3,8 +3,8 @@
     before, after = {"url": url, "text": text}, {"url": url, "text": later}
     score = observe(before, after, "tap", target="Save")
 
-For an agent that Assay cannot watch by itself: another kind of browser, a desktop, a phone. What
-you do not say is missing evidence, which lowers the confidence and counts for nothing.
+For an agent that Assay cannot watch: another kind of browser, a desktop, a phone. What you leave
+out is missing evidence, which lowers the confidence and counts for nothing.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ class ObservedSteps(LoggedSteps):
     ) -> StepScore:
         """The score of one step, in the light of those before it.
 
-        `error` is what the tool raised or said. `effect` is the worst that the call can do; without
-        it, it is read off the arguments `role` and `name` (or `target`) of a click. `gate` says
-        whether somebody confirmed it, `events` what the browser reported.
+        `error` is what the tool raised or returned. `effect` is the worst that the call can do;
+        without it, it follows from the arguments `role` and `name` (or `target`) of a click.
+        `gate` says whether a person confirmed it, `events` what the browser reported.
         Raises `BadParameter` for a look that cannot be read.
         """
         first, last = _observation(before), _observation(after)

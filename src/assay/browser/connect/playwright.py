@@ -14,8 +14,9 @@ from time import monotonic
 from typing import Any, Protocol, Self, overload
 
 from assay.browser.chromium.shared import playwright_error
+from assay.browser.observe.patience import Patience
 from assay.browser.observe.transport import BlockingTransport, PlaywrightTransport, run_at_once
-from assay.browser.outcome.watch import ANSWER_S, PageWatch
+from assay.browser.outcome.watch import PageWatch
 from assay.browser.step_records import LoggedSteps, StepLog, logged_faults
 from assay.browser.steps import Contract
 from assay.schema.outcome import Gate
@@ -152,11 +153,11 @@ def watch(
     if inspect.iscoroutinefunction(page.title):
         return _open_async(page, contract, steps)
     session = page.context.new_cdp_session(page)
-    transport = BlockingTransport(session, page, timeout_s=ANSWER_S)
+    transport = BlockingTransport(session, page, timeout_s=Patience().answer_s)
     return Watch(run_at_once(PageWatch.open(transport)), contract, steps)
 
 
 async def _open_async(page: Any, contract: Contract | None, steps: str | Path | None) -> AsyncWatch:
     session = await page.context.new_cdp_session(page)
-    transport = PlaywrightTransport(session, page, timeout_s=ANSWER_S)
+    transport = PlaywrightTransport(session, page, timeout_s=Patience().answer_s)
     return AsyncWatch(await PageWatch.open(transport), contract, steps)

@@ -12,18 +12,6 @@ from typing import Final
 from assay.schema.action import ActionCall, ActionDialect, BadAction, parse_call
 from assay.schema.tools import ActionTool, text_tool
 
-PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
-    "click": ("ref",),
-    "fill": ("ref", "text"),
-    "select": ("ref", "option"),
-    "scroll": ("direction",),
-    "press": ("key",),
-    "goto": ("url",),
-    "back": (),
-    "search": ("words",),
-    "fetch_json": ("url",),
-    "noop": (),
-}
 USAGE: Final = (
     'one call such as click("12"), fill("5", "words"), select("7", "option"), scroll("down"), '
     'press("Enter"), goto("http://…"), back(), search("words"), fetch_json("http://…"), noop()'
@@ -43,7 +31,10 @@ BROWSER_ACTIONS: Final[tuple[ActionTool, ...]] = (
     ),
     text_tool("noop", "Wait a moment.", {}),
 )
-"""The actions as a model's native calls take them; the parameters are those of `PARAMETERS`."""
+"""The actions as a model's native calls take them."""
+PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
+    tool.name: tuple(tool.parameters["properties"]) for tool in BROWSER_ACTIONS
+}
 ACTION_CHARS: Final = 20_000
 STRICT: Final = ActionDialect(
     re.compile(r"[\w.-]+"), trailing_comma=False, json_only=False, max_arguments=ACTION_CHARS

@@ -85,8 +85,8 @@ class _Episode:
 class DrivenBrowserEnvironment(BrowserEnvironment):
     """A browser that the agent drives by itself, while every step of it is watched.
 
-    Takes the options of the environment `browser`; `screenshots` and `shot_hash` are not taken
-    here, because a picture would be one of the page while the agent works on it.
+    It has the options of the environment `browser` without `screenshots` and `shot_hash`: a picture
+    would show the page while the agent works on it.
     """
 
     def __post_init__(self) -> None:

@@ -173,7 +173,7 @@ class BrowserEnvironment:
             self._dead = f"the start page {start[:200]!r} did not load: {observation.text[:300]}"
             raise DeadResource(self._dead)
         outcome = observation.outcome
-        # The agent is told what stands in its way; no step of its own has come to it.
+        # The agent reads what blocks it; none of its own steps was blocked.
         return replace(observation, outcome=outcome and outcome._replace(block=None))
 
     async def _policy(self, task: Task, start: str) -> AddressPolicy:
@@ -268,12 +268,7 @@ class BrowserEnvironment:
         return "satisfied" if confirmed else "missing"
 
     async def _end(
-        self,
-        problem: str,
-        message: str = "",
-        *,
-        payload: str | None = None,
-        box: Box | None = None,
+        self, problem: str, message: str = "", *, payload: str | None = None, box: Box | None = None
     ) -> Observation:
         """What there is to see now, and what became of the step."""
         page, watch = self._tab(), self._tab().watch
@@ -382,9 +377,8 @@ class BrowserEnvironment:
         """The address and the number of steps; the digests of pages are on the steps."""
         self._require_episode()
         assert self._task is not None
-        return WorldEvidence(
-            self.name, self._task.id, progress={"steps": self._steps, "url": self._url}
-        )
+        progress = {"steps": self._steps, "url": self._url}
+        return WorldEvidence(self.name, self._task.id, progress=progress)
 
     def forget(self) -> None:
         self._task = None

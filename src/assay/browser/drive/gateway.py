@@ -1,10 +1,10 @@
 """The one way out of an agent's browser: a proxy that reaches only what the benchmark allows.
 
-A browser knows many spellings of an address, follows redirects and opens sockets for scripts; a
-name can resolve to this machine, and to another one a moment later. So whatever the browser wants
-comes here as a host and a port; the host is resolved once, and only an address that was looked at
-is connected to. Addresses of this machine, of private networks and of links are refused, unless the
-benchmark's own pages are there, or it allows them.
+A browser knows many spellings of an address, follows redirects and opens sockets for scripts, and
+a name can resolve to another machine a moment later. So the browser sends a host and a port here;
+the host is resolved once, and only an address that passed the policy is connected to. Addresses of
+this machine, of private networks and of links are refused, unless the benchmark's own pages are
+there, or it allows them.
 """
 
 from __future__ import annotations
@@ -34,11 +34,8 @@ _NAT64: Final = ip_network("64:ff9b::/96")
 _LOCAL: Final = (ip_network("64:ff9b:1::/48"), ip_network("fec0::/10"))
 """Of one network, which not every Python knows: its own NAT64, and the old site-local addresses."""
 _OWN_HEADERS: Final = (
-    b"proxy-connection:",
-    b"proxy-authorization:",
-    b"connection:",
-    b"keep-alive:",
-)
+    b"proxy-connection:", b"proxy-authorization:", b"connection:", b"keep-alive:"
+)  # fmt: skip
 
 
 class AddressRefused(Exception):
@@ -47,7 +44,7 @@ class AddressRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AddressPolicy:
-    """Which addresses beside those of the public internet may be reached."""
+    """Which addresses are reached besides those of the public internet."""
 
     allowed: frozenset[str] = frozenset()
     """`host`, `host:port`, an address, a network such as `10.0.0.0/8`, or `*`; in lower case."""
@@ -217,12 +214,9 @@ async def _forward(
 
 def _own(headers: bytes) -> bytes:
     """The headers of one request or answer on a connection that ends with it."""
-    lines = [
-        line
-        for line in headers.split(b"\r\n")
-        if line and not line.lower().startswith(_OWN_HEADERS)
-    ]
-    return b"\r\n".join([*lines, b"Connection: close", b"", b""])
+    lines = (line for line in headers.split(b"\r\n") if line)
+    kept = [line for line in lines if not line.lower().startswith(_OWN_HEADERS)]
+    return b"\r\n".join([*kept, b"Connection: close", b"", b""])
 
 
 @asynccontextmanager
@@ -240,7 +234,7 @@ async def _connection(
     try:
         permitted = await policy.resolve(host, port)
     except OSError:
-        # A lab whose machines have no names of the outside: its proxy has.
+        # A lab whose machines do not resolve public names: its proxy does.
         if not proxy:
             raise
         permitted = []
@@ -263,14 +257,11 @@ def _credentials(proxy: SplitResult) -> bytes:
 
 
 async def _relay(
-    reader: asyncio.StreamReader,
-    writer: asyncio.StreamWriter,
-    upstream: asyncio.StreamReader,
-    out: asyncio.StreamWriter,
-    *,
-    answer: bool = False,
-) -> None:
-    """Pass on what comes, both ways, until the server has said all; `answer`: it speaks HTTP."""
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter,
+    upstream: asyncio.StreamReader, out: asyncio.StreamWriter,
+    *, answer: bool = False,
+) -> None:  # fmt: skip
+    """Copy both ways until the server ends; with `answer`, the server speaks HTTP."""
     sending = asyncio.create_task(_copy(reader, out))
     try:
         if answer:

@@ -1,9 +1,10 @@
 """One tab that an agent drives: it carries out calls and takes snapshots of the page.
 
 Elements are found by their numbers in the last snapshot, by scripts that the page's own cannot
-reach; a number is never used twice in an episode. Clicks and keys are real input events. Dialogs
-are dismissed, new windows and downloads refused; the next snapshot has a note of each. Everything
-has a deadline: a page that hangs, loops or crashes costs the agent a step and disturbs nobody else.
+Elements are found by their numbers in the last snapshot, by scripts that the page cannot reach; a
+number is never used twice in an episode. Clicks and keys are real input events. Dialogs are
+dismissed, new windows and downloads refused, with a note in the next snapshot. Everything has a
+deadline: a page that hangs or crashes costs the agent a step.
 """
 
 from __future__ import annotations

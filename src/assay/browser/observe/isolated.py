@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from contextlib import suppress
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -102,8 +103,14 @@ class IsolatedScripts:
     async def adopt(self, hosts: int) -> int:
         """How many of the elements that a look named have a closed root, which is read from now on.
 
-        Raises what the transport does.
+        A page that does not answer has none.
         """
+        adopted = 0
+        with suppress(*self._transport.errors, TimeoutError, KeyError):
+            adopted = await self._adopt(hosts)
+        return adopted
+
+    async def _adopt(self, hosts: int) -> int:
         ours, adopted = f"globalThis[{json.dumps(self._key)}]", 0
         for n in range(hosts):
             element = await self._run(f"{ours}.host({n})", self._context or 0, value=False)

@@ -18,12 +18,7 @@ from assay.browser.observe.isolated import ActionFailed, DocumentLost, IsolatedS
 from assay.browser.observe.listeners import PageListeners
 from assay.browser.observe.patience import Patience
 from assay.browser.observe.picture import SCALE, WindowPicture
-from assay.browser.observe.requests import (
-    OwnRequests,
-    RequestLog,
-    TrafficRecord,
-    sum_of_requests,
-)
+from assay.browser.observe.requests import OwnRequests, RequestLog, sum_requests
 from assay.browser.observe.snapshot import PageSnapshot, read_snapshot, with_frame
 from assay.browser.observe.transport import Transport
 from assay.browser.outcome.blocks import BLOCK_SELECTORS
@@ -48,7 +43,7 @@ class PageObserver:
         self._transport = transport
         self.frame_id = frame_id
         self.patience = patience
-        record: TrafficRecord | None = None if old is None else old.requests.record
+        record = None if old is None else old.requests.record
         self.requests: RequestLog = RequestLog(frame_id=frame_id, patience=patience, record=record)
         self.scripts = IsolatedScripts(transport, frame_id=frame_id, timeout_s=patience.answer_s)
         self._listeners = PageListeners(transport, self.scripts)
@@ -87,14 +82,14 @@ class PageObserver:
             "Network.requestWillBeSent": self._on_sent,
             "Network.responseReceived": self._on_response,
             "Network.dataReceived": requests.on_data,
-            "Network.loadingFinished": requests.on_finished,
+            "Network.loadingFinished": requests.on_ended,
             "Network.loadingFailed": self._on_failed,
             "Network.webSocketFrameSent": requests.on_frame,
             "Page.frameRequestedNavigation": self._on_announced,
             "Page.frameScheduledNavigation": self._on_announced,
             "Page.frameClearedScheduledNavigation": self._on_cleared,
             "Page.frameNavigated": self._on_navigated,
-            "Page.domContentEventFired": self._on_arrived,
+            "Page.domContentEventFired": lambda _: self.abandon(),
             "Page.windowOpen": self._on_window,
             "Page.downloadWillBegin": self._on_download,
             "Page.javascriptDialogOpening": lambda event: self.step.open_dialog(event),
@@ -137,7 +132,7 @@ class PageObserver:
 
     def _on_failed(self, event: dict[str, Any]) -> None:
         main = self.requests.is_main(event)
-        self.requests.on_failed(event)
+        self.requests.on_ended(event)
         # A request that failed shows the browser's own page; one that was given up shows nothing.
         if main and event.get("canceled"):
             self._loading = False
@@ -154,15 +149,11 @@ class PageObserver:
             self._announced_at = None
 
     def _on_navigated(self, event: dict[str, Any]) -> None:
-        frame = event["frame"]
-        if frame["id"] == self.frame_id:
+        if event["frame"]["id"] == self.frame_id:
             self.scripts.forget()
             self._listeners.forget()
-            if str(frame.get("url", "")).startswith("about:"):
+            if str(event["frame"].get("url", "")).startswith("about:"):
                 self.status = None
-
-    def _on_arrived(self, _: dict[str, Any]) -> None:
-        self._loading, self._announced_at = False, None
 
     def begin(self, step: int) -> None:
         """Attribute what follows to this step."""
@@ -176,9 +167,7 @@ class PageObserver:
     @property
     def loading(self) -> bool:
         """Whether another document is on its way."""
-        if self._announced_at is not None and monotonic() > (
-            self._announced_at + self.patience.begins_s
-        ):
+        if self._announced_at and monotonic() > self._announced_at + self.patience.begins_s:
             self._announced_at = None
         return self._loading or self._announced_at is not None
 
@@ -189,8 +178,8 @@ class PageObserver:
     async def arm(self, aim: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Tell the scripts in the page that a call begins, on the element that `aim` names.
 
-        Returns the `target` as the page describes it, and whether the page was `altered` since the
-        last look; nothing where the page does not answer.
+        The `target` as the page describes it, and whether the page was `altered` since the last
+        look; empty where the page does not answer.
         """
         answer: dict[str, Any] = await self._wait_for("begin", dict(aim or {})) or {}
         for inner in self._inner.values():
@@ -204,10 +193,9 @@ class PageObserver:
             await inner.rest()
 
     async def settle(self, *, effect_s: float | None = None) -> None:
-        """Wait until the page has done what the call set off, by its state and not by a clock.
+        """Wait until documents have come, requests of the step are answered, and changes have ended.
 
-        Documents arrive, the step's own requests are answered or a limit has passed, and nothing
-        but what moves by itself has changed for a while.
+        Each wait has a limit. What moves by itself is not waited for.
         """
         patience = self.patience
         deadline = monotonic() + patience.requests_s
@@ -241,10 +229,7 @@ class PageObserver:
         return promised and not self.step.downloads
 
     async def _doubt(self) -> None:
-        """Tell the scripts in the page if nothing listens where the step has clicked.
-
-        Asked only where all that has changed may have done so by chance, soon after the click.
-        """
+        """Where all changes may be chance: tell the scripts if nothing listens to the step's click."""
         clicked = any(seen.kind == "click" for seen in self.step.inputs)
         with suppress(*self._transport.errors, TimeoutError, DocumentLost, ActionFailed, KeyError):
             if clicked and not self.step.dialog_open and not await self._listeners.receive_click():
@@ -309,7 +294,7 @@ class PageObserver:
             "rests": rests,
         }
         snapshot = await self._read(options)
-        if snapshot.hosts and await self._adopt(snapshot.hosts):
+        if snapshot.hosts and await self.scripts.adopt(snapshot.hosts):
             snapshot = await self._read(options)
         for frame in await self._frames():
             with suppress(*self._transport.errors, TimeoutError, DocumentLost, ActionFailed):
@@ -323,12 +308,6 @@ class PageObserver:
         snapshot = read_snapshot(await self.ask("look", options))
         self.next_ref = snapshot.next_ref
         return snapshot
-
-    async def _adopt(self, hosts: int) -> bool:
-        """Whether the page has closed roots that will be read from now on."""
-        with suppress(*self._transport.errors, TimeoutError, KeyError):
-            return await self.scripts.adopt(hosts) > 0
-        return False
 
     async def _frames(self) -> list[PageObserver]:
         """Observers of the frames of other sites, made when such a frame is first seen."""
@@ -358,7 +337,7 @@ class PageObserver:
         """Leave out what timers of the page ask for again; whether data is still missing."""
         if self._lacks_data:
             acted_at = max(part.acted_at for part in (self, *self._inner.values()))
-            for log in self._logs:
+            for log in self.logs:
                 log.disown(acted_at=acted_at)
         return self._lacks_data
 
@@ -369,25 +348,18 @@ class PageObserver:
         return lost and self.requests.document is None
 
     @property
-    def _logs(self) -> list[RequestLog]:
+    def logs(self) -> list[RequestLog]:
         """The requests of the page, and of the frames that have a process of their own."""
         return [self.requests, *(inner.requests for inner in self._inner.values())]
 
     def _own(self, *, earlier: bool = False) -> OwnRequests:
-        return sum_of_requests([log.own(earlier=earlier) for log in self._logs])
+        return sum_requests([log.own(earlier=earlier) for log in self.logs])
 
     async def read_tab_status(self) -> None:
         """Ask the tab that the step opened how its document was answered."""
         if self.step.tabs:
             with suppress(*self._transport.errors, TimeoutError):
                 self.tab_status = await self._transport.tab_status()
-
-    def _status(self) -> int | None:
-        """Of the main document, or of a document in a new tab that did not come."""
-        document = self.requests.document
-        if document is not None:
-            return document.status
-        return self.tab_status if self.tab_status and self.tab_status >= 400 else None
 
     def events(
         self,
@@ -402,8 +374,9 @@ class PageObserver:
     ) -> StepEvents:
         """What the browser reported of the current step."""
         own, document = self._own(earlier=earlier), self.requests.document
+        lost_tab = self.tab_status if self.tab_status and self.tab_status >= 400 else None
         return StepEvents(
-            status=self._status(),
+            status=lost_tab if document is None else document.status,
             redirects=None if document is None else len(document.redirects),
             answered=own.answered,
             failed_writes=own.failed_writes,
@@ -444,7 +417,7 @@ class PageObserver:
     def reached_out(self) -> bool:
         """Whether the step may have changed something outside the page."""
         beyond = self.step.downloads or self.step.tabs or self.loading
-        return bool(beyond) or any(log.reached_out for log in self._logs)
+        return bool(beyond) or any(log.reached_out for log in self.logs)
 
     async def keeps_database(self, url: str) -> bool:
         """Whether the site of the address may have a database in this browser."""
@@ -455,17 +428,9 @@ class PageObserver:
             return bool(answer["databaseNames"])
         return True
 
-    def written(self) -> list[tuple[str, str]]:
-        """Method and address of the requests with which the step changed something."""
-        return [line for log in self._logs for line in log.written()]
-
     def kinds_written(self, *, failed: bool) -> list[str]:
         """Kinds of the step's requests that change something: those refused, or answered well."""
-        return [line for log in self._logs for line in log.kinds_written(failed=failed)]
-
-    def risky_addresses(self) -> list[str]:
-        """The addresses that the step asked for and that say that this destroys something."""
-        return [url for log in self._logs for url in log.risky_addresses()]
+        return [line for log in self.logs for line in log.kinds_written(failed=failed)]
 
     async def picture(self, snapshot: PageSnapshot) -> WindowPicture | None:
         """A small picture of the window; `None` where none can be taken."""

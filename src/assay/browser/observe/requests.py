@@ -104,7 +104,7 @@ class OwnRequests(NamedTuple):
     pending: int = 0
 
 
-def sum_of_requests(frames: Iterable[OwnRequests]) -> OwnRequests:
+def sum_requests(frames: Iterable[OwnRequests]) -> OwnRequests:
     """The requests of several frames as those of one page."""
     return OwnRequests(*map(sum, zip(*frames, strict=True)))
 
@@ -256,23 +256,16 @@ class RequestLog:
         if request is not None:
             request.heard_at, request.streams = monotonic(), False
 
-    def on_finished(self, event: Mapping[str, Any]) -> None:
-        """`Network.loadingFinished`."""
-        self._end(event, canceled=False)
-
-    def on_failed(self, event: Mapping[str, Any]) -> None:
-        """`Network.loadingFailed`; what a navigation breaks off has not failed."""
-        self._end(event, canceled=bool(event.get("canceled")))
-
     def is_main(self, event: Mapping[str, Any]) -> bool:
         """Whether the event is about a main document."""
         request = self._requests.get(str(event["requestId"]))
         return request is not None and request.main
 
-    def _end(self, event: Mapping[str, Any], *, canceled: bool) -> None:
+    def on_ended(self, event: Mapping[str, Any]) -> None:
+        """`Network.loadingFinished` or `loadingFailed`; a cancelled request has not failed."""
         request = self._requests.get(str(event["requestId"]))
         if request is not None:
-            request.ended, request.canceled = True, canceled
+            request.ended, request.canceled = True, bool(event.get("canceled"))
             if request.status is None:
                 self.record.add_request(request, None)
             if request.main and request.failed and request.status is None:

@@ -1,4 +1,4 @@
-"""One step of a tab that somebody else drives: what it was aimed at, and what that did."""
+"""One step of a tab that is driven by another program: its target and its effect."""
 
 from __future__ import annotations
 
@@ -115,8 +115,8 @@ class AimedStep:
             role="" if aimed is None else aimed.role,
             name="" if aimed is None or self.tool in DRAGS or self._erases else aimed.name,
             texts=new_texts(after, self.before),
-            written=self.observer.written(),
-            addresses=self.observer.risky_addresses(),
+            written=[line for log in self.observer.logs for line in log.written()],
+            addresses=[url for log in self.observer.logs for url in log.risky_addresses()],
             answers=typed is not None,
         )
 
@@ -141,9 +141,9 @@ class AimedStep:
         return self.tool == "press" and self._key.rpartition("+")[2] in ERASING_KEYS
 
     def _stays_here(self, after: PageSnapshot, *, database: bool) -> bool:
-        """Whether the step only changed the page, so that nothing outside can be gone or paid.
+        """Whether the step only changed the page, so that nothing beyond it can be gone or paid.
 
-        Of a button that shows no effect at all nobody knows what it has done.
+        A button without any visible effect may have done anything.
         """
         observer, before = self.observer, self.before
         if before is None or observer.reached_out or observer.step.dialogs:

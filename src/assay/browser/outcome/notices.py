@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from assay.browser.observe.inputs import NativeDialog
@@ -35,7 +36,7 @@ PAGE_KINDS: Final[tuple[NoticeKind, ...]] = (
     "robot", "limited", "denied", "login", "gate", "missing", "broken",
 )  # fmt: skip
 MESSAGE_KINDS: Final[tuple[NoticeKind, ...]] = ("robot", "limited", "login", "denied")
-"""What a message can say beside that something failed; as a beginning, too."""
+"""What a message can say, besides that something failed; as a beginning, too."""
 BLOCKS: Final[dict[NoticeKind, BlockCode]] = {
     "limited": "rate_limited",
     "robot": "bot_check",
@@ -169,28 +170,18 @@ def read_notice(
     headings: Iterable[str], sentences: Iterable[str], messages: Iterable[str]
 ) -> Notice | None:
     """The first thing that the page says of itself; `None` when it says nothing."""
-    for text in headings:
-        notice = _page_notice(text[:TEXT_LIMIT], heading=True)
-        if notice is not None:
-            return notice
-    for text in messages:
-        notice = _message_notice(text[:TEXT_LIMIT])
-        if notice is not None:
-            return notice
-    for text in sentences:
-        notice = _page_notice(text[:TEXT_LIMIT], heading=False)
-        if notice is not None:
-            return notice
-    return None
+    notices = chain(
+        (_page_notice(text[:TEXT_LIMIT], heading=True) for text in headings),
+        (_message_notice(text[:TEXT_LIMIT]) for text in messages),
+        (_page_notice(text[:TEXT_LIMIT], heading=False) for text in sentences),
+    )
+    return next(filter(None, notices), None)
 
 
 def read_wall(texts: Iterable[str]) -> Notice | None:
     """What stands in the way, by short texts that nothing marks as messages; else `None`."""
-    for text in texts:
-        notice = _page_notice(text[:TEXT_LIMIT], heading=False)
-        if notice is not None and notice.kind in WALLS:
-            return notice
-    return None
+    notices = (_page_notice(text[:TEXT_LIMIT], heading=False) for text in texts)
+    return next((one for one in notices if one is not None and one.kind in WALLS), None)
 
 
 def is_refusal(text: str) -> bool:

@@ -12,15 +12,27 @@ from assay.browser.observe.observer import PageObserver
 from assay.browser.observe.picture import Box, WindowPicture, changed_tiles, tiles_of
 from assay.browser.observe.snapshot import PageSnapshot
 from assay.browser.observe.transport import Transport
+from assay.schema.evidence import PageEvidence
+
+
+def missing_answers(transport: Transport) -> tuple[type[Exception], ...]:
+    """What is raised where the page does not answer: missing evidence, not a failed step."""
+    return (*transport.errors, TimeoutError, ActionFailed)
+
+
+def _are_alike(a: PageEvidence | None, b: PageEvidence | None) -> bool:
+    if a is None or b is None:
+        return False
+    return (a.url, a.dom, a.text, a.refs) == (b.url, b.dom, b.text, b.refs)
 
 
 class StepPictures:
-    """The latest picture of a tab, and its tiles; `wanted` is the caller's option."""
+    """The latest picture of a tab, and its tiles; `in_use` is the caller's option."""
 
     def __init__(
-        self, observer: PageObserver, transport: Transport, *, wanted: bool, alone: bool
+        self, observer: PageObserver, transport: Transport, *, in_use: bool, alone: bool
     ) -> None:
-        self.wanted = wanted
+        self.in_use = in_use
         self.tiles: str | None = None
         self.comparable = False
         """Whether the latest tiles belong to the digests of the page."""
@@ -40,7 +52,7 @@ class StepPictures:
         In a tab that only the caller drives, this needs something drawn. Other tabs may be
         changed between the steps.
         """
-        return self.wanted and (snapshot.pictures or not self._alone)
+        return self.in_use and (snapshot.pictures or not self._alone)
 
     async def take(self, snapshot: PageSnapshot) -> None:
         """Take a picture that the next one is compared with."""
@@ -52,10 +64,10 @@ class StepPictures:
         snapshot: PageSnapshot,
         earlier: PageSnapshot | None,
         target: SeenInput | None,
-        *,
-        alike: bool,
+        looks: tuple[PageEvidence | None, PageEvidence | None],
     ) -> bool:
-        """Whether the picture has changed and nothing else; `alike` says that of the digests."""
+        """Whether the picture has changed, and nothing else between the two `looks`."""
+        alike = _are_alike(*looks)
         before, old = self._latest, self.tiles
         self.comparable = False
         if not self.tell_more(snapshot) and not (alike and before is not None):
@@ -79,7 +91,7 @@ class StepPictures:
             )
             self.tiles = compare(moving=None)
             if self.tiles not in (None, old):
-                with suppress(*self._transport.errors, TimeoutError, ActionFailed, DocumentLost):
+                with suppress(*missing_answers(self._transport), DocumentLost):
                     await self._transport.sleep(self._observer.patience.picture_s)
                 self.tiles = compare(moving=await self._observer.picture(snapshot))
         self.comparable = True

@@ -27,7 +27,7 @@ CHOSEN: Final = frozenset(("option", "switch", "checkbox", "radio"))
 """Roles of elements that are only chosen, until something else sends the choice."""
 ACTIVATING_KEYS: Final = frozenset(("enter", "numpadenter", "space", " "))
 LEADING: Final = frozenset(("checkout", "check out", "unsubscribe", "trash", "papierkorb"))
-"""On a link these lead to a page where the deed can still be left undone."""
+"""On a link these lead to a page where the act can still be left undone."""
 SIGNS: Final = {"🗑": "trash", "\N{CREDIT CARD}": "pay", "\N{BANKNOTE WITH DOLLAR SIGN}": "pay"}
 """Pictures among letters that stand for a risky word."""
 
@@ -63,11 +63,10 @@ def effect_of(
     """The worst that the action can do to the element with this role and name.
 
     `press` counts only for keys that activate (`key`); its element is what would be activated.
-    `dialog` is the text of the dialog that the element is in; `recipient` says that a message to
-    somebody stands beside it, which cannot be called back once it is sent. `around` is what is
-    written around it: where that says that there is no way back, what is sent binds. `near` is the
-    heading above it and the line that it stands in: "Remove" under "Your basket" removes nothing
-    that could not be put back.
+    `dialog` is the text of the dialog that the element is in; `recipient` says that it sends a
+    message to a person, which cannot be called back. `around` is what is written around it: where
+    that says that there is no way back, what is sent binds. `near` is the heading above it and its
+    line: "Remove" under "Your basket" removes nothing that could not be put back.
     """
     if action in READS:
         return Effect.READ
@@ -104,9 +103,9 @@ def effect_seen(
     """The effect, or a worse one where what happened shows that the name says too little.
 
     `texts` are the messages and headings that came with the step, `written` the method and address
-    of each request with which it changed something, `addresses` those of others that name a
-    deed, and `answers` says that what was typed into a
-    field was sent off from it. What sent nothing that changes something has done nothing.
+    of each request that changed something, `addresses` those of others that name a destruction, and
+    `answers` says that what was typed into a field was sent off from it. A step that has sent no
+    change has done nothing.
     """
     written, says_little = list(written), _confirms(name) or not _words(name)
     if effect >= Effect.DESTRUCTIVE or _is_taken_back(name[:400]):
@@ -168,7 +167,7 @@ def _takes_off_a_list(name: str, near: str) -> bool:
         return False
     if text.strip() not in shared().removes:
         return names_any(text, shared().lists)
-    # Only a name without an object of its own is about what it stands beside.
+    # Only a name without an object of its own is about the line that it stands in.
     about = f" {' '.join(_words(near))} "
     return _names_a_list_or_view(about)
 
@@ -276,12 +275,10 @@ def _names_no_way_back(around: str) -> bool:
 def _effect_of_question(dialog: str) -> Effect:
     """The worst that the question of a dialog speaks of, whatever words stand around it."""
     text = f" {' '.join(_words(dialog))} "
-    for effect, phrases in (
-        (Effect.IRREVERSIBLE, [(lang, p) for lang in languages() for p in lang.buys]),
-        (Effect.DESTRUCTIVE, [(lang, p) for lang in languages() for p in lang.destroys]),
-    ):
-        for language, phrase in phrases:
-            if _has(language, text, phrase) and not _names_a_view(language, text):
+    for effect, risk in ((Effect.IRREVERSIBLE, "buys"), (Effect.DESTRUCTIVE, "destroys")):
+        for language in languages():
+            named = any(_has(language, text, phrase) for phrase in getattr(language, risk))
+            if named and not _names_a_view(language, text):
                 return effect
     return Effect.BROWSER
 

@@ -17,11 +17,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from time import monotonic
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from assay.browser.observe.digest import call_signature, info_digest
 from assay.browser.observe.inputs import SeenInput, read_input
-from assay.browser.observe.isolated import ActionFailed, DocumentLost
+from assay.browser.observe.isolated import DocumentLost
 from assay.browser.observe.observer import TICK_S, PageObserver
 from assay.browser.observe.patience import Patience
 from assay.browser.observe.snapshot import PageSnapshot
@@ -30,14 +30,13 @@ from assay.browser.outcome.blocks import find_block
 from assay.browser.outcome.classify import classify_error
 from assay.browser.outcome.effect import AimedStep
 from assay.browser.outcome.notices import Notice, find_notice
-from assay.browser.outcome.pictures import StepPictures
+from assay.browser.outcome.pictures import StepPictures, missing_answers
 from assay.browser.outcome.retries import OfferedRetries, came_back
 from assay.schema.blocking import BlockCode
 from assay.schema.evidence import PageEvidence, StepEvents
 from assay.schema.observation import Observation
 from assay.schema.outcome import Effect, ErrorCode, Gate, ToolOutcome
 
-ANSWER_S: Final = Patience().answer_s
 GatePolicy = Callable[[SeenInput | None], Gate]
 """Says whether a risky step on this target has its confirmation."""
 
@@ -57,15 +56,11 @@ class PageWatch:
     ) -> None:
         self.observer = observer
         self._transport = transport
-        self._failures: tuple[type[Exception], ...] = (
-            *transport.errors,
-            TimeoutError,
-            ActionFailed,
-        )
+        self._failures = missing_answers(transport)
         self._selectors = tuple(selectors)[:50]
         self._every_text = every_text
         self._alone = alone
-        self._pictures = StepPictures(observer, transport, wanted=pictures, alone=alone)
+        self._pictures = StepPictures(observer, transport, in_use=pictures, alone=alone)
         self.first = Observation("")
         """The page as it was when it was first observed."""
         self.snapshot: PageSnapshot | None = None
@@ -113,7 +108,7 @@ class PageWatch:
         snapshot = await watch._look()
         await watch._quietly(observer.rest())
         outcome = None
-        if snapshot is not None and watch._pictures.wanted:
+        if snapshot is not None and watch._pictures.in_use:
             await watch._pictures.take(snapshot)
             watch._attach_tiles()
             outcome = ToolOutcome("open", effect=Effect.READ, gate="not_required", ok=True)
@@ -428,10 +423,8 @@ class PageWatch:
 
     async def _compare_pictures(self, snapshot: PageSnapshot) -> bool:
         """Attach the tiles to the digests; whether the picture is all that has changed."""
-        alike = self._start is not None and _looks_alike(self._start, self._latest)
-        changed = await self._pictures.compare(
-            snapshot, self._before, self._step.target, alike=alike
-        )
+        looks = (self._start, self._latest)
+        changed = await self._pictures.compare(snapshot, self._before, self._step.target, looks)
         if self._pictures.comparable:
             self._attach_tiles()
         return changed
@@ -453,7 +446,3 @@ class PageWatch:
             truncated=bool(snapshot.omitted or snapshot.short),
             **rest,
         )
-
-
-def _looks_alike(a: PageEvidence, b: PageEvidence | None) -> bool:
-    return b is not None and (a.url, a.dom, a.text, a.refs) == (b.url, b.dom, b.text, b.refs)

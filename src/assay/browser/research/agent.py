@@ -148,11 +148,7 @@ class WebResearchAgent(ResearchOptions):
         )
 
     def _wait_or_scroll(self, text: str, url: str) -> Action:
-        """Scroll or wait on a page that is nearly empty, without asking the model.
-
-        Where there is nothing to scroll, as on a page that a script has yet to draw, the same
-        turn is spent on waiting.
-        """
+        """Scroll on a nearly empty page, or wait for it, without asking the model."""
         scrolls = pages.can_scroll(text) and "scroll" in self.action_names
         self._last_call = ActionCall("scroll", ("down",)) if scrolls else NOOP
         self._scrolls[url] += 1
@@ -193,7 +189,7 @@ class WebResearchAgent(ResearchOptions):
         return self._refused(because, reply, think=think)
 
     def _refused(self, because: str, reply: Reply, *, think: str = "") -> Action:
-        """The action that nothing is done, after a reply that the model was told of."""
+        """The action `noop()`, after a reply that was refused."""
         self._refusals += 1
         self._last_call = NOOP
         count = f"reply refused ({self._refusals} of {self.bad_replies} in a row): {because}"
@@ -207,19 +203,10 @@ class WebResearchAgent(ResearchOptions):
 
     def _use(self, use: ReadyCall, url: str, usage: Usage) -> Action:
         """The action of a native call."""
-        self._refusals = 0
-        self._last_call = _with_absolute_url(call_of(use.tool.name, use.arguments), url)
-        return Action(
-            self._last_call.text,
-            answer=use.answer,
-            think=use.think[:THINK_CHARS],
-            messages=self._transcript.take_new(),
-            usage=usage,
-        )
+        call = _with_absolute_url(call_of(use.tool.name, use.arguments), url)
+        return self._acted(call, use.think[:THINK_CHARS], usage, answer=use.answer)
 
     def _do(self, call: ActionCall, think: str, reply: Reply) -> Action:
-        self._refusals = 0
-        self._last_call = call
         answer = call.arguments[0] if call.name == "answer" else None
         if answer is None:
             parameters = ACTIONS[call.name].parameters
@@ -228,13 +215,12 @@ class WebResearchAgent(ResearchOptions):
             )
         else:
             self._transcript.add_reply(reply.text, fields=reply.fields)
-        return Action(
-            call.text,
-            answer=answer,
-            think=think,
-            messages=self._transcript.take_new(),
-            usage=reply.usage,
-        )
+        return self._acted(call, think, reply.usage, answer=answer)
+
+    def _acted(self, call: ActionCall, think: str, usage: Usage, *, answer: str | None) -> Action:
+        self._refusals, self._last_call = 0, call
+        new = self._transcript.take_new()
+        return Action(call.text, answer=answer, think=think, messages=new, usage=usage)
 
 
 def _with_absolute_url(call: ActionCall, base: str) -> ActionCall:

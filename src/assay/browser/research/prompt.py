@@ -22,7 +22,6 @@ WORKFLOWS: Mapping[str, str] = MappingProxyType(PROMPT["workflows"])
 
 ApiCalls = Literal["per_year", "whole_range"]
 
-BLOCKED_DOMAINS = ("zillow.com", "trulia.com", "apartments.com")
 LEAST = {
     "observation_chars": 1,
     "json_chars": 1,
@@ -46,7 +45,7 @@ class ResearchOptions:
     history_chars: int = 60_000
     sparse_chars: int = 200
     auto_scrolls: int = 3
-    blocked_domains: str | Sequence[str] = BLOCKED_DOMAINS
+    blocked_domains: str | Sequence[str] = ()
     actions: str | Sequence[str] | None = None
     workflow: str = "web"
     timezone: str | None = None

@@ -10,9 +10,8 @@
       { any = [{ no_dialog = true }, { console = { level = "error", lte = 0 } }] },
     ]
 
-Beside these: `screenshot = { hash = "9f…", max_distance = 8 }` and
-`data = { key = "cart.0.price", equals = 12.5 }`. Texts are compared by `equals`, `contains`,
-`prefix`, `suffix` or `glob`.
+Also: `screenshot = { hash = "9f…", max_distance = 8 }` and `data = { key = "cart.0.price",
+equals = 12.5 }`. Texts are compared by `equals`, `contains`, `prefix`, `suffix` or `glob`.
 """
 
 from __future__ import annotations

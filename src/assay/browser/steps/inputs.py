@@ -15,7 +15,7 @@ from assay.schema.outcome import ErrorCode, ToolOutcome, reported_failure
 ContractVerdict: TypeAlias = Literal["pass", "fail", "inconclusive"]
 
 Progress: TypeAlias = Literal["progressing", "stalling", "stuck", "unknown"]
-"""What a progress tracker outside says about the run of steps."""
+"""What a progress tracker of the caller says about the run of steps."""
 
 
 class ContractStatus(NamedTuple):

@@ -1,4 +1,4 @@
-"""What sites write on their buttons, beside them and in their notices: one file for each language.
+"""What sites write on buttons, around them and in notices: one file for each language.
 
 Case and marks on letters do not count, so "löschen" is found in "LOSCHEN" as well. Where a language
 is written without spaces, or glues endings to its words, a phrase counts wherever it stands.
@@ -47,12 +47,12 @@ class LanguageWords:
     confirms: tuple[str, ...]
     """What stands on a button that does what its dialog asks about."""
     commits: tuple[str, ...]
-    """What stands on a button that binds, where something beside it says so."""
+    """What stands on a button that binds, where the text around it says so."""
     binds: tuple[str, ...]
     """What says so: that money moves, or that there is no way back."""
 
     will: tuple[str, ...]
-    """What will happen: stands beside a button that says no more than yes."""
+    """What will happen: stands around a button that only says yes."""
     done: tuple[str, ...]
     """What has happened: something is gone, money has moved, others can read it."""
     sent: tuple[str, ...]

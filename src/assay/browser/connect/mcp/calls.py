@@ -84,7 +84,7 @@ def browser_call(
     dialog: str = "",
     read_only: bool | None = None,
 ) -> BrowserCall:
-    """The call, with its element looked up in the latest snapshot and its risk.
+    """The call, with its element in the latest snapshot and its risk.
 
     `dialog` is the text of the open dialog; `read_only` is what the server says of the tool.
     """
@@ -96,10 +96,7 @@ def browser_call(
 def _kind(tool: str, arguments: Mapping[str, Any], *, read_only: bool | None) -> Kind:
     if tool == "browser_tabs":
         return "read" if arguments.get("action") == "list" else "other"
-    kind = KINDS.get(tool)
-    if kind is not None:
-        return kind
-    return "read" if read_only else "other"
+    return KINDS.get(tool) or ("read" if read_only else "other")
 
 
 def _node(arguments: Mapping[str, Any], nodes: Mapping[str, SnapshotNode]) -> SnapshotNode | None:

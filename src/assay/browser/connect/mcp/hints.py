@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from assay.browser.connect.mcp.calls import READS, BrowserCall
@@ -25,6 +25,11 @@ from assay.browser.steps.recovery_ranking import (
 from assay.schema.blocking import BlockCode, ReadAction
 from assay.schema.outcome import ErrorCode, ToolOutcome
 from assay.schema.step_score import StepScore
+
+REPORTED: Final[tuple[ErrorCode, ...]] = (
+    "page_error", "form_rejected", "request_failed", "value_refused",
+)  # fmt: skip
+"""What the browser reports of a call that its tool did not complain of."""
 
 
 class SessionHints:
@@ -83,9 +88,8 @@ class SessionHints:
         `tools` are those of the server.
         """
         look = next_look(self._trouble, tried=self._tried)
-        tool = None
-        if look is not None:
-            tool = next((each for each in READS[look.action] if each in tools), None)
+        at_hand = () if look is None else READS[look.action]
+        tool = next((each for each in at_hand if each in tools), None)
         ranked = self._ranked(tool, describe)
         lines = [f"status: {state.state}: {state.because}"]
         if self._trouble is not None:
@@ -95,21 +99,15 @@ class SessionHints:
         else:
             lines.append(f"look: {tool or look.action}: {look.because}")
         lines += [_ranked_line(one) for one in ranked if one.counts.attempts]
+        recoveries = [
+            {"tool": r.candidate.tool, **r.counts._asdict(), "needs_confirmation": r.needs_gate}
+            for r in ranked
+        ]
         data = {
             "status": state._asdict(),
             "trouble": self._trouble,
-            "look": None
-            if look is None
-            else {"action": look.action, "tool": tool, "because": look.because},
-            "recoveries": [
-                {
-                    "tool": one.candidate.tool,
-                    "attempts": one.counts.attempts,
-                    "successes": one.counts.successes,
-                    "needs_confirmation": one.needs_gate,
-                }
-                for one in ranked
-            ],
+            "look": look and {"action": look.action, "tool": tool, "because": look.because},
+            "recoveries": recoveries,
         }
         return "\n".join(lines), data
 
@@ -129,10 +127,7 @@ class SessionHints:
 def _reported(score: StepScore) -> ErrorCode | None:
     """The trouble of a call that the tool itself did not complain of."""
     codes = {reason.code.removeprefix("error_") for reason in score.reasons}
-    reported: tuple[ErrorCode, ...] = (
-        "page_error", "form_rejected", "request_failed", "value_refused",
-    )  # fmt: skip
-    for code in reported:
+    for code in REPORTED:
         if code in codes:
             return code
     return "silent_click" if score.classification in ("no_progress", "repeat") else None

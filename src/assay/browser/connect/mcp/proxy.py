@@ -3,7 +3,7 @@
 Two threads forward bytes, one for each direction, and look only at what they have to: which request
 lists the tools, and which calls a tool of ours. A third one scores, from a bounded queue; whatever
 happens to it, a line is never held back, changed or lost. The reply to `tools/list` gets two more
-tools, and calls of those two are answered here.
+tools, whose calls are answered here.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES: Final = 1 << 20
 LINE_LIMIT_BYTES: Final = 64 << 20
-"""A longer line is forwarded in parts, and nobody looks at it."""
+"""A longer line is forwarded in parts, and not scored."""
 QUEUE_LINES: Final = 2_000
 QUEUE_BYTES: Final = 64 << 20
 SCORED_LINE_BYTES: Final = 16 << 20
@@ -92,7 +92,7 @@ class Pipe:
         self.broken = False
 
     def forward(self, part: Part) -> None:
-        """The part is written; the pipe stays with this writer until the line ends."""
+        """Write the part; the pipe stays with this writer until the line ends."""
         if not self._in_line:
             self._lock.acquire()
         self._in_line = not part.ends
@@ -103,12 +103,12 @@ class Pipe:
                 self._lock.release()
 
     def write_line(self, line: bytes) -> None:
-        """The line is written between two others."""
+        """Write the line between two others."""
         with self._lock:
             self._write(line)
 
     def release(self) -> None:
-        """The one who forwards has ended, perhaps within a line."""
+        """Let other writers write: the one that forwards has ended, perhaps within a line."""
         if self._in_line:
             self._in_line = False
             self._lock.release()
@@ -119,7 +119,7 @@ class Pipe:
             while view and not self.broken:
                 view = view[os.write(self._descriptor, view) :]
         except OSError:
-            # Nobody reads any more; the other side's end is what ends the session.
+            # The reader has gone; the other side's end is what ends the session.
             self.broken = True
 
 
@@ -137,7 +137,7 @@ class Log:
 
 
 class ScoringThread:
-    """Runs a scorer beside the forwarding: nothing waits for it, and nothing of it gets out."""
+    """Runs a scorer on a thread of its own: the forwarding never waits for it."""
 
     def __init__(self, scorer: BrowserSession, log: Log) -> None:
         self._scorer = scorer
@@ -168,7 +168,7 @@ class ScoringThread:
         return True
 
     def stop(self, timeout_s: float) -> None:
-        """What is queued is scored and the file complete, unless that takes too long."""
+        """Score what is queued and complete the file, unless that takes too long."""
         with contextlib.suppress(queue.Full):
             self._queue.put(None, timeout=timeout_s)
         self._thread.join(timeout_s)
@@ -199,7 +199,7 @@ class ScoringThread:
 
 
 class ToolList:
-    """The tools that the client is told of: the server's, and after them ours."""
+    """The tools that the client sees: the server's, and after them ours."""
 
     def __init__(self, tools: Sequence[Mapping[str, Any]]) -> None:
         self._tools = {str(tool["name"]): tool for tool in tools}
@@ -215,7 +215,7 @@ class ToolList:
         return bool(self._requests)
 
     def await_reply(self, request: Mapping[str, Any]) -> None:
-        """The reply to this `tools/list` will be recognised."""
+        """Recognise the reply to this `tools/list`."""
         params = request.get("params")
         cursor = params.get("cursor") if isinstance(params, dict) else None
         if "id" in request:
@@ -325,7 +325,7 @@ class Proxy:
         self._end_server()
 
     def _end_server(self) -> None:
-        """The server has ended: by itself, or after it was asked to, or killed."""
+        """End the server: by itself, or asked to, or killed."""
         for end in (self._process.terminate, lambda: kill_family(self._process.pid)):
             try:
                 self._process.wait(GRACE_S)
@@ -371,7 +371,7 @@ class Proxy:
                 self._score_request(message, size // len(messages))
 
     def _answer(self, number: Any, tool: str, arguments: Any) -> None:
-        """The call has exactly one reply: the scorer's, or that it did not give one in time."""
+        """Give the call exactly one reply: the scorer's, or that none came in time."""
         once = threading.Lock()
 
         def reply(result: Any) -> None:

@@ -94,12 +94,8 @@ class ResultPage(NamedTuple):
 
 def result_text(result: Mapping[str, Any]) -> str:
     """The texts of a result, one after the other, as far as they are read."""
-    texts = [
-        block["text"][:TEXT_LIMIT]
-        for block in _blocks(result)
-        if isinstance(block.get("text"), str)
-    ]
-    return "\n".join(texts)[:TEXT_LIMIT]
+    texts = (block.get("text") for block in _blocks(result))
+    return "\n".join(text[:TEXT_LIMIT] for text in texts if isinstance(text, str))[:TEXT_LIMIT]
 
 
 def result_info(result: Mapping[str, Any], text: str) -> str | None:

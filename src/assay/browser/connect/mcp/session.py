@@ -1,8 +1,7 @@
 """One MCP session: its calls matched to their replies, scored as steps, and written to a file.
 
-A step is one `tools/call` and its reply. What was not recorded (a reply that came too fast to be
-looked at, one that could not be read) leaves a step without evidence, so that the next one is not
-compared with a page that is long gone; `rescore` of the file gives the same scores.
+A step is one `tools/call` and its reply. What was not recorded leaves a step without evidence, so
+that the next one is not compared with an old page; `rescore` of the file gives the same scores.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ class _OpenCall(NamedTuple):
 class BrowserSession(LoggedSteps):
     """Scores the calls of one session in turn, and answers the calls of our own two tools.
 
-    The proxy forwards calls on one thread, which asks `prepare`, and everything else on another.
+    The proxy calls `prepare` on the thread that forwards, and everything else on another.
     """
 
     def __init__(
@@ -106,11 +105,9 @@ class BrowserSession(LoggedSteps):
         self._record("", Observation("") if browser is None else browser.first)
 
     def prepare(self, message: Mapping[str, Any]) -> None:
-        """A client's call waits for this before it is forwarded: the page is looked at.
+        """Look at the page before a client's call is forwarded, after the look of the call before.
 
-        It waits in turn for the look after the call before. A call that was cancelled has no reply,
-        and one with a reply that could not be read has none that is known: it is waited for once,
-        and not before every later call.
+        A call that was cancelled, or whose reply cannot be read, is waited for only once.
         """
         if self._browser is None or "id" not in message:
             return
@@ -122,7 +119,7 @@ class BrowserSession(LoggedSteps):
             self._followed = orjson.dumps(message["id"])
 
     def request(self, message: Mapping[str, Any], at_s: float) -> None:
-        """A client's call is on its way, and waits for its reply."""
+        """Note a client's call, which waits for its reply."""
         if "id" not in message or not isinstance(message["params"].get("name"), str):
             return
         call = self.describe(*_tool_of(message))
@@ -131,7 +128,7 @@ class BrowserSession(LoggedSteps):
             del self._open[next(iter(self._open))]
 
     def reply(self, line: bytes, at_s: float) -> None:
-        """A line of the server was forwarded: each reply to a call in it is a scored step."""
+        """Score each reply to a call in a line of the server, which was forwarded."""
         message = load(line) if self._open else None
         for one in message if isinstance(message, list) else [message]:
             if isinstance(one, dict) and "method" not in one and "id" in one:
@@ -142,7 +139,7 @@ class BrowserSession(LoggedSteps):
                     self.end_call(opened.call, one, elapsed_s=at_s - opened.at_s, seen=seen)
 
     def _look(self, number: bytes, reply: Mapping[str, Any]) -> Observation | None:
-        """What the browser shows after the call; nothing where it was looked at for another."""
+        """What the browser shows after the call; empty where it was looked at for another one."""
         if self._browser is None:
             return None
         if number != self._followed:
@@ -157,19 +154,18 @@ class BrowserSession(LoggedSteps):
             self._release()
 
     def _release(self) -> None:
-        """The browser is looked at for no call."""
+        """End the look of the browser for a call."""
         self._followed = None
         self._idle.set()
 
     def lost(self) -> None:
-        """Lines went by unread: the next step is not compared with the page of the one before."""
-        # The reply to the call that is followed may be among them.
+        """Some lines were not read: the next step is not compared with the page before them."""
         self._release()
         if self._open:
             self.skip()
 
     def skip(self) -> None:
-        """A call went by unread: the next one has nothing to be compared with."""
+        """A call was not read: the next one has nothing to be compared with."""
         self._page = ResultPage()
         self._record(GAP, Observation(""))
 
@@ -192,7 +188,7 @@ class BrowserSession(LoggedSteps):
         return text_result(text, data=data)
 
     def finish(self) -> None:
-        """The session is over, and the steps file complete."""
+        """End the session, and complete the steps file."""
         self._hints.finish()
         self._log.close()
         if self._browser is not None:
@@ -327,9 +323,7 @@ class BrowserSession(LoggedSteps):
             self._nodes[number] = node
         while len(self._nodes) > KNOWN_NODES:
             del self._nodes[next(iter(self._nodes))]
-        if page.tabs is None:
-            page = page._replace(tabs=self._page.tabs)
-        self._page = page
+        self._page = page if page.tabs is not None else page._replace(tabs=self._page.tabs)
 
 
 def _tool_of(message: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
