@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection
 
 Handler = Callable[[dict[str, Any]], None]
+AUTO_ATTACH: Final = {"autoAttach": True, "waitForDebuggerOnStart": False, "flatten": True}
 MESSAGE_BYTES: Final = 64 * 1024 * 1024
 """The longest message that is read; a screenshot of a large window takes a few of them."""
 OPEN_S: Final = 10.0
@@ -76,10 +77,7 @@ class ProtocolSession:
             self.on("Target.attachedToTarget", self._on_attached)
             self.on("Target.detachedFromTarget", self._on_detached)
             with suppress(ProtocolError):
-                await self.send(
-                    "Target.setAutoAttach",
-                    {"autoAttach": True, "waitForDebuggerOnStart": False, "flatten": True},
-                )
+                await self.send("Target.setAutoAttach", AUTO_ATTACH)
         return tuple(self._frames.values())
 
     def _on_attached(self, event: dict[str, Any]) -> None:
@@ -92,7 +90,7 @@ class ProtocolSession:
         self._frames.pop(str(event["sessionId"]), None)
 
     async def tab_status(self) -> int | None:
-        """The HTTP status of the tab that this one opened last; `None` if nobody follows that."""
+        """The HTTP status of the tab that this one opened last; `None` if that is not followed."""
         return None if self.status_of_opened is None else await self.status_of_opened()
 
     async def close(self) -> None:
@@ -215,7 +213,7 @@ class ProtocolConnection:
 async def connect_to_browser(address: str) -> ProtocolConnection:
     """A connection to the browser at `http://host:port`, or at its own `ws://` address.
 
-    Raises `MissingExtra` without the package `websockets`, `DeadResource` if nobody answers there.
+    Raises `MissingExtra` without the package `websockets`, `DeadResource` if no browser answers there.
     """
     try:
         from websockets.asyncio.client import connect

@@ -268,7 +268,7 @@ class Browser:
 
 
 def _log_unless_driver_died(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log an error that nobody awaited; the death of the driver is raised by every call anyway."""
+    """Log an error of a task that was not awaited; every call raises the death of the driver."""
     if "reading from the driver" not in str(context.get("exception", "")):
         loop.default_exception_handler(context)
 

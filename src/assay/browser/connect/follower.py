@@ -16,6 +16,7 @@ from time import monotonic
 from typing import Any, Final, NamedTuple, Self
 
 from assay.browser.chromium.cdp import (
+    AUTO_ATTACH,
     ProtocolConnection,
     ProtocolError,
     ProtocolSession,
@@ -149,13 +150,8 @@ class BrowserFollower:
         browser = follower._connection.browser
         browser.on("Target.attachedToTarget", follower._on_attached)
         browser.on("Target.detachedFromTarget", follower._on_detached)
-        # The browser's own tabs only, and each of them goes on as if nobody had looked.
-        attach = {
-            "autoAttach": True,
-            "waitForDebuggerOnStart": False,
-            "flatten": True,
-            "filter": [{"type": "page"}],
-        }
+        # Only the browser's own tabs, which go on as before.
+        attach = {**AUTO_ATTACH, "filter": [{"type": "page"}]}
         try:
             await browser.send("Target.setAutoAttach", attach)
             await follower._first_tab()
@@ -277,7 +273,7 @@ class BrowserFollower:
         return max(tabs, key=lambda tab: tab.active_at, default=None)
 
     async def _follow(self) -> None:
-        """Finish each step that nobody reports, when its tab has been left alone for a while."""
+        """Finish each step that is not reported, when its tab has been left alone for a while."""
         while True:
             await self._stirred.wait()
             self._stirred.clear()
@@ -373,7 +369,7 @@ class BrowserFollower:
             return step
 
     async def open_page(self, url: str) -> SeenStep:
-        """The first tab shows this address, as a step that is nobody's but ours."""
+        """The first tab shows this address, as a step of Assay, not of the agent."""
         tab = self._latest
         assert tab is not None
         await self.begin("goto", {"url": url})

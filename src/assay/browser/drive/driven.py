@@ -69,7 +69,7 @@ class _Episode:
             gone.cancel()
 
     async def finish(self) -> None:
-        # A browser that has gone is noticed by whoever waits for the next step.
+        # A browser that has gone is noticed by the wait for the next step.
         with suppress(DeadResource):
             await self.follower.flush()
         self.put(None)

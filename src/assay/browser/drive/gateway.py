@@ -215,8 +215,8 @@ async def _forward(
 def _own(headers: bytes) -> bytes:
     """The headers of one request or answer on a connection that ends with it."""
     lines = (line for line in headers.split(b"\r\n") if line)
-    kept = [line for line in lines if not line.lower().startswith(_OWN_HEADERS)]
-    return b"\r\n".join([*kept, b"Connection: close", b"", b""])
+    end_to_end = [line for line in lines if not line.lower().startswith(_OWN_HEADERS)]
+    return b"\r\n".join([*end_to_end, b"Connection: close", b"", b""])
 
 
 @asynccontextmanager

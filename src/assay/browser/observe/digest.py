@@ -177,7 +177,7 @@ def net_line(entry: NetworkFact) -> str | None:
 
 
 def is_analytics(url: str) -> bool:
-    """Whether a request only tells somebody that the page is looked at."""
+    """Whether a request only reports that the page is looked at."""
     return _ANALYTICS.search("".join(_host_and_path(url[:8_192]))) is not None
 
 

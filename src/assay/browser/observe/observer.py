@@ -1,4 +1,4 @@
-"""What a tab shows and reports, whoever drives it.
+"""What a tab shows and reports, with any driver.
 
 Nothing here acts: no input, no dialog answered, no request held back. Scripts run in a world of
 their own, where the page cannot see them. Everything is asked of a `Transport`, so one observer
@@ -193,7 +193,7 @@ class PageObserver:
             await inner.rest()
 
     async def settle(self, *, effect_s: float | None = None) -> None:
-        """Wait until documents have come, requests of the step are answered, and changes have ended.
+        """Wait until documents have come, the step's requests are answered, and changes have ended.
 
         Each wait has a limit. What moves by itself is not waited for.
         """
@@ -229,7 +229,7 @@ class PageObserver:
         return promised and not self.step.downloads
 
     async def _doubt(self) -> None:
-        """Where all changes may be chance: tell the scripts if nothing listens to the step's click."""
+        """Where all changes may be chance: tell the scripts if nothing listens to the click."""
         clicked = any(seen.kind == "click" for seen in self.step.inputs)
         with suppress(*self._transport.errors, TimeoutError, DocumentLost, ActionFailed, KeyError):
             if clicked and not self.step.dialog_open and not await self._listeners.receive_click():

@@ -1,7 +1,7 @@
 """The picture of a window: which parts another one differs in, and a hash of it as a whole.
 
 `tiles_of` has one character for each of 64 tiles, which stands for what it shows; what changes by
-itself and where the pointer is are left out, so that two equal rows of tiles mean that nobody would
+itself and where the pointer is are left out, so that two equal rows of tiles mean that no one would
 see a difference. `shot_hash` is a difference hash: near pictures differ in few of its 64 bits. The
 PNGs that Chromium makes are read with the standard library alone.
 """
@@ -98,7 +98,7 @@ def changed_tiles(
     """The tiles after a step: the `old` ones, but for those in which something is different.
 
     Only what is within the `regions` counts, and not within the `masks`. What differs between
-    `after` and `moving`, which nobody acted between, does not count either. `None` if the pictures
+    `after` and `moving`, taken without a step between, does not count either. `None` if the pictures
     cannot be compared.
     """
     a, b = before.rows(), after.rows()
@@ -124,7 +124,7 @@ def changed_tiles(
 
 
 def _moves(rows: Rows, later: Rows, x: int, y: int) -> bool:
-    """Whether the point or one beside it goes on changing."""
+    """Whether the point or one next to it goes on changing."""
     return any(
         abs(rows[row][column] - later[row][column]) >= LEAST // 2
         for row in range(max(0, y - 1), min(len(rows), y + 2))

@@ -40,7 +40,7 @@ GENERAL: Final = frozenset(
     "batchexecute aura".split()
 ) | {""}
 """Last parts of addresses to which a site sends whatever it wants."""
-NOBODY: Final = -1
+NO_STEP: Final = -1
 """In the place of a step: the page does by itself what it does."""
 KEPT_FACTS: Final = 200
 """Requests that a contract can ask about."""
@@ -115,7 +115,7 @@ class _Request:
     url: str
     kind: str
     step: int
-    """The step that sent it, or `NOBODY`."""
+    """The step that sent it, or `NO_STEP`."""
     sent_in: int
     """The step during or after which it was sent."""
     main: bool
@@ -181,9 +181,9 @@ class RequestLog:
         self._reads_s = (patience or Patience()).reads_s
         self.record = record or TrafficRecord()
         self._requests: dict[str, _Request] = {}
-        self._step = NOBODY
+        self._step = NO_STEP
         self.number = 0
-        """The latest step, also while nobody acts."""
+        """The latest step, also between steps."""
         self._background: Counter[str] = Counter()
         self.document: MainDocument | None = None
         """The main document that the current step loaded."""
@@ -205,7 +205,7 @@ class RequestLog:
 
     def rest(self) -> None:
         """Count what is sent from now on as the page's own doing."""
-        self._step = NOBODY
+        self._step = NO_STEP
 
     def on_sent(self, event: Mapping[str, Any]) -> None:
         """`Network.requestWillBeSent`."""
@@ -226,7 +226,7 @@ class RequestLog:
         line = request_line(request.url)
         at_home = line == request_line(str(event.get("documentURL", "")))
         request.general = at_home or line.rpartition("/")[2].lower() in GENERAL
-        if self._step == NOBODY and not main:
+        if self._step == NO_STEP and not main:
             self._background[request.line] += 1
         if len(self._requests) >= KEPT_REQUESTS:
             del self._requests[next(iter(self._requests))]
@@ -234,7 +234,7 @@ class RequestLog:
 
     def on_frame(self, _: Mapping[str, Any]) -> None:
         """`Network.webSocketFrameSent`."""
-        self.frames_sent += self._step != NOBODY
+        self.frames_sent += self._step != NO_STEP
 
     def on_response(self, event: Mapping[str, Any]) -> None:
         """`Network.responseReceived`."""
@@ -291,12 +291,12 @@ class RequestLog:
     def own(self, *, earlier: bool = False) -> OwnRequests:
         """What became of the current step's own requests.
 
-        With `earlier`, what earlier steps sent and nobody has answered is pending too: it is what
+        With `earlier`, what earlier steps sent and got no answer to is pending too: it is what
         a step that only waits is waiting for.
         """
         own = self._own()
         failed = [r for r in own if r.failed]
-        late = [r for r in self._counted() if earlier and r.step not in (NOBODY, self._step)]
+        late = [r for r in self._counted() if earlier and r.step not in (NO_STEP, self._step)]
         writes = sum(r.method in MUTATING for r in failed)
         return OwnRequests(
             answered=sum(r.well for r in own),
@@ -339,7 +339,7 @@ class RequestLog:
     def reached_out(self) -> bool:
         """Whether the step may have changed something outside the page.
 
-        Also what the page sends while nobody acts counts here: a click may use the same address.
+        Also what the page sends between steps counts here: a click may use the same address.
         """
         if self.frames_sent or self.document is not None or self.document_lost:
             return True

@@ -55,7 +55,7 @@ class PageSnapshot:
     waited: bool
     """Whether it has said so in the meantime."""
     rested: bool
-    """Whether the page was told with this look that nobody acts."""
+    """Whether the page was told with this look that the step is over."""
     hosts: int
     """Elements that may have a closed root that has not been read yet."""
     suspects: int

@@ -42,7 +42,7 @@ class Transport(Protocol):
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
-        """What `send` and `sleep` raise when the tab or document is gone, beside `TimeoutError`."""
+        """What `send` and `sleep` raise when the tab or document is gone, and `TimeoutError`."""
 
     async def send(
         self, method: str, params: Mapping[str, Any] | None = None

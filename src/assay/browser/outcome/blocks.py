@@ -88,21 +88,13 @@ def _path_words(url: str) -> list[str] | None:
 
 
 _WALLS: Final[Mapping[str, BlockCode]] = {
-    "login": "auth_redirect",
-    "lone": "auth_redirect",
-    "captcha": "captcha",
-    "gate": "gate",
-    "code": "gate",
-}
+    "login": "auth_redirect", "lone": "auth_redirect",
+    "captcha": "captcha", "gate": "gate", "code": "gate",
+}  # fmt: skip
 _REFUSED: Final[Mapping[int, BlockCode]] = {
-    401: "auth_redirect",
-    402: "gate",
-    403: "access_denied",
-    407: "auth_redirect",
-    451: "access_denied",
-    511: "auth_redirect",
-    429: "rate_limited",
-}
+    401: "auth_redirect", 407: "auth_redirect", 511: "auth_redirect",
+    403: "access_denied", 451: "access_denied", 402: "gate", 429: "rate_limited",
+}  # fmt: skip
 
 
 def detect_wall(
@@ -180,7 +172,7 @@ def find_block(
         return None
     sent = requests.submitted or requests.wrote
     if notice.kind == "gate" and sent and not (before and _has_password(before)):
-        # Who hands in a form is told to look for the mail that confirms it.
+        # The answer to a form may tell the visitor to look for a mail that confirms it.
         return None
     asked_for = notice.kind in ("login", "gate", "robot") and _shares_word(notice, words)
     return None if asked_for else notice.block

@@ -121,7 +121,7 @@ class AimedStep:
         )
 
     def _only_shows(self, after: PageSnapshot, *, moved: bool) -> bool:
-        """Whether a click did no more than to bring another part of the same page into view."""
+        """Whether a click only brought another part of the same page into view."""
         target, before = self.target, self.before
         if self.tool != "click" or target is None or before is None:
             return False

@@ -38,12 +38,9 @@ PAGE_KINDS: Final[tuple[NoticeKind, ...]] = (
 MESSAGE_KINDS: Final[tuple[NoticeKind, ...]] = ("robot", "limited", "login", "denied")
 """What a message can say, besides that something failed; as a beginning, too."""
 BLOCKS: Final[dict[NoticeKind, BlockCode]] = {
-    "limited": "rate_limited",
-    "robot": "bot_check",
-    "login": "auth_redirect",
-    "denied": "access_denied",
-    "gate": "gate",
-}
+    "limited": "rate_limited", "robot": "bot_check", "login": "auth_redirect",
+    "denied": "access_denied", "gate": "gate",
+}  # fmt: skip
 
 WALLS: Final = frozenset(("robot", "limited", "denied"))
 """What a text says in full sentences, wherever it comes up."""
@@ -57,9 +54,9 @@ _QUOTED: Final = re.compile(
 )
 """What a page quotes, such as the words that were searched for."""
 SPARSE_CHARS: Final = 500
-"""A page with no more than that on it that is new may be nothing but a notice."""
+"""A page with at most so much on it that is new may be nothing but a notice."""
 HEADED_CHARS: Final = 1_500
-"""A page with no more than that may be about what its heading says is wrong."""
+"""A page with at most so much may be about what its heading says is wrong."""
 PLAIN_CHARS: Final = 160
 TEXT_CHARS: Final = 300
 _CONTROL: Final = re.compile(r'\[\d+\] [\w-]+ "(?:[^"\\]|\\.)*"(?: -> \S+)?')

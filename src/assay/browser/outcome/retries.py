@@ -1,4 +1,4 @@
-"""A second try of what failed: what the page offers for it, and a form that came back."""
+"""A second try of what failed: the retries that a page offers, and a form that came back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from assay.schema.outcome import Effect, ToolOutcome, reported_failure
 def came_back(snapshot: PageSnapshot, before: PageSnapshot | None, requests: RequestLog) -> int:
     """How many forms that were sent are there again with what was typed, to be corrected.
 
-    One with a password is never shown again to somebody who got in.
+    One with a password does not come back after a login that worked.
     """
     if before is None or not requests.submitted:
         return 0
@@ -58,6 +58,6 @@ class OfferedRetries:
                 self._goal, self._offers, self._refused = None, frozenset(), frozenset()
             return
         self._goal, self._refused = outcome.target or outcome.call, frozenset(refused)
-        # Where the page before is not known, nobody knows what came with the failure.
+        # Without the page before, it is not known what came with the failure.
         known = after if before is None else before
         self._offers = frozenset(after.steady_refs) - frozenset(known.steady_refs)

@@ -3,7 +3,7 @@
 It reads the words that a site puts on its own buttons, so it is a policy and no proof: a button
 called "Next" can sell a house. Words are compared whole, ignoring case, marks and punctuation ("Pay
 now" is a payment, "Payment options" is not), and only on elements that do something when clicked.
-A button that says no more than "Yes" does what its dialog asks about.
+A button that only says "Yes" does what its dialog asks about.
 """
 
 from __future__ import annotations
@@ -249,7 +249,7 @@ def _names_a_view(language: LanguageWords, text: str) -> bool:
 
 
 def _confirms(name: str) -> bool:
-    """Whether the name says no more than that the dialog's question is answered with yes."""
+    """Whether the name only answers the dialog's question with yes."""
     words = _words(name)
     text = f" {' '.join(words)} "
     return len(words) <= _CONFIRM_WORDS and any(
@@ -348,7 +348,7 @@ def was_sent(text: str) -> bool:
 
 
 def is_for_answer(name: str) -> bool:
-    """Whether a field of this name takes a message to somebody."""
+    """Whether a field of this name takes a message to a person."""
     return _names("answers", _spaced(name))
 
 

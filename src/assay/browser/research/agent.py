@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from assay.agents.models.calls import call_timeout_s, model_call
 from assay.agents.models.make import make_model
@@ -12,7 +13,6 @@ from assay.agents.models.protocol import Reply
 from assay.agents.protocol import Action, EpisodeLimits
 from assay.agents.tool_calls import CUT_OFF, CallQueue, ReadyCall, calls_natively
 from assay.agents.transcript import Transcript
-from assay.browser.research import page as pages
 from assay.browser.research.actions import (
     ACTIONS,
     THINK_CHARS,
@@ -37,6 +37,8 @@ GRACE_S = 5.0
 NOOP = ActionCall("noop")
 URL_ACTIONS = ("goto", "fetch_json")
 """Actions whose parameter is an address; models copy relative ones from links."""
+_URL = re.compile(r"^url: (\S+)", re.MULTILINE)
+_PAYLOAD = re.compile(r"^result of fetch_json [^\n]*:\n", re.MULTILINE)
 
 
 class WebResearchAgent(ResearchOptions):
@@ -78,7 +80,7 @@ class WebResearchAgent(ResearchOptions):
         if must_answer:
             self._notes.append("You have to answer now; no other action is taken any more.")
         self._add_turn(page, step, failed=_action_failed(observation))
-        url = pages.page_url(observation.text)
+        url = page_url(observation.text)
         if not must_answer and not self._queue and self._is_sparse(observation.text, url):
             return self._wait_or_scroll(observation.text, url)
 
@@ -129,8 +131,8 @@ class WebResearchAgent(ResearchOptions):
 
     def _page(self, text: str) -> str:
         if self._last_call.name == "fetch_json":
-            text = pages.cut_json(text, self.json_chars)
-        return pages.cut(text, self.observation_chars)
+            text = cut_json(text, self.json_chars)
+        return cut(text, self.observation_chars)
 
     def _add_turn(self, page: str, step: int, *, failed: bool) -> None:
         prompt = turn_prompt(
@@ -143,13 +145,13 @@ class WebResearchAgent(ResearchOptions):
     def _is_sparse(self, text: str, url: str) -> bool:
         return (
             self._last_call.name != "fetch_json"
-            and len(pages.page_body(text)) < self.sparse_chars
+            and len(page_body(text)) < self.sparse_chars
             and self._scrolls[url] < self.auto_scrolls
         )
 
     def _wait_or_scroll(self, text: str, url: str) -> Action:
         """Scroll on a nearly empty page, or wait for it, without asking the model."""
-        scrolls = pages.can_scroll(text) and "scroll" in self.action_names
+        scrolls = can_scroll(text) and "scroll" in self.action_names
         self._last_call = ActionCall("scroll", ("down",)) if scrolls else NOOP
         self._scrolls[url] += 1
         think = (
@@ -174,10 +176,10 @@ class WebResearchAgent(ResearchOptions):
             return f"{call.name} is not one of the actions; use {', '.join(self.action_names)}"
         target = ""
         if call.name == "click":
-            target = pages.link_target(page, call.arguments[0])
+            target = link_target(page, call.arguments[0])
         elif call.name in URL_ACTIONS:
             target = call.arguments[0]
-        blocked = pages.in_domain(target, self.blocked)
+        blocked = in_domain(target, self.blocked)
         return f"{blocked} does not work here and was not opened; use another site" * bool(blocked)
 
     def _refuse(
@@ -235,3 +237,70 @@ def _with_absolute_url(call: ActionCall, base: str) -> ActionCall:
 def _action_failed(observation: Observation) -> bool:
     """Whether the environment reports, as a code, that the last action failed."""
     return observation.outcome is not None and observation.outcome.error is not None
+
+
+def page_url(text: str) -> str:
+    """The address of the page that the observation shows; empty when it names none."""
+    match = _URL.search(text, 0, 10_000)
+    return match[1] if match else ""
+
+
+def page_body(text: str) -> str:
+    """What the page itself shows: the observation without its head."""
+    return text.partition("\n\n")[2]
+
+
+def can_scroll(text: str) -> bool:
+    """Whether the observation says that the page is longer than the window."""
+    return "\nscrolled to " in text.partition("\n\n")[0]
+
+
+def link_target(text: str, element: str) -> str:
+    """Where the link with this number leads, as a whole address; empty when it is no such link."""
+    at = text.find(f"[{element}] link ")
+    if at < 0:
+        return ""
+    line = text[at : text.find("\n", at) if "\n" in text[at:] else len(text)]
+    # Other elements may follow on the same line.
+    following = re.search(r" \[\d+\] ", line[1:])
+    own = line[: following.start() + 1] if following else line
+    _, arrow, target = own.rpartition(" -> ")
+    # In a heading the line ends in the heading's own quote.
+    address = target.split(" ")[0].rstrip('"')
+    return urljoin(page_url(text), address) if arrow else ""
+
+
+def in_domain(url: str, domains: tuple[str, ...]) -> str:
+    """The first of the domains that the address is in, itself or below it; empty for none."""
+    try:
+        host = (urlsplit(url).hostname or "").rstrip(".").lower()
+    except ValueError:
+        return ""
+    for domain in domains:
+        if host == domain.lower() or host.endswith(f".{domain.lower()}"):
+            return domain
+    return ""
+
+
+def cut(text: str, budget: int) -> str:
+    """The text within the budget, whole lines where there are any, and a mark for what is gone."""
+    if len(text) <= budget:
+        return text
+    head = text[:budget]
+    line_end = head.rfind("\n")
+    if line_end > budget // 2:
+        head = head[:line_end]
+    return f"{head}\n… {len(text) - len(head)} characters not shown; scroll or narrow down …"
+
+
+def cut_json(text: str, budget: int) -> str:
+    """The observation with the payload of `fetch_json` in it within the budget, visibly cut."""
+    head = _PAYLOAD.search(text)
+    if head is None:
+        return text
+    end = text.find("\n\n", head.end())
+    payload = text[head.end() : end if end >= 0 else len(text)]
+    if len(payload) <= budget:
+        return text
+    mark = f"\n… {len(payload) - budget} characters not shown; ask for less"
+    return text[: head.end() + budget] + mark + text[head.end() + len(payload) :]

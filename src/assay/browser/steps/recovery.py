@@ -1,37 +1,9 @@
 """What one observed step of a browser agent is worth: deterministic, bounded, explained.
 
-The rules are tried in order and the first six decide alone; the numbers are thousandths.
-
-    1  destructive or transactional, and its gate is not known to be passed          -1000
-    2  contract passed on fresh facts, for the first time                            +1000
-    3  a CAPTCHA, bot check, login or the like stands in the way                      -750
-    4  the call failed, or the browser reported that its page, request, form or value was refused
-                                               -450 - 50 for each earlier failure of the same call
-    5  contract failed             -300 (critical -400) + 150 x subgoal gain, or rule 7 if lower
-    6  a pending failure was repaired; or the step leads somewhere new after a block, a page that
-       did not load, or three steps that led nowhere; or, once, back from a page that did not load
-                                                                  +500 + max(0, rule 7) / 4
-    7  gains, at most 700:
-         address 250, structure 150, text 100, network 150, elements 50, picture 50
-         (a read cannot cause these: for it, anything new is worth 50 in all)
-         a tab opened 250, a download 150, a copy 100, a pop-up put out of the way 100, a dialog 50
-         other elements after a stale reference 200, new items 150/250/300 for 1/2-3/4 and more,
-         subgoals 200 + 300 x gain
-       if the page had been in this state before, nothing for the page and a quarter of the rest
-       minus a fifth of that for each earlier identical call in the same state, or a tenth if this
-       one led to something new
-       minus 400 x subgoal loss
-       minus 100 if something could be compared and there was no gain
-       minus 80 for each such call (at most 5) if it led to nothing new
-       minus 40 for each further return to this state (at most 5)
-       minus 40 if that is negative and the agent is stalling, 80 if it is stuck
-       at most 450 while a failure is pending, never outside -440 and 700
-    8  nothing could be compared, and nothing was gained or repeated; or requests of the step have
-       no answer yet, and neither the address nor anything else but the look of the page changed
-                                                                                         0
-
-A step that adds positive evidence never scores lower for it, and one that repeats or returns never
-scores higher. Nothing is read but the arguments: no text, clock, random number or model.
+The rules, in the order in which they are tried, stand with their numbers in `docs/steps.md`; the
+first six decide alone, and numbers are thousandths here. A step that adds positive evidence never
+scores lower for it, and one that repeats or returns never scores higher. Only the arguments are
+read: no text, clock, random number or model.
 """
 
 from __future__ import annotations
@@ -419,13 +391,8 @@ def _confidence(step: StepInput, recent: RecentSteps | None, delta: PageDelta) -
     never raises the confidence, also when the channel disagreed with the others.
     """
     outcome, compared = step.outcome, delta.compared
-    bonus = 0
-    if recent is not None:
-        bonus += 60
-    if step.progress != "unknown":
-        bonus += 40
-    if outcome.ok is not None:
-        bonus += 20
+    bonus = 60 * (recent is not None) + 40 * (step.progress != "unknown")
+    bonus += 20 * (outcome.ok is not None)
     contract = step.contract
     has_contract = contract is not None and (contract.verdict is not None or contract.total > 0)
     if not compared and not has_contract:

@@ -56,9 +56,9 @@ class LanguageWords:
     done: tuple[str, ...]
     """What has happened: something is gone, money has moved, others can read it."""
     sent: tuple[str, ...]
-    """A message has reached somebody."""
+    """A message has reached a person."""
     answers: tuple[str, ...]
-    """Names of fields in which a message to somebody is written."""
+    """Names of fields in which a message to a person is written."""
     amounts: tuple[str, ...]
     """What stands before the sum that a transfer or a payment is about."""
 
@@ -71,7 +71,7 @@ class LanguageWords:
     limited: tuple[str, ...]
     """Too much was asked for, or too many are asking."""
     robot: tuple[str, ...]
-    """Somebody has to show that they are no program."""
+    """The visitor has to show that they are no program."""
     login: tuple[str, ...]
     denied: tuple[str, ...]
     gate: tuple[str, ...]
@@ -97,11 +97,11 @@ class SharedWords:
     lists: tuple[str, ...]
     """Lists of things that are not lost when they leave it."""
     going_on: tuple[str, ...]
-    """Answers that lead on to the next page, and often mean no more than that."""
+    """Answers that lead on to the next page, and often mean only that."""
     bins: tuple[str, ...]
     """Names of places for what is to be thrown away."""
     looks: tuple[str, ...]
-    """Beginnings of names that promise no more than something to read."""
+    """Beginnings of names that only promise something to read."""
     posts: frozenset[str]
     """Whole names of buttons that show what was written to others, once it is sent."""
     drafts: frozenset[str]

@@ -1,7 +1,7 @@
 """Results of calls: the page in that of a browser's MCP server, and those of our own two tools.
 
-Playwright MCP writes sections under `###` and a snapshot as YAML, in the result or in a file beside
-it; chrome-devtools-mcp writes `##` and a line for each node. Both give the elements numbers that
+Playwright MCP writes sections under `###` and a snapshot as YAML, in the result or in a file of
+its own; chrome-devtools-mcp writes `##` and a line for each node. Both give the elements numbers that
 differ from snapshot to snapshot, so those are left out of what is compared.
 """
 
