@@ -213,7 +213,7 @@ class ProtocolConnection:
 async def connect_to_browser(address: str) -> ProtocolConnection:
     """A connection to the browser at `http://host:port`, or at its own `ws://` address.
 
-    Raises `MissingExtra` without the package `websockets`, `DeadResource` if no browser answers there.
+    Raises `MissingExtra` without the package `websockets`, `DeadResource` if no browser answers.
     """
     try:
         from websockets.asyncio.client import connect

@@ -98,8 +98,8 @@ def changed_tiles(
     """The tiles after a step: the `old` ones, but for those in which something is different.
 
     Only what is within the `regions` counts, and not within the `masks`. What differs between
-    `after` and `moving`, taken without a step between, does not count either. `None` if the pictures
-    cannot be compared.
+    `after` and `moving`, taken without a step between, does not count either. `None` if the
+    pictures cannot be compared.
     """
     a, b = before.rows(), after.rows()
     c = None if moving is None else moving.rows()

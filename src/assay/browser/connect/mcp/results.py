@@ -1,8 +1,8 @@
 """Results of calls: the page in that of a browser's MCP server, and those of our own two tools.
 
-Playwright MCP writes sections under `###` and a snapshot as YAML, in the result or in a file of
-its own; chrome-devtools-mcp writes `##` and a line for each node. Both give the elements numbers that
-differ from snapshot to snapshot, so those are left out of what is compared.
+Playwright MCP writes sections under `###` and a snapshot as YAML, in the result or in a file;
+chrome-devtools-mcp writes `##` and a line for each node. Both number the elements anew in each
+snapshot, so the numbers are left out of what is compared.
 """
 
 from __future__ import annotations
