@@ -188,7 +188,6 @@ class LoggedSteps:
 
     @property
     def score(self) -> StepScore | None:
-        """The score of the latest step; `None` before the first one."""
         return self._log.score
 
     @property

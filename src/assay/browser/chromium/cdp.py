@@ -53,7 +53,6 @@ class ProtocolSession:
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
-        """What `send` and `sleep` raise."""
         return (ProtocolError, TimeoutError)
 
     async def send(self, method: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -186,7 +186,6 @@ class BrowserWatch(LoggedSteps):
         self._browser.loop.wait(self._finish())
 
     async def aclose(self) -> None:
-        """As `close`, on an event loop."""
         await self._browser.loop.run(self._finish())
 
     async def _finish(self) -> None:

@@ -131,7 +131,6 @@ class BrowserFollower:
         self._tabs: dict[str, FollowedTab] = {}
         self._opening: set[asyncio.Task[None]] = set()
         self._shown: FollowedTab | None = None
-        """The tab that was seen last."""
         self._reporting = False
         self._reported_tab: FollowedTab | None = None
         self._tool = ""
@@ -171,11 +170,9 @@ class BrowserFollower:
 
     @property
     def closed(self) -> bool:
-        """Whether the browser has gone."""
         return self._connection.closed.is_set()
 
     async def wait_closed(self) -> None:
-        """Wait until the browser has gone."""
         await self._connection.closed.wait()
 
     def _on_attached(self, event: dict[str, Any]) -> None:
@@ -261,7 +258,6 @@ class BrowserFollower:
 
     @property
     def first(self) -> Observation:
-        """What the browser showed when it was first looked at."""
         return Observation("") if self._shown is None else self._shown.watch.first
 
     @property

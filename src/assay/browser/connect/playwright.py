@@ -34,8 +34,8 @@ class AsyncPage(Protocol):
     def title(self) -> Coroutine[Any, Any, str]: ...
 
 
-class _Step:
-    """One step of a watched page: begun, done by the caller, and ended with its error if any."""
+class PageStep:
+    """One step of a watched page, for `with` and `async with`; its block's error passes through."""
 
     def __init__(
         self, page: PageWatch, log: StepLog, tool: str, gate: Gate, arguments: Mapping[str, Any]
@@ -63,19 +63,11 @@ class _Step:
             elapsed_s = monotonic() - self._began
             self._log.record(action, seen, arguments=self._arguments, elapsed_s=elapsed_s)
 
-
-class PageStep(_Step):
-    """A step of a page of Playwright's synchronous API; what its block raises passes through."""
-
     def __enter__(self) -> None:
         run_at_once(self._begin())
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         run_at_once(self._end(error))
-
-
-class AsyncPageStep(_Step):
-    """A step of a page of Playwright's asynchronous API; what its block raises passes through."""
 
     async def __aenter__(self) -> None:
         await self._begin()
@@ -92,6 +84,10 @@ class _PageSteps(LoggedSteps):
         self._log = StepLog(contract, steps=steps)
         self._log.record("", page.first, arguments={})
 
+    def step(self, tool: str, *, gate: Gate = "unknown", **arguments: Any) -> PageStep:
+        """Score what is done in the block of this `with`, or `async with`, as one step."""
+        return PageStep(self._page, self._log, tool, gate, arguments)
+
     async def _close(self) -> None:
         with logged_faults():
             await self._page.close()
@@ -100,10 +96,6 @@ class _PageSteps(LoggedSteps):
 
 class Watch(_PageSteps):
     """A watch over a page of Playwright's synchronous API."""
-
-    def step(self, tool: str, *, gate: Gate = "unknown", **arguments: Any) -> PageStep:
-        """Score what is done in the block of this `with` as one step."""
-        return PageStep(self._page, self._log, tool, gate, arguments)
 
     def close(self) -> None:
         """The page is observed no more, and the steps file is complete."""
@@ -118,10 +110,6 @@ class Watch(_PageSteps):
 
 class AsyncWatch(_PageSteps):
     """A watch over a page of Playwright's asynchronous API."""
-
-    def step(self, tool: str, *, gate: Gate = "unknown", **arguments: Any) -> AsyncPageStep:
-        """Score what is done in the block of this `async with` as one step."""
-        return AsyncPageStep(self._page, self._log, tool, gate, arguments)
 
     async def close(self) -> None:
         """The page is observed no more, and the steps file is complete."""

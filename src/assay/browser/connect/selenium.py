@@ -91,12 +91,6 @@ class DriverSteps:
     after_navigate_to = after_navigate_back = after_navigate_forward = _done
     after_click = after_change_value_of = after_execute_script = _done
 
-    def after_close(self, _driver: Any) -> None:
-        """Nothing is left to be read of a window that has closed."""
-
-    def after_quit(self, _driver: Any) -> None:
-        """The steps file is complete already."""
-
     def on_exception(self, exception: BaseException, _driver: Any) -> None:
         """A step that failed; looking for an element in vain is one too."""
         if self._step is None and self._looked_for is not None:

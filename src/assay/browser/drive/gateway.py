@@ -158,7 +158,6 @@ class Gateway:
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def close(self) -> None:
-        """End the server and its connections."""
         if self._server is not None:
             self._server.close()
         for connection in self._connections:
@@ -180,7 +179,6 @@ class Gateway:
 
 
 async def start_gateway(policy: AddressPolicy) -> Gateway:
-    """A gateway that listens."""
     gateway = Gateway(policy)
     await gateway.start()
     return gateway

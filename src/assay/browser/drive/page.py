@@ -240,7 +240,6 @@ class BrowserPage:
         return result or ""
 
     async def stop_scripts(self) -> None:
-        """Stop the page's scripts and its loading."""
         for method in ("Runtime.terminateExecution", "Page.stopLoading"):
             with suppress(playwright_error(), TimeoutError):
                 async with asyncio.timeout(1.0):
@@ -278,7 +277,6 @@ class BrowserPage:
         await self._goto(self.search_address(words))
 
     def search_address(self, words: str) -> str:
-        """Where a search for the words leads."""
         return self._options.search_url.replace("{query}", quote_plus(words, errors="replace"))
 
     async def _back(self) -> None:
@@ -352,7 +350,6 @@ class BrowserPage:
         return text
 
     async def screenshot(self, kind: Literal["jpeg", "png"] = "jpeg") -> bytes:
-        """A picture of the window."""
         quality = 60 if kind == "jpeg" else None
         limit_ms = self.watch.observer.patience.answer_s * 1000
         return await self.tab.screenshot(type=kind, quality=quality, timeout=limit_ms)

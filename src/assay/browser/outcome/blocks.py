@@ -98,12 +98,7 @@ _REFUSED: Final[Mapping[int, BlockCode]] = {
 
 
 def detect_wall(
-    wall: str,
-    *,
-    before: str,
-    fresh: bool,
-    asks_for_login: bool,
-    refused: int | None,
+    wall: str, *, before: str, fresh: bool, asks_for_login: bool, refused: int | None
 ) -> BlockCode | None:
     """The code of what stands before a page that loaded well; `None` when nothing does.
 

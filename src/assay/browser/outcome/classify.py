@@ -68,16 +68,9 @@ def _first_line(message: str) -> str:
 
 
 BrowserTool: TypeAlias = Literal[
-    "playwright",
-    "playwright-mcp",
-    "chrome-devtools-mcp",
-    "browser-use",
-    "selenium",
-    "puppeteer",
-    "bidi",
-    "cdp",
-    "assay",
-]
+    "playwright", "playwright-mcp", "chrome-devtools-mcp", "browser-use", "selenium", "puppeteer",
+    "bidi", "cdp", "assay",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

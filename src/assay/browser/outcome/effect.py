@@ -10,13 +10,7 @@ from assay.browser.observe.inputs import NativeDialog, SeenInput
 from assay.browser.observe.observer import PageObserver
 from assay.browser.observe.snapshot import PageSnapshot
 from assay.browser.outcome.notices import new_texts
-from assay.browser.outcome.risk import (
-    effect_of,
-    effect_seen,
-    is_bin,
-    is_question,
-    promises_look,
-)
+from assay.browser.outcome.risk import effect_of, effect_seen, is_bin, is_question, promises_look
 from assay.schema.outcome import Effect
 
 TOOLS: Final[Mapping[str, str]] = {
@@ -30,9 +24,7 @@ TOOLS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("select_option",), "select"),
 }
 """Other names of what the rules know by one."""
-SCROLL_KEYS: Final = frozenset(
-    ("pagedown", "pageup", "home", "end", "arrowdown", "arrowup", "space", " ")
-)
+SCROLL_KEYS: Final = frozenset("pagedown pageup home end arrowdown arrowup space".split()) | {" "}
 FIELD_TOOLS: Final = frozenset(("fill", "select", "upload"))
 """Tools that put something into one field."""
 PRESSES: Final = frozenset(("click", "press"))
@@ -173,12 +165,7 @@ def _after_dialogs(effect: Effect, dialogs: Sequence[NativeDialog]) -> Effect:
         return min(effect, Effect.BROWSER)
     for question in questions:
         if question.accepted:
-            asked_for = effect_of(
-                "click",
-                role="button",
-                name="ok",
-                dialog=question.message,
-                around=question.message,
-            )
+            text = question.message
+            asked_for = effect_of("click", role="button", name="ok", dialog=text, around=text)
             effect = max(effect, asked_for)
     return effect

@@ -69,7 +69,6 @@ class WebResearchAgent(ResearchOptions):
         self._scrolls: Counter[str] = Counter()
 
     async def start(self, task: Task, *, limits: EpisodeLimits) -> None:
-        """Begin a fresh conversation about the task's goal."""
         self._reset(task, limits)
         self._transcript.add_system(system_prompt(self, native=self._native))
 
@@ -126,7 +125,6 @@ class WebResearchAgent(ResearchOptions):
         return reply
 
     async def close(self) -> None:
-        """Close the model's connections or processes."""
         await self._model.close()
 
     def _page(self, text: str) -> str:

@@ -23,13 +23,8 @@ WORKFLOWS: Mapping[str, str] = MappingProxyType(PROMPT["workflows"])
 ApiCalls = Literal["per_year", "whole_range"]
 
 LEAST = {
-    "observation_chars": 1,
-    "json_chars": 1,
-    "history_chars": 0,
-    "sparse_chars": 0,
-    "auto_scrolls": 0,
-    "answer_margin": 0,
-    "bad_replies": 1,
+    **dict.fromkeys(("observation_chars", "json_chars", "bad_replies"), 1),
+    **dict.fromkeys(("history_chars", "sparse_chars", "auto_scrolls", "answer_margin"), 0),
 }
 """The least value of each option that is a whole number."""
 

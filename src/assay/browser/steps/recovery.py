@@ -233,11 +233,7 @@ class _Gains(NamedTuple):
 
 
 def _gains(
-    step: StepInput,
-    recent: RecentSteps,
-    delta: PageDelta,
-    subgoal_gain: int,
-    reasons: list[Reason],
+    step: StepInput, recent: RecentSteps, delta: PageDelta, subgoal_gain: int, reasons: list[Reason]
 ) -> _Gains:
     outcome, changed = step.outcome, delta.changed
     page = gains = 0
@@ -376,12 +372,9 @@ def _add_contract_reason(
 ) -> None:
     if contract is None or contract.verdict in (None, "fail"):
         return
-    if contract.verdict == "inconclusive":
-        reasons.append(_REASONS["contract_inconclusive"])
-    elif recent.passed and contract.fresh:
-        reasons.append(_REASONS["contract_held"])
-    else:
-        reasons.append(_REASONS["contract_stale"])
+    held = "contract_held" if recent.passed and contract.fresh else "contract_stale"
+    undecided = contract.verdict == "inconclusive"
+    reasons.append(_REASONS["contract_inconclusive" if undecided else held])
 
 
 def _confidence(step: StepInput, recent: RecentSteps | None, delta: PageDelta) -> int:

@@ -60,7 +60,6 @@ class StepCost(NamedTuple):
 
 
 def step_cost(score: StepScore) -> StepCost:
-    """The costs of a scored step."""
     again = max(
         (r.n for r in score.reasons if r.code in ("repeated_call", "repeated_failure")), default=0
     )

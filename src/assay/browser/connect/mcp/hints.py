@@ -78,10 +78,7 @@ class SessionHints:
             self._learn(calls[start:])
 
     def report(
-        self,
-        state: AgentStatus,
-        tools: Collection[str],
-        describe: Callable[[str], BrowserCall],
+        self, state: AgentStatus, tools: Collection[str], describe: Callable[[str], BrowserCall]
     ) -> tuple[str, dict[str, Any]]:
         """What to look at next and which recoveries worked before, as text and as data.
 

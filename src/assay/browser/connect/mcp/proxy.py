@@ -211,7 +211,6 @@ class ToolList:
 
     @property
     def is_awaited(self) -> bool:
-        """Whether a list is on its way."""
         return bool(self._requests)
 
     def await_reply(self, request: Mapping[str, Any]) -> None:

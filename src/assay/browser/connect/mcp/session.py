@@ -170,7 +170,6 @@ class BrowserSession(LoggedSteps):
         self._record(GAP, Observation(""))
 
     def tools(self, tools: Sequence[Mapping[str, Any]]) -> None:
-        """The server lists these tools."""
         self._read_only = {
             str(tool.get("name")): _is_read_only(tool.get("annotations")) for tool in tools
         }

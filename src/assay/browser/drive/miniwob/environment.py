@@ -103,7 +103,6 @@ class MiniWob(BrowserEnvironment):
         await super().check_run(())
 
     async def reset(self, task: Task) -> Observation:
-        """Open the page with the problem of the task's seed."""
         self.forget()
         page, self._seed = _read_task(task)
         start = {"start_url": f"{SITE}/miniwob/{page}.html"}
