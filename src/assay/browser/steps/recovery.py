@@ -372,9 +372,9 @@ def _add_contract_reason(
 ) -> None:
     if contract is None or contract.verdict in (None, "fail"):
         return
-    held = "contract_held" if recent.passed and contract.fresh else "contract_stale"
+    code = "contract_held" if recent.passed and contract.fresh else "contract_stale"
     undecided = contract.verdict == "inconclusive"
-    reasons.append(_REASONS["contract_inconclusive" if undecided else held])
+    reasons.append(_REASONS["contract_inconclusive" if undecided else code])
 
 
 def _confidence(step: StepInput, recent: RecentSteps | None, delta: PageDelta) -> int:
