@@ -154,9 +154,10 @@ def test_every_agent_is_configured_by_keywords_with_defaults(name: str) -> None:
     assert getattr(factory, "name", None) == name
 
 
-def test_the_rules_agent_is_the_research_agent_with_another_model() -> None:
+def test_the_rules_agent_is_the_research_agent_with_the_model_and_sites_of_the_town() -> None:
     research = inspect.signature(AGENTS.get("web_research")).parameters
     rules = inspect.signature(AGENTS.get("rules")).parameters
     assert list(rules) == list(research)
-    assert [name for name in rules if rules[name] != research[name]] == ["model"]
+    other = [name for name in rules if rules[name] != research[name]]
+    assert other == ["model", "blocked_domains"]
     assert rules["model"].default == "rules"
