@@ -29,7 +29,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from assay.runner.cluster import connect
-from assay.scoring.engine import Engine, LocalProcesses
+from assay.scoring.batch import Engine, LocalProcesses
 from assay.scoring.files.folders import score_folder
 
 WORDS = "the a of river city Paris London war king 1914 new york music film by and blue".split()

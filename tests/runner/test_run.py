@@ -19,9 +19,9 @@ from assay.resources.pool import PoolLimits
 from assay.runner.agents import choose_agent
 from assay.runner.benchmark import find_benchmark
 from assay.runner.cluster_actor import RemoteRecorder
-from assay.runner.execute import open_run_resources
 from assay.runner.plan import make_plan
 from assay.runner.progress import RunProgress
+from assay.runner.run import open_run_resources
 from assay.schema.observation import Observation
 from assay.schema.score import score_to_record
 from tests.runner.corridor import BENCHMARK, Corridor

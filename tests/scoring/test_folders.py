@@ -12,7 +12,7 @@ import pytest
 from pyarrow import dataset, parquet
 
 from assay.errors import BadParameter, BadRecord
-from assay.scoring.engine import LocalProcesses
+from assay.scoring.batch import LocalProcesses
 from assay.scoring.files.folders import score_folder
 from tests.runner.rewards_for_tests import length
 

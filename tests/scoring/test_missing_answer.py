@@ -13,8 +13,7 @@ from assay.registry import reward
 from assay.runner.rescore import rescore
 from assay.schema.episode import StopReason
 from assay.schema.score import Abstained, Score, Scored
-from assay.scoring.episodes import score_missing_answer, without_pay_for_a_crash
-from assay.scoring.scorer import Scorer
+from assay.scoring.scorer import Scorer, score_missing_answer, without_pay_for_a_crash
 from tests.runner.test_rollout import Doing, explode, play
 
 

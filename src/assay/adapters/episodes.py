@@ -42,8 +42,7 @@ from assay.runner.values import TaskLike, read_environment, read_tasks
 from assay.schema.episode import Episode, Step, StopReason
 from assay.schema.observation import Observation
 from assay.schema.task import Task
-from assay.scoring.episodes import score_episode
-from assay.scoring.scorer import Scorer
+from assay.scoring.scorer import Scorer, score_episode
 from assay.text.channels import strip_end_tokens
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ import click
 
 from assay.errors import BadParameter
 from assay.registry.addresses import load_module
-from assay.scoring.engine import Engine, EngineName, LocalProcesses
+from assay.scoring.batch import Engine, EngineName, LocalProcesses
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -28,11 +28,10 @@ from assay.cli.terminal import number_text, print_json, progress_output
 from assay.errors import BadParameter, RunStopped, UsageError
 from assay.ledger.run import Run
 from assay.ledger.summary import summarise
-from assay.runner.execute import StartedRun
 from assay.runner.options import HELP, RunOptions
 from assay.runner.progress import RunProgress
 from assay.runner.retries import RETRIED
-from assay.runner.run import complete, start
+from assay.runner.run import StartedRun, complete, start
 from assay.scoring.counts import AbstentionLimit
 
 STOPPED = 130

@@ -42,8 +42,8 @@ from assay.cli.terminal import (
 from assay.errors import AssayError, BadParameter, BadRecord, TooManyAbstained, UnknownName
 from assay.registry import REWARDS, find_reward
 from assay.schema.score import Abstained, Score
+from assay.scoring.batch import Engine, EngineName
 from assay.scoring.counts import AbstentionLimit, RewardCounts, nothing_scored
-from assay.scoring.engine import Engine, EngineName
 from assay.scoring.files.folders import score_folder
 from assay.scoring.files.jobs import FileReport, check_source, score_file
 from assay.scoring.files.rows import InputRow, encode, plan_shards, read_rows, read_stream

@@ -591,16 +591,3 @@ def own_spec(function: Callable[..., Any]) -> RewardSpec | None:
     """
     spec = getattr(function, "__assay__", None)
     return spec if isinstance(spec, RewardSpec) and spec.function is function else None
-
-
-def bound_options(reward: str | Callable[..., Any]) -> dict[str, Any]:
-    """The options that a partial of a reward sets, as far as a score can record them."""
-    if not isinstance(reward, functools.partial) or own_spec(reward.func) is None:
-        return {}
-    options = find_reward(reward).options
-    plain = (str, int, float, list, tuple, dict, type(None))
-    return {
-        name: value
-        for name, value in reward.keywords.items()
-        if name in options and isinstance(value, plain)
-    }

@@ -22,9 +22,9 @@ from assay.ledger.layout import RunLayout
 from assay.ledger.records import check_episode_keys, read_raw
 from assay.ledger.run import RunLike, open_run
 from assay.registry import find_reward
+from assay.registry.options import without_defaults
 from assay.schema.episode import FAILURES, NO_FAULT_OF_THE_AGENT
 from assay.schema.manifest import RunManifest
-from assay.scoring.scorer import without_defaults
 
 EQUAL = 1e-9
 """Rewards nearer than this are the same reward."""

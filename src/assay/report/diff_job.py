@@ -52,10 +52,8 @@ from assay.resources.files import atomic_write
 from assay.resources.scratch import scratch_prefix
 from assay.schema.episode import Episode
 from assay.schema.score import Abstained, Score, score_to_record
-from assay.scoring.batch import at_place, check_table
+from assay.scoring.batch import Engine, LocalProcesses, at_place, check_table
 from assay.scoring.columns import NoSuchPath, look_up
-from assay.scoring.engine import Engine, LocalProcesses
-from assay.scoring.episodes import SCORE_S, score_episode
 from assay.scoring.files.folders import list_inputs
 from assay.scoring.files.rows import (
     IDENTITY,
@@ -77,7 +75,7 @@ from assay.scoring.files.shards import (
     score_input,
     settle_plan,
 )
-from assay.scoring.scorer import RewardLike, Scorer
+from assay.scoring.scorer import SCORE_S, RewardLike, Scorer, score_episode
 
 TOLERANCE = 1e-9
 BUCKET_ROWS = 65_536

@@ -25,9 +25,9 @@ from assay.ledger.provenance import utc_now
 from assay.ledger.writer import RunWriter
 from assay.runner.cluster_actor import WORKS, RolloutActor
 from assay.runner.cluster_payload import pack, unpack
-from assay.runner.execute import Executor, PlayAttempt
 from assay.runner.plan import Plan, PlannedAttempt
 from assay.runner.retries import SHARD_RETRIES, WORKER_LOSSES, AttemptPolicy
+from assay.runner.run import Executor, PlayAttempt
 from assay.schema.episode import Episode, Failure, Step, Trajectory
 from assay.schema.score import Abstained
 

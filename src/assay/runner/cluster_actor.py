@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from assay.runner.cluster_payload import unpack
-from assay.runner.execute import open_run_resources
 from assay.runner.plan import PlannedAttempt
 from assay.runner.recorder import RunResources
 from assay.runner.rollout import rollout
+from assay.runner.run import open_run_resources
 from assay.schema.episode import Episode, Step
 from assay.schema.secrets import SecretMask, environment_secrets
 

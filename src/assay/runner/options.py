@@ -21,7 +21,7 @@ from assay.registry import MODELS
 from assay.runner.benchmark import SECTIONS
 from assay.runner.progress import RunProgress, no_progress
 from assay.runner.values import TaskLike, reward_names
-from assay.scoring.engine import EngineName
+from assay.scoring.batch import EngineName
 from assay.scoring.scorer import RewardLike
 
 P = ParamSpec("P")

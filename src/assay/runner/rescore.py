@@ -11,8 +11,7 @@ from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
 from assay.resources.context import Context
 from assay.schema.manifest import RunManifest
-from assay.scoring.episodes import SCORE_S, score_episode
-from assay.scoring.scorer import Scorer
+from assay.scoring.scorer import SCORE_S, Scorer, score_episode
 
 
 def rescore(

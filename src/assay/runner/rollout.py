@@ -25,7 +25,7 @@ from assay.runner.plan import PlannedAttempt
 from assay.runner.recorder import EpisodeRecorder, RunResources, do_nothing
 from assay.schema.episode import Episode, StopReason
 from assay.schema.observation import Observation
-from assay.scoring.episodes import score_episode
+from assay.scoring.scorer import score_episode
 
 
 async def rollout(

@@ -161,6 +161,11 @@ class Episode(Record):
         return self.stop_reason in NO_FAULT_OF_THE_AGENT
 
     @property
+    def no_fault_reason(self) -> str:
+        """What ended an episode that something other than the agent ended."""
+        return self.failure.message if self.failure else NO_FAULT_OF_THE_AGENT[self.stop_reason]
+
+    @property
     def domain(self) -> str:
         """`metadata["domain"]` of the task; empty when it has none."""
         domain = self.task.metadata.get("domain")

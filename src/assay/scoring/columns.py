@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from types import NoneType
 from typing import Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
 
@@ -179,3 +180,41 @@ def _list(items: Sequence[Any]) -> ColumnKind:
         lambda value: is_list(value) and all(map(accepts, map(plain, value))),
         f"a list of {item.text}",
     )
+
+
+class RowSignature(NamedTuple):
+    """What a reward's annotations say."""
+
+    kinds: Mapping[str, ColumnKind]
+    """Of the columns that it takes; the response is text where nothing is declared."""
+    asks_for_none: bool
+
+
+def signature_of(spec: RewardSpec) -> RowSignature:
+    try:
+        return _cached_signature(spec.function, spec.required, spec.optional)
+    except TypeError:  # a callable that cannot be hashed
+        return _signature(spec.function, spec.required, spec.optional)
+
+
+def _signature(
+    function: Callable[..., Any], required: tuple[str, ...], optional: tuple[str, ...]
+) -> RowSignature:
+    names = [name for name in (*required, *optional) if name not in ("trajectory", "context")]
+    kinds = column_kinds(function, names, default={RESPONSE: TEXT})
+    return RowSignature(kinds, asks_for_none(function))
+
+
+_cached_signature = lru_cache(maxsize=256)(_signature)
+
+
+def is_text_for_context(name: str, columns: Mapping[str, Any]) -> bool:
+    """Whether a data column called `context`, as QA data sets have, would pose as the rollout's."""
+    return name == "context" and not hasattr(columns[name], "acquire_resource")
+
+
+def missing_message(spec: RewardSpec, name: str, columns: Mapping[str, Any]) -> str:
+    """What to say of a row that lacks a column."""
+    have = ", ".join(sorted(map(str, columns))) or "nothing"
+    hint = " (the Context of a rollout, never a data column)" if name == "context" else ""
+    return f"{spec.name} needs {name!r}{hint}; the row has: {have}"

@@ -15,27 +15,33 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
-from importlib.util import find_spec
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from assay.errors import BadParameter, MissingExtra, MissingParameter
-from assay.registry import RewardSpec, bound_options, find_reward
+from assay.errors import BadParameter, MissingExtra, MissingParameter, UsageError
+from assay.registry import RewardSpec, find_reward
+from assay.registry.annotations import annotations_of, names_none
+from assay.registry.options import bound_options, check_options, without_defaults
 from assay.resources import threads
 from assay.schema.score import Abstained, Json, Score, Scored
 from assay.schema.values import describe, is_missing, plain
 from assay.scoring.columns import (
     RESPONSE,
-    TEXT,
     ColumnKind,
     NoSuchPath,
-    asks_for_none,
     check_columns,
-    column_kinds,
+    is_text_for_context,
     look_up,
+    missing_message,
+    signature_of,
 )
 from assay.scoring.results import FAILURES, PASSED, SCORES, message_of, to_score, traceback_of
 
+if TYPE_CHECKING:
+    from assay.resources.context import Context
+    from assay.schema.episode import Episode
+
+SCORE_S = 60.0
+"""How long one reward may take for one recorded episode."""
 ROW_REASONS = frozenset(
     {"bad_row", "bad_reference", "bad_response", "missing_reference", "unparseable_reference"}
 )
@@ -70,9 +76,9 @@ class Scorer:
         self.spec: RewardSpec = find_reward(reward)
         self._required = self.spec.required
         self._optional = self.spec.optional
-        self._kinds, self.asks_for_none = _signature_of(self.spec)
+        self._kinds, self.asks_for_none = signature_of(self.spec)
         options = {**bound_options(reward), **(params or {})}
-        _check_params(self.spec, options)
+        check_options(self.spec, options)
         check_columns(self.spec, columns or {})
         self.params: dict[str, Any] = without_defaults(self.spec, options)
         """The configuration where it differs from the reward's defaults, as scores record it."""
@@ -194,11 +200,11 @@ class Scorer:
     def _pick(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         arguments: dict[str, Any] = {}
         for name in self._required:
-            if name not in columns or _is_text_for_context(name, columns):
-                raise MissingParameter(_missing(self.spec, name, columns))
+            if name not in columns or is_text_for_context(name, columns):
+                raise MissingParameter(missing_message(self.spec, name, columns))
             arguments[name] = columns[name]
         for name in self._optional:
-            if name in columns and not _is_text_for_context(name, columns):
+            if name in columns and not is_text_for_context(name, columns):
                 arguments[name] = columns[name]
         if self.spec.takes_any:
             options = self.spec.options
@@ -302,78 +308,6 @@ def _make_scorer(
     return Scorer(function, params, columns=columns)
 
 
-class _Signature(NamedTuple):
-    """What a reward's annotations say."""
-
-    kinds: Mapping[str, ColumnKind]
-    """Of the columns that it takes; the response is text where nothing is declared."""
-    asks_for_none: bool
-
-
-def _signature_of(spec: RewardSpec) -> _Signature:
-    try:
-        return _cached_signature(spec.function, spec.required, spec.optional)
-    except TypeError:  # a callable that cannot be hashed
-        return _signature(spec.function, spec.required, spec.optional)
-
-
-def _signature(
-    function: Callable[..., Any], required: tuple[str, ...], optional: tuple[str, ...]
-) -> _Signature:
-    names = [name for name in (*required, *optional) if name not in ("trajectory", "context")]
-    kinds = column_kinds(function, names, default={RESPONSE: TEXT})
-    return _Signature(kinds, asks_for_none(function))
-
-
-_cached_signature = lru_cache(maxsize=256)(_signature)
-
-
-def _check_params(spec: RewardSpec, params: Mapping[str, Any]) -> None:
-    for name in params:
-        if name not in spec.options:
-            names = ", ".join(spec.options) or "it takes none"
-            raise BadParameter(f"{spec.name} has no option {name!r}; its options: {names}")
-    for name, option in spec.options.items():
-        if option.default is inspect.Parameter.empty and name not in params:
-            raise BadParameter(
-                f"{spec.name} needs its option {name!r}; pass params={{{name!r}: …}}"
-            )
-    for name, module in spec.extras.items():
-        if params.get(name) and find_spec(module) is None:
-            raise MissingExtra.of(f"{spec.name} with {name}={params[name]!r}", module)
-
-
-def without_defaults(spec: RewardSpec, params: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that differ from the reward's defaults: what identifies a configuration."""
-    return {
-        name: value
-        for name, value in params.items()
-        if name not in spec.options or not _is_equal(value, spec.options[name].default)
-    }
-
-
-def _is_equal(value: Any, default: Any) -> bool:
-    """Whether two options mean the same, as JSON knows them: a list is a tuple, true is not 1."""
-    if isinstance(value, (list, tuple)) and isinstance(default, (list, tuple)):
-        return len(value) == len(default) and all(map(_is_equal, value, default))
-    if isinstance(value, bool) or isinstance(default, bool):
-        return value is default
-    if isinstance(value, (str, int, float, dict)):
-        return bool(value == default)
-    return value is default
-
-
-def _is_text_for_context(name: str, columns: Mapping[str, Any]) -> bool:
-    """Whether a data column called `context`, as QA data sets have, would pose as the rollout's."""
-    return name == "context" and not hasattr(columns[name], "acquire_resource")
-
-
-def _missing(spec: RewardSpec, name: str, columns: Mapping[str, Any]) -> str:
-    have = ", ".join(sorted(map(str, columns))) or "nothing"
-    hint = " (the Context of a rollout, never a data column)" if name == "context" else ""
-    return f"{spec.name} needs {name!r}{hint}; the row has: {have}"
-
-
 def _run_coroutine(pending: Any, name: str) -> Score:
     try:
         asyncio.get_running_loop()
@@ -385,6 +319,80 @@ def _run_coroutine(pending: Any, name: str) -> Score:
         f"{name} is asynchronous and an event loop is running here; "
         "use `await assay.score_async(...)`"
     )
+
+
+async def score_episode(
+    scorers: Sequence[Scorer], episode: Episode, context: Context, *, limit_s: float
+) -> tuple[Score, ...]:
+    """A score of every reward, in their order; none of them can end the run.
+
+    Every reward abstains from an episode that its model or environment ended: the agent could not
+    finish it. An attempt without an answer is 0.0, unless the reward asks to be called with `None`:
+    its annotation admits `None` (`str | None`, `object`), `None` is the parameter's default, or it
+    names no type and takes the rollout's `context`, since it asks the environment.
+
+    A crash earns nothing by its silence. Some rewards pay an empty answer, as for a question that
+    has none; where the agent broke, that pay is 0.0, unless the reward names `None`.
+    """
+    if episode.no_fault:
+        because = episode.no_fault_reason
+        return tuple(scorer.abstain(episode.stop_reason, because) for scorer in scorers)
+    message = episode.failure.message if episode.failure else None
+    context.trajectory = episode.trajectory.messages
+    context.steps = episode.trajectory.steps
+    columns = {**episode.columns(), "context": context}
+    unanswered = episode.final_response is None
+    scores: list[Score] = []
+    for scorer in scorers:
+        score = None
+        if unanswered:
+            score = score_missing_answer(scorer, stop_reason=episode.stop_reason, failure=message)
+        if score is None:
+            score = await _score_within(limit_s, scorer, columns)
+            if unanswered and episode.stop_reason == "agent_error":
+                score = without_pay_for_a_crash(scorer, score, failure=message)
+        scores.append(score)
+    return tuple(scores)
+
+
+async def _score_within(limit_s: float, scorer: Scorer, columns: dict[str, object]) -> Score:
+    try:
+        async with asyncio.timeout(limit_s):
+            return await scorer.score_async(columns)
+    except TimeoutError:
+        return scorer.abstain("grader_timeout", f"no score within {limit_s:g} s")
+    except UsageError as error:
+        return scorer.abstain("bad_row", str(error))
+
+
+def score_missing_answer(scorer: Scorer, *, stop_reason: str, failure: str | None) -> Score | None:
+    """The score of an attempt that ended so without an answer; `None` to call the reward.
+
+    An answer that was given, and is not in the record, is no zero: the reward abstains.
+    """
+    if scorer.asks_for_none:
+        return None
+    if stop_reason == "answered":
+        return scorer.abstain("missing_response", "the answer that was given is not in the record")
+    ending = ": ".join(filter(None, (stop_reason, failure)))
+    return scorer.score_no_answer(f"the agent gave no answer: {ending}")
+
+
+def without_pay_for_a_crash(scorer: Scorer, score: Score, *, failure: str | None) -> Score:
+    """The score of an attempt in which the agent broke before it answered: no pay for silence."""
+    function = scorer.spec.function
+    parameters = inspect.signature(function).parameters
+    if (
+        not isinstance(score, Scored)
+        or score.value <= 0
+        or RESPONSE not in parameters
+        or "context" in parameters
+        or parameters[RESPONSE].default is None
+        or names_none(annotations_of(function).get(RESPONSE))
+    ):
+        return score
+    because = ": ".join(filter(None, ("the agent gave no answer", "agent_error", failure)))
+    return Scored(0.0, because, score.parts, score.notes, score.scorer, score.params)
 
 
 def score(

@@ -24,8 +24,8 @@ from typing import Any, TypeVar
 
 from assay.errors import BadParameter, BadRecord, ResourceError
 from assay.formats import parquet
+from assay.scoring.batch import Engine, LocalProcesses
 from assay.scoring.counts import RewardCounts
-from assay.scoring.engine import Engine, LocalProcesses
 from assay.scoring.files.jobs import FileJob, FileReport
 from assay.scoring.files.rows import SHARD_BYTES, Shard, fingerprint, plan_shards
 from assay.scoring.files.shards import (

@@ -16,9 +16,8 @@ from pathlib import Path
 
 from assay.errors import BadRecord
 from assay.formats import parquet
-from assay.scoring.batch import check_table
+from assay.scoring.batch import Engine, LocalProcesses, check_table
 from assay.scoring.counts import RewardCounts
-from assay.scoring.engine import Engine, LocalProcesses
 from assay.scoring.files.rows import (
     SHARD_BYTES,
     column_names,

@@ -18,12 +18,13 @@ import orjson
 
 from assay.errors import BadParameter, BadRecord, UnknownName
 from assay.registry import find_reward
+from assay.registry.options import without_defaults
 from assay.resources.files import atomic_write
 from assay.schema.score import Score
 from assay.scoring.batch import map_rows, score_row
 from assay.scoring.counts import AbstentionLimit, RewardCounts
 from assay.scoring.files.rows import InputRow, Shard, read_rows, result_of, write_shard
-from assay.scoring.scorer import RewardLike, Scorer, without_defaults
+from assay.scoring.scorer import RewardLike, Scorer
 
 PARTIAL = ".partial"
 """What the folder of an unfinished job is called after its results."""
