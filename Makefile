@@ -237,6 +237,7 @@ prove: $(CHROMIUM) $(TRAINERS)/inspect/.installed $(PEERS)/math/.installed $(PEE
 	$(BIN)/python perf/rows.py
 	$(BIN)/python -m perf.questions --questions 10000 --rounds 1 --inspect-python $(TRAINERS)/inspect/bin/python
 	$(BIN)/python perf/slopes.py
+	$(BIN)/python perf/digests.py $(if $(wildcard ../shared/data),--data ../shared/data)
 	$(BIN)/python perf/sql.py
 	$(if $(TOOLS_DATA),$(BIN)/python perf/tool_calls.py $(TOOLS_DATA) --peer-python $(PEERS)/bfcl/bin/python)
 	$(BIN)/python -m perf.instructions --threads --peer-python $(PEERS)/lm-eval/bin/python $(if $(IFBENCH),--ifbench $(IFBENCH))
