@@ -25,6 +25,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -219,11 +220,6 @@ class Hands:
     async def _on_element(self, action: Mapping[str, Any]) -> None:
         element, value = self._where(action), action.get("value")
         place = action.get("position")
-        upload = {
-            "name": str(value),
-            "mimeType": "application/octet-stream",
-            "buffer": b"x" * 1024 * int(action.get("size_kb", 2)),
-        }
         position = None if place is None else {"x": place[0], "y": place[1]}
         verbs: dict[str, Any] = {
             "click": lambda: element.click(timeout=self.limit_ms, position=position),  # type: ignore[arg-type]
@@ -232,12 +228,18 @@ class Hands:
             "fill": lambda: element.fill(str(value), timeout=self.limit_ms),
             "press": lambda: element.press(str(value), timeout=self.limit_ms),
             "select": lambda: element.select_option(str(value), timeout=self.limit_ms),
-            "upload": lambda: element.set_input_files(upload, timeout=self.limit_ms),  # type: ignore[arg-type]
+            "upload": lambda: self._upload(element, str(value), int(action.get("size_kb", 2))),
             "drag_to": lambda: element.drag_to(
                 self.page.locator(str(value)), timeout=self.limit_ms
             ),
         }
         await verbs[action["kind"]]()
+
+    async def _upload(self, element: Locator, name: str, size_kb: int) -> None:
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / name
+            file.write_bytes(b"x" * 1024 * size_kb)
+            await element.set_input_files(file, timeout=self.limit_ms)
 
 
 async def judge(

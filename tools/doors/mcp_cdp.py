@@ -61,8 +61,8 @@ async def call_of(page: Page, base: str, action: Mapping[str, Any]) -> dict[str,
     kind, value = action["kind"], action.get("value")
     arguments: dict[str, Any] = {}
     if action.get("selector") and kind != "press":
-        # Elements have other numbers in each snapshot; here none is used twice.
-        arguments = {"element": await element_of(page, action), "ref": action["selector"]}
+        # Playwright MCP takes an element's number in the latest snapshot, or a selector.
+        arguments = {"element": await element_of(page, action), "target": action["selector"]}
     if kind == "goto":
         arguments["url"] = f"{base}{value}"
     elif kind == "fill":
@@ -75,8 +75,11 @@ async def call_of(page: Page, base: str, action: Mapping[str, Any]) -> dict[str,
         arguments["time"] = value
     elif kind == "scroll":
         arguments = {"deltaX": 0, "deltaY": value}
-    elif kind in ("drag_to", "upload"):
-        arguments["endRef" if kind == "drag_to" else "paths"] = value
+    elif kind == "drag_to":
+        arguments["endTarget"] = value
+    elif kind == "upload":
+        # The call names no field: a click before it has opened the chooser.
+        arguments = {"paths": [value]}
     return {"name": TOOLS[kind], "arguments": arguments}
 
 

@@ -15,12 +15,14 @@ from mcp.types import CallToolResult, TextContent
 
 from assay.browser.connect.devtools import FollowedBrowser
 from assay.browser.connect.mcp import session as session_module
+from assay.browser.connect.mcp.calls import watched_call
 from assay.browser.connect.mcp.session import GAP, BrowserSession
 from assay.browser.step_records import rescore
 from assay.browser.steps import RecoveryRewardScorer
 from assay.browser.steps.recovery_ranking import patterns_from_json
 from assay.ledger.steps import StepsWriter, read_steps
 from assay.schema.observation import Observation
+from assay.schema.outcome import ToolOutcome
 from assay.schema.step_score import step_score_to_record
 
 HERE = Path(__file__).parent
@@ -298,3 +300,28 @@ def test_a_call_without_a_reply_is_waited_for_once(monkeypatch: pytest.MonkeyPat
     assert browser.steps == ["begin click", "begin click"]
     session.reply(tool_reply(2), 0.2)
     assert browser.steps[2:] == ["end"]
+
+
+def test_an_element_that_a_selector_names_is_found_in_the_page() -> None:
+    """A number of the server's snapshot means nothing to the page; a selector does."""
+    for arguments, selector in (
+        ({"target": "#chart"}, "#chart"),
+        ({"selector": "button.save"}, "button.save"),
+        ({"target": "e12"}, None),
+        ({"target": "f1e3"}, None),
+        ({"uid": "1_7"}, None),
+    ):
+        assert watched_call("browser_hover", arguments)[1].get("selector") == selector, arguments
+
+
+def test_what_is_tried_again_is_known_from_the_page(tmp_path: Path) -> None:
+    """The button "Try again" is another element than the one that failed, and has its aim."""
+    session = BrowserSession(tmp_path / "steps.jsonl")
+    call = session.describe("browser_click", {"element": "Try again"})
+    outcome = ToolOutcome("click", target="what failed before", ok=True)
+    session.end_call(call, reply(""), seen=Observation("", outcome=outcome))
+    session.end_call(call, reply(""))
+    session.finish()
+    outcomes = [row.step.outcome for row in rescore(read_steps(tmp_path / "steps.jsonl"))]
+    targets = [outcome["target"] for outcome in outcomes if outcome]
+    assert targets == ["what failed before", call.target]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
@@ -17,6 +18,8 @@ Kind: TypeAlias = Literal["click", "fill", "press", "goto", "dialog", "read", "o
 ELEMENT_KEYS: Final = ("target", "ref", "uid", "selector")
 """Arguments that name the element by the number that the latest snapshot gave it."""
 DESCRIPTION_CHARS: Final = 200
+_NUMBER: Final = re.compile(r"(f\d+)?e\d+|\d+_\d+")
+"""An element's number: `e12` and `f1e3` of Playwright MCP, `1_7` of chrome-devtools-mcp."""
 
 _TOOLS: Final = tomllib.loads(files(__package__).joinpath("server_tools.toml").read_text("utf-8"))
 KINDS: Final[Mapping[str, Kind]] = {
@@ -65,7 +68,10 @@ class BrowserCall(NamedTuple):
 
 
 def watched_call(tool: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The call as one who watches the page knows it: a plain verb, an address, a value."""
+    """The call as one who watches the page knows it: a plain verb, an address, a value.
+
+    An element that is named by a selector, and not by its number in a snapshot, can be found there.
+    """
     kind = KINDS.get(tool, "other")
     verb = VERBS.get(tool) or {"read": "wait", "other": tool, "dialog": tool}.get(kind, kind)
     options = {
@@ -73,6 +79,9 @@ def watched_call(tool: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str
         for name, source in (("url", "url"), ("value", "text"), ("value", "value"), ("key", "key"))
         if isinstance(arguments.get(source), str)
     }
+    for key in ("target", "selector"):
+        if isinstance(arguments.get(key), str) and not _NUMBER.fullmatch(arguments[key]):
+            options["selector"] = arguments[key]
     return verb, options
 
 

@@ -243,9 +243,10 @@ class BrowserSession(LoggedSteps):
         seen: ToolOutcome | None,
     ) -> ToolOutcome:
         """The outcome by the reply; its risk, block and news by the page, where that was `seen`."""
-        effect = call.effect
+        effect, target = call.effect, call.target
         if seen is not None:
-            block = seen.block or block
+            # The page says which element it was, and which earlier one it tries again.
+            block, target = seen.block or block, seen.target or target
             clicked = call.kind == "click" and seen.target is not None
             if clicked or call.kind == "press" or call.tool in VERBS:
                 effect = seen.effect
@@ -253,7 +254,7 @@ class BrowserSession(LoggedSteps):
         return ToolOutcome(
             tool=call.tool,
             call=call.signature,
-            target=call.target,
+            target=target,
             effect=effect,
             gate="not_required" if effect < Effect.EXTERNAL else self._gate,
             ok=error is None,
