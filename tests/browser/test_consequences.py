@@ -14,8 +14,7 @@ from assay.browser.outcome.risk import (
     is_bin,
     names_destruction,
     promises_look,
-    was_done,
-    will_bind,
+    says,
 )
 from assay.browser.words.languages import languages
 from assay.schema.outcome import Effect
@@ -256,8 +255,8 @@ def test_every_language_of_the_risky_words_has_its_deeds() -> None:
         assert row.sends, row.code
         assert row.publishes, row.code
         assert row.binds, row.code
-    assert not will_bind("You will be asked for a name")
-    assert not was_done("You can have it deleted")
+    assert not says("will", "You will be asked for a name")
+    assert not says("done", "You can have it deleted")
 
 
 def test_a_request_reaches_out_unless_it_only_asks() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from assay.browser.outcome.blocks import BLOCK_SELECTORS, PASSWORD_SELECTOR, detect_block
 from assay.browser.outcome.classify import classify_error, classify_mcp_result
-from assay.browser.outcome.retries import OfferedRetries
+from assay.browser.outcome.effect import OfferedRetries
 from assay.schema.blocking import BlockCode
 from assay.schema.evidence import PageFacts, StepEvents
 from assay.schema.outcome import ErrorCode, ToolOutcome

@@ -6,8 +6,7 @@
         print(log.score, log.status)
 
 A record holds all that the score was computed from, as codes and digests, so `rescore` gives the
-same score from the file alone. Nothing is sent or carried out, and no score changes what an
-environment does.
+same score from the file alone.
 """
 
 from __future__ import annotations
@@ -73,7 +72,20 @@ _CONTRACT_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
 _EVENT_KINDS: Final[Mapping[str, tuple[type, ...]]] = dict.fromkeys(StepEvents._fields, _NUMBER)
 
 
-class StepLog:
+class _Closing:
+    """What has an end, for `with`."""
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class StepLog(_Closing):
     """The steps of one tab, scored in turn, and the file that they are written to."""
 
     def __init__(
@@ -82,15 +94,15 @@ class StepLog:
         *,
         steps: str | Path | StepsWriter | None = None,
         verbatim: bool = False,
-        scorer: RecoveryRewardScorer | None = None,
     ) -> None:
         """`steps` is a new file that `assay steps` scores again; `verbatim` keeps secrets in it."""
         self._contract = contract
         self._writer = StepsWriter(steps) if isinstance(steps, (str, Path)) else steps
         self._verbatim = verbatim
-        self._scorer = scorer or RecoveryRewardScorer()
+        self._scorer = RecoveryRewardScorer()
         self._before: PageEvidence | None = None
-        self._steps = 0
+        self.steps = 0
+        """How many are recorded, the reset included."""
         self.history = StepHistory()
         self.contract_progress: ContractProgress | None = None
         """How much of the contract holds, which is the potential that shaping takes."""
@@ -127,12 +139,12 @@ class StepLog:
             events = observation.events
             step = StepInput(outcome, self._before, after, progress, contract, events=events)
             history, score = self._scorer.advance(history, step)
-            score = score if self._steps else None
-            if self._steps or contract is not None:
+            score = score if self.steps else None
+            if self.steps or contract is not None:
                 options = _arguments(action) if arguments is None else arguments
                 scores = (_score_record(self._scorer.id, score, step, options),)
         record = Step(
-            index=self._steps,
+            index=self.steps,
             action=action if self._verbatim else _redacted_action(action),
             observation_chars=len(observation.text),
             truncated=observation.truncated,
@@ -147,7 +159,7 @@ class StepLog:
             self._writer.write(record)
         # Only now: what fails on the way leaves the log as it was.
         self.history, self.score, self.contract_progress = history, score, contract_progress
-        self._before, self._steps = after, self._steps + 1
+        self._before, self.steps = after, self.steps + 1
         return record
 
     def _follow(
@@ -156,20 +168,14 @@ class StepLog:
         if self._contract is None:
             return None, None
         progress, status = follow(
-            self._contract, seen.facts, step=self._steps, before=self.contract_progress, due=due
+            self._contract, seen.facts, step=self.steps, before=self.contract_progress, due=due
         )
         return progress, status._replace(id=_compact(status.id) or "")
 
     def close(self) -> None:
-        """The steps file is complete."""
+        """Complete the steps file."""
         if self._writer is not None:
             self._writer.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 @contextmanager
@@ -194,6 +200,14 @@ class LoggedSteps:
     def status(self) -> AgentStatus:
         """Where the agent stands: running, stuck, blocked, recovered or done."""
         return self._log.status
+
+
+class ClosedSteps(LoggedSteps, _Closing):
+    """The same, with an end."""
+
+    def close(self) -> None:
+        """Complete the steps file."""
+        self._log.close()
 
 
 def recovery(task: Task) -> StepLog:
@@ -244,37 +258,29 @@ def rescore(
         written = step.scores[0] if step.scores else {}
         score: StepScore | None = None
         if step.outcome is not None:
-            contract, events = written.get("contract"), written.get("events")
-            step_input = StepInput(
-                outcome_from_record(step.outcome),
-                before,
-                after,
-                _progress_from_record(written),
-                _read_optional(
-                    ContractStatus, contract, _CONTRACT_KINDS, "the state of a contract"
-                ),
-                events=_read_optional(StepEvents, events, _EVENT_KINDS, "the events of a step"),
-            )
+            outcome, progress = outcome_from_record(step.outcome), _progress_from_record(written)
+            state, events = written.get("contract"), written.get("events")
+            contract = _read(ContractStatus, state, _CONTRACT_KINDS, "the state of a contract")
+            events = _read(StepEvents, events, _EVENT_KINDS, "the events of a step")
+            step_input = StepInput(outcome, before, after, progress, contract, events=events)
             history, score = scorer.advance(history, step_input)
         before = after
         scored = bool(written) and written.get("score") is not None
-        yield RescoredStep(
-            step,
-            str(written.get("scorer", "")) if scored else "",
-            _stored(written) if scored else None,
-            None if step.index == 0 else score,
-        )
+        written_by = str(written.get("scorer", "")) if scored else ""
+        stored = _stored(written) if scored else None
+        yield RescoredStep(step, written_by, stored, None if step.index == 0 else score)
 
 
 def outcome_from_record(record: Mapping[str, Any]) -> ToolOutcome:
     """The tool outcome that a step record holds."""
     values = {name: record[name] for name in ToolOutcome._fields if name in record}
-    try:
-        if "effect" in values:
-            values["effect"] = Effect[str(values["effect"]).upper()]
-    except KeyError as error:
-        raise BadRecord(f"not a tool outcome: {record!r:.200}") from error
-    return _read(ToolOutcome, values, _OUTCOME_KINDS, "a tool outcome")
+    effect = str(values.get("effect", "browser")).upper()
+    if effect not in Effect.__members__:
+        raise BadRecord(f"not a tool outcome: {record!r:.200}")
+    values["effect"] = Effect[effect]
+    outcome = _read(ToolOutcome, values, _OUTCOME_KINDS, "a tool outcome")
+    assert outcome is not None
+    return outcome
 
 
 def _outcome_record(outcome: ToolOutcome) -> dict[str, Any]:
@@ -286,7 +292,7 @@ def _outcome_record(outcome: ToolOutcome) -> dict[str, Any]:
 
 
 def _progress_from_record(record: Mapping[str, Any]) -> Progress:
-    progress: Any = record.get("progress", "unknown")
+    progress = record.get("progress", "unknown")
     if not isinstance(progress, str):
         raise BadRecord(f"not a word for progress: {progress!r:.100}")
     # The scorer ignores a word that it does not know.
@@ -295,8 +301,10 @@ def _progress_from_record(record: Mapping[str, Any]) -> Progress:
 
 def _read(
     make: Callable[..., T], record: Any, kinds: Mapping[str, tuple[type, ...]], what: str
-) -> T:
+) -> T | None:
     """What the record holds; raises `BadRecord` for other keys, or a list where a code belongs."""
+    if record is None:
+        return None
     if not isinstance(record, Mapping):
         raise BadRecord(f"not {what}: {record!r:.200}")
     for name, allowed in kinds.items():
@@ -306,12 +314,6 @@ def _read(
         return make(**record)
     except TypeError as error:
         raise BadRecord(f"not {what}: {record!r:.200}") from error
-
-
-def _read_optional(
-    make: Callable[..., T], record: Any, kinds: Mapping[str, tuple[type, ...]], what: str
-) -> T | None:
-    return None if record is None else _read(make, record, kinds, what)
 
 
 def _stored(record: Mapping[str, Any]) -> StepScore | None:
@@ -328,13 +330,10 @@ def _score_record(
     redacted = None if arguments is None else redact(arguments)
     if redacted is not None and len(json.dumps(redacted)) > ARGUMENTS_BYTES:
         redacted = {"left_out": "too large"}
-    unscored = {"scorer": scorer, "score": None}
-    record = {
-        **(unscored if score is None else step_score_to_record(score, scorer=scorer)),
-        "progress": step.progress,
-        "contract": None if step.contract is None else step.contract._asdict(),
-        "arguments": redacted,
-    }
+    unscored: dict[str, Any] = {"scorer": scorer, "score": None}
+    record = unscored if score is None else step_score_to_record(score, scorer=scorer)
+    contract = None if step.contract is None else step.contract._asdict()
+    record |= {"progress": step.progress, "contract": contract, "arguments": redacted}
     if step.events is not None:
         events = step.events._asdict()
         record["events"] = {name: value for name, value in events.items() if value is not None}
@@ -347,16 +346,12 @@ def _arguments(action: str) -> dict[str, Any] | None:
 
 
 def _redacted_action(action: str) -> str:
-    """The action without the texts in its arguments, as far as it can be parsed."""
+    """The action in ASCII, without the texts in its arguments as far as it can be parsed."""
     call = parse_action(action)
-    if isinstance(call, BadAction):
-        return _ascii(action)
-    values = [json.dumps(value) for value in redact(arguments_by_name(call)).values()]
-    return _ascii(f"{call.name}({', '.join(values)})")
-
-
-def _ascii(text: str) -> str:
-    cut = text[:ACTION_CHARS].encode("ascii", "backslashreplace").decode()
+    if not isinstance(call, BadAction):
+        values = [json.dumps(value) for value in redact(arguments_by_name(call)).values()]
+        action = f"{call.name}({', '.join(values)})"
+    cut = action[:ACTION_CHARS].encode("ascii", "backslashreplace").decode()
     return cut if len(cut) <= ACTION_CHARS else f"{cut[:ACTION_CHARS]}[cut]"
 
 
@@ -367,18 +362,13 @@ def _compact(text: str | None) -> str | None:
 
 
 def _compact_page(page: PageEvidence) -> PageEvidence:
-    long = {
-        field.name: _compact(value)
-        for field in fields(page)
-        if isinstance(value := getattr(page, field.name), str) and _compact(value) != value
-    }
+    values = {field.name: getattr(page, field.name) for field in fields(page)}
+    texts = {name: _compact(value) for name, value in values.items() if isinstance(value, str)}
+    long = {name: text for name, text in texts.items() if text != values[name]}
     return replace(page, **long) if long else page  # type: ignore[arg-type]  # texts for texts
 
 
 def _compact_outcome(outcome: ToolOutcome) -> ToolOutcome:
-    return outcome._replace(
-        tool=_compact(outcome.tool) or "",
-        call=_compact(outcome.call),
-        target=_compact(outcome.target),
-        info=_compact(outcome.info),
-    )
+    names = ("tool", "call", "target", "info")
+    texts: dict[str, Any] = {name: _compact(getattr(outcome, name)) for name in names}
+    return outcome._replace(**texts)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.browser.research.actions import Decision, read_reply
-from assay.browser.research.prompt import PAGE, QUESTION
+from assay.browser.research.agent import PAGE, QUESTION
 from assay.schema.action import ActionCall
 from townsquare.rules.view import Page, read_page
 

@@ -1,7 +1,6 @@
 """Chrome's DevTools protocol over a websocket: a connection to a browser, a session for each page.
 
-Only what a caller asks for is sent, so another program may drive the same browser, and the browser
-goes on as before when the connection is closed.
+Only what a caller asks for is sent, so another program may drive the same browser.
 """
 
 from __future__ import annotations
@@ -35,10 +34,7 @@ class ProtocolError(Exception):
 
 
 class ProtocolSession:
-    """The browser itself, or one of its pages: commands go out, events come in.
-
-    To be used on the event loop that it was opened on.
-    """
+    """The browser itself, or one of its pages, on one event loop; a `Transport`."""
 
     def __init__(self, connection: ProtocolConnection, session_id: str = "") -> None:
         self._connection = connection
@@ -60,17 +56,14 @@ class ProtocolSession:
         return await self._connection.request(method, params or {}, self.session_id)
 
     def on(self, event: str, handler: Handler) -> None:
-        """Call `handler` with the parameters of each such event."""
         self._handlers.setdefault(event, []).append(handler)
 
     async def sleep(self, seconds: float) -> None:
-        """Wait, while messages are read; raises `ProtocolError` once the page is gone."""
         await asyncio.sleep(seconds)
         if self.gone or self._connection.closed.is_set():
             raise ProtocolError("the page has gone")
 
     async def frames(self) -> Sequence[ProtocolSession]:
-        """Sessions of the page's frames that have a process of their own."""
         if not self._attaching:
             self._attaching = True
             self.on("Target.attachedToTarget", self._on_attached)
@@ -85,15 +78,14 @@ class ProtocolSession:
             self._frames[child] = self._connection.session(child)
 
     def _on_detached(self, event: dict[str, Any]) -> None:
-        self._connection.forget(str(event["sessionId"]))
-        self._frames.pop(str(event["sessionId"]), None)
+        child = str(event["sessionId"])
+        self._connection.forget(child)
+        self._frames.pop(child, None)
 
     async def tab_status(self) -> int | None:
-        """The HTTP status of the tab that this one opened last; `None` if that is not followed."""
         return None if self.status_of_opened is None else await self.status_of_opened()
 
     async def close(self) -> None:
-        """End the session, and with it everything that it switched on."""
         self._handlers.clear()
         with suppress(ProtocolError):
             detached = {"sessionId": self.session_id}
@@ -103,13 +95,12 @@ class ProtocolSession:
     def end(self) -> None:
         """The page has gone, and its frames with it; for the connection."""
         self.gone = True
-        frames = tuple(self._frames)
-        self._frames.clear()
+        frames, self._frames = self._frames, {}
         for frame in frames:
             self._connection.forget(frame)
 
     def deliver(self, event: str, params: dict[str, Any]) -> None:
-        """Hand an event to those who listen; for the connection."""
+        """Call the handlers of an event; for the connection."""
         for handler in tuple(self._handlers.get(event, ())):
             handler(params)
 
@@ -124,7 +115,6 @@ class ProtocolConnection:
         """By number: the session that was asked, and its answer."""
         self._sessions: dict[str, ProtocolSession] = {}
         self.browser = self.session("")
-        """The session of the browser itself."""
         self.closed = asyncio.Event()
         """Set when the browser, or this side, has closed the connection."""
         self._reading = asyncio.create_task(self._read())
@@ -204,49 +194,37 @@ class ProtocolConnection:
             answer.set_result(message.get("result") or {})
 
     async def close(self) -> None:
-        """Close the websocket; the browser stays as it is."""
         await self._socket.close()
         await self._reading
 
 
 async def connect_to_browser(address: str) -> ProtocolConnection:
-    """A connection to the browser at `http://host:port`, or at its own `ws://` address.
-
-    Raises `MissingExtra` without the package `websockets`, `DeadResource` if no browser answers.
-    """
+    """A connection to a browser; raises `MissingExtra` without `websockets`, or `DeadResource`."""
     try:
         from websockets.asyncio.client import connect
         from websockets.exceptions import WebSocketException
     except ImportError as error:
         raise MissingExtra.of("following a browser", "websockets") from error
     try:
+        url = await asyncio.to_thread(_websocket_address, address)
         socket = await connect(
-            await _websocket_address(address),
-            open_timeout=OPEN_S,
-            ping_interval=None,
-            max_size=MESSAGE_BYTES,
-            proxy=None,
+            url, open_timeout=OPEN_S, ping_interval=None, max_size=MESSAGE_BYTES, proxy=None
         )
     except (OSError, TimeoutError, ValueError, WebSocketException) as error:
-        raise DeadResource(
-            f"no browser answers at {address[:200]!r}: {str(error)[:300]}"
-        ) from error
+        problem = f"no browser answers at {address[:200]!r}: {str(error)[:300]}"
+        raise DeadResource(problem) from error
     return ProtocolConnection(socket)
 
 
-async def _websocket_address(address: str) -> str:
+def _websocket_address(address: str) -> str:
     if address.startswith(("ws://", "wss://")):
         return address
     if not address.startswith(("http://", "https://")):
         raise ValueError("an address begins with http:// or ws://")
-    return await asyncio.to_thread(_ask_for_websocket, f"{address.rstrip('/')}/json/version")
-
-
-def _ask_for_websocket(url: str) -> str:
     # Without the machine's proxies: a browser's port of debugging is on a loopback address.
     direct = build_opener(ProxyHandler({}))
     try:
-        with direct.open(url, timeout=OPEN_S) as answer:
+        with direct.open(f"{address.rstrip('/')}/json/version", timeout=OPEN_S) as answer:
             return str(json.loads(answer.read(MESSAGE_BYTES))["webSocketDebuggerUrl"])
     except (KeyError, TypeError) as error:
         raise ValueError("it does not speak the DevTools protocol") from error

@@ -15,25 +15,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from assay.browser.chromium.shared import FLAGS, find_chromium, playwright_error
+from assay.browser.chromium.shared import find_chromium, launch_flags, playwright_error
 from assay.errors import DeadResource, MissingExtra
 from assay.isolation.processes import kill_at_close, kill_family
 from assay.resources.scratch import scratch_prefix
 
 START_S: Final = 30.0
-LOOK_S: Final = 0.02
-"""How often a Chromium that starts is asked for its address."""
 OWN_FLAGS: Final = (
-    *FLAGS,
-    *(
-        "--remote-debugging-port=0 --disable-back-forward-cache "
-        "--disable-background-timer-throttling --disable-backgrounding-occluded-windows "
-        "--disable-dev-shm-usage --disable-popup-blocking --disable-renderer-backgrounding "
-        "--disable-search-engine-choice-screen --force-color-profile=srgb "
-        "--no-default-browser-check --no-service-autorun --password-store=basic "
-        "--window-size=1280,720"
-    ).split(),
-)
+    "--remote-debugging-port=0 --disable-back-forward-cache "
+    "--disable-background-timer-throttling --disable-backgrounding-occluded-windows "
+    "--disable-dev-shm-usage --disable-popup-blocking --disable-renderer-backgrounding "
+    "--disable-search-engine-choice-screen --force-color-profile=srgb "
+    "--no-default-browser-check --no-service-autorun --password-store=basic --window-size=1280,720"
+).split()
 
 
 class OwnChromium:
@@ -42,7 +36,6 @@ class OwnChromium:
     def __init__(
         self, executable: str, flags: tuple[str, ...], environment: Mapping[str, str]
     ) -> None:
-        """Start it; raises `DeadResource` if it cannot be started."""
         self.address = ""
         """Where it speaks the DevTools protocol: `http://127.0.0.1:PORT`."""
         self._profile = Path(tempfile.mkdtemp(prefix=scratch_prefix("chromium")))
@@ -85,14 +78,14 @@ class OwnChromium:
                 self.close()
                 raise DeadResource(f"Chromium did not start: {problem}")
             else:
-                await asyncio.sleep(LOOK_S)
+                await asyncio.sleep(0.02)
 
     def _last_words(self) -> str:
+        lines: list[str] = []
         with suppress(OSError):
             text = self._log.read_text("utf-8", "replace")
             lines = [line for line in text.splitlines() if not re.match(r"\[[\d:/.]+:WARN", line)]
-            return " ".join(lines[-3:])[:500] or "it said nothing"
-        return "it said nothing"
+        return " ".join(lines[-3:])[:500] or "it said nothing"
 
     def close(self) -> None:
         """Kill it with all its processes, and remove its profile; closing twice does nothing."""
@@ -111,23 +104,12 @@ class OwnChromium:
 async def start_chromium(
     *, proxy: str, locale: str, timezone: str | None, headless: bool
 ) -> OwnChromium:
-    """A Chromium all of whose pages go through `proxy`, ready to be connected to.
-
-    Raises `MissingExtra` where there is none, `DeadResource` if it does not start.
-    """
-    flags = [
-        *OWN_FLAGS,
-        f"--proxy-server={proxy}",
-        # Without this, what is on this machine would be reached past the proxy.
-        "--proxy-bypass-list=<-loopback>",
-        f"--lang={locale}",
-        f"--accept-lang={locale}",
-    ]
+    """A Chromium all of whose pages go through `proxy`; raises `MissingExtra`, `DeadResource`."""
+    # Without the list, what is on this machine would be reached past the proxy.
+    places = (f"--proxy-server={proxy}", "--proxy-bypass-list=<-loopback>")
+    flags = [*launch_flags(), *OWN_FLAGS, *places, f"--lang={locale}", f"--accept-lang={locale}"]
     if headless:
         flags += ["--headless", "--hide-scrollbars"]
-    if os.geteuid() == 0:
-        # Chromium's own sandbox cannot start as root, as in most containers.
-        flags.append("--no-sandbox")
     environment = {"LANGUAGE": locale.replace("-", "_"), **({"TZ": timezone} if timezone else {})}
     chromium = OwnChromium(await find_executable(), tuple(flags), environment)
     await chromium.ready()

@@ -1,8 +1,7 @@
 """Finding Chromium, and sharing one browser among episodes, with a fresh context for each.
 
-The one module that starts Playwright. Playwright's objects belong to the event loop that made
-them, and environments do not belong to any loop; so a browser has a thread and a loop of its own,
-and its users hand it a coroutine: `await browser.run(work())`.
+The one module that starts Playwright, whose objects belong to the event loop that made them; so a
+browser has a thread and a loop of its own: `await browser.run(work())`.
 """
 
 from __future__ import annotations
@@ -50,7 +49,11 @@ READY_AFTER_S: Final = 0.25
 READY_BY_S: Final = 3.0
 """After this long a spare tab is made although the browser is in use."""
 CLOSE_S: Final = 5.0
-"""How long a browser may take to end by itself."""
+
+
+def launch_flags() -> list[str]:
+    """The flags of every Chromium of ours; its own sandbox cannot start as root."""
+    return [*FLAGS, "--no-sandbox"] if os.geteuid() == 0 else list(FLAGS)
 
 
 def find_chromium() -> str:
@@ -86,8 +89,7 @@ class LocalServer(Protocol):
 class Browser:
     """A running Chromium, started when first needed, on a thread of its own.
 
-    Every method may be called from any event loop. It ends with this process, however that ends:
-    the driver and Chromium stop when the pipe to them closes.
+    Every method may be called from any event loop. It ends with this process, however that ends.
     """
 
     def __init__(self, *, headless: bool = True) -> None:
@@ -151,16 +153,14 @@ class Browser:
         try:
             self._chromium = await self._launch_any(self._playwright.chromium)
             self.launches += 1
-        except failure as error:
+        except (failure, MissingExtra) as error:
             await self._stop()
+            if isinstance(error, MissingExtra):
+                raise
             raise DeadResource(f"Chromium did not start: {str(error)[:500]}") from error
-        except MissingExtra:
-            await self._stop()
-            raise
 
     async def _launch_any(self, kind: BrowserType) -> Chromium:
-        # Chromium's own sandbox cannot start as root, as in most containers.
-        flags = [*FLAGS, "--no-sandbox"] if os.geteuid() == 0 else list(FLAGS)
+        flags = launch_flags()
         if not os.environ.get("ASSAY_CHROMIUM"):
             try:
                 # Playwright's own has a lighter build for working without a window.
@@ -168,9 +168,8 @@ class Browser:
             except playwright_error() as error:
                 if "Executable doesn't exist" not in str(error):
                     raise
-        return await kind.launch(
-            executable_path=find_chromium(), headless=self._headless, args=flags
-        )
+        path = find_chromium()
+        return await kind.launch(executable_path=path, headless=self._headless, args=flags)
 
     async def port_of(self, key: Hashable, start: Callable[[], Awaitable[LocalServer]]) -> int:
         """The port of a local server that ends with Chromium, started if need be; for `run`."""
@@ -180,10 +179,9 @@ class Browser:
             return self._servers[key].port
 
     async def new_tab(self, **options: Any) -> Tab:
-        """A tab in a fresh context, without cookies or history of any other; for use in `run`.
+        """A tab in a fresh context; for use in `run`. Close its context to be rid of it.
 
-        The next one with the same options is made ready while an agent thinks, because starting a
-        process for a page takes longer than loading most pages. Close its context to be rid of it.
+        The next one with the same options is made ready while an agent thinks.
         """
         key = repr(sorted(options.items()))
         ready = self._ready.get(key)
@@ -215,10 +213,7 @@ class Browser:
         return None
 
     def give_up(self) -> None:
-        """Treat Chromium as dead, so that the next `start` replaces it.
-
-        When the driver between here and Chromium dies, Chromium dies with it without a signal.
-        """
+        """Treat Chromium as dead: it dies with its driver, without a signal."""
         self._given_up = True
 
     async def _stop(self) -> None:
@@ -279,10 +274,7 @@ _SHARING: Final = threading.Lock()
 
 
 async def shared_browser(*, headless: bool = True) -> Browser:
-    """The running browser of this process, started when there is none.
-
-    Raises `MissingExtra` without Playwright or Chromium, `DeadResource` if it does not start.
-    """
+    """The running browser of this process; raises `MissingExtra`, or `DeadResource`."""
     playwright_error()
     key = (os.getpid(), headless)
     with _SHARING:

@@ -6,8 +6,8 @@
     history = await run_watched(Agent(task="…", llm=llm), steps="steps.jsonl")
 
 In a run of Assay, `run_watched(agent, browser=browser)` reports the steps to the run instead.
-browser-use is used as it is: its callback of a new step says what will be done, its hook of a
-step's end says that it was done; nothing of it is changed, and a fault of ours never ends it.
+Nothing of browser-use is changed: its callback of a new step begins a step, its hook of a step's
+end ends it.
 """
 
 from __future__ import annotations
@@ -31,8 +31,6 @@ TOOLS: Final[Mapping[str, str]] = {
 """What the rules call an action of browser-use, where that is another name."""
 ARGUMENTS: Final[Mapping[str, str]] = {"text": "value", "keys": "key"}
 _GONE: Final = re.compile(r"Element index \d+ not available")
-END: Final = "done"
-"""The action that ends a task; it is the answer and no step."""
 
 
 class Reporting(Protocol):
@@ -52,7 +50,8 @@ class StepReporter:
     async def on_new_step(self, _state: Any, output: Any, _number: int) -> None:
         """For `register_new_step_callback`: the model has decided, and nothing is done yet."""
         await self._end("the step did not end")
-        calls = [call for call in map(call_of, output.action) if call[0] != END]
+        # The action `done` is the answer, and no step.
+        calls = [call for call in map(call_of, output.action) if call[0] != "done"]
         if not calls:
             return
         tool, arguments = calls[-1]
@@ -76,12 +75,10 @@ class StepReporter:
 def call_of(action: Any) -> tuple[str, dict[str, Any]]:
     """The name and the arguments of an action, as the rules know them."""
     fields = action.model_dump(exclude_unset=True) if hasattr(action, "model_dump") else action
-    for name, values in fields.items():
-        if values is not None:
-            parameters = values if isinstance(values, Mapping) else {"value": values}
-            arguments = {ARGUMENTS.get(key, key): value for key, value in parameters.items()}
-            return TOOLS.get(name, name), arguments
-    return "none", {}
+    name, values = next((item for item in fields.items() if item[1] is not None), ("none", {}))
+    parameters = values if isinstance(values, Mapping) else {"value": values}
+    arguments = {ARGUMENTS.get(key, key): value for key, value in parameters.items()}
+    return TOOLS.get(name, name), arguments
 
 
 def error_of(result: Any) -> str | None:
@@ -100,17 +97,15 @@ async def run_watched(
     contract: Contract | None = None,
     **options: Any,
 ) -> Any:
-    """What `agent.run(**options)` returns, with every step reported to `browser`, or written.
+    """What `agent.run(**options)` returns, with every step reported to `browser`.
 
-    Without a `browser`, the agent's own is watched, and `steps` is the file that is written. A
-    callback that the agent has is called as before.
+    Without one, the agent's own is watched, and `steps` is the file that is written.
     """
     watch: BrowserWatch | None = None
     if browser is None:
-        await agent.browser_session.start()
-        browser = watch = watch_browser(
-            agent.browser_session.cdp_url, contract=contract, steps=steps
-        )
+        session = agent.browser_session
+        await session.start()
+        browser = watch = watch_browser(session.cdp_url, contract=contract, steps=steps)
     reporter = StepReporter(browser)
     before, hook = agent.register_new_step_callback, options.pop("on_step_end", None)
 

@@ -6,7 +6,7 @@
             ...                          # or reported, with a name and its error
         print(watch.score, watch.status)
 
-It observes and never touches: no dialog is answered, no tab closed, no request held back.
+It observes and never touches: no dialog is answered, no request held back.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Final, Self, TypeVar
 
 from assay.browser.chromium.cdp import ProtocolError
 from assay.browser.connect.follower import BrowserFollower, SeenStep
-from assay.browser.step_records import LoggedSteps, StepLog, logged_faults
+from assay.browser.step_records import ClosedSteps, StepLog, logged_faults
 from assay.browser.steps import Contract
 from assay.browser.steps.redaction import redact
 from assay.errors import BadParameter, DeadResource, MissingExtra
@@ -28,16 +28,13 @@ from assay.schema.observation import Observation
 
 T = TypeVar("T")
 CONNECT_S: Final = 10.0
-BEGIN_S: Final = 1.5
-"""How long a driver may be held back for the look before its step."""
-END_S: Final = 6.0
 
 
 class FollowedBrowser:
     """A browser that others drive, for callers of any thread or event loop.
 
-    `begin` and `end` have a time limit: a page that does not answer is missing evidence, and
-    delays no caller for long. A browser that was started again at its address is followed again.
+    `begin` and `end` have a time limit, `begin_s` and `end_s`: a page that does not answer is
+    missing evidence. A browser that was started again at its address is followed again.
     """
 
     def __init__(
@@ -45,15 +42,14 @@ class FollowedBrowser:
         address: str,
         *,
         timeout_s: float | None = None,
-        begin_s: float = BEGIN_S,
-        end_s: float = END_S,
+        begin_s: float = 1.5,
+        end_s: float = 6.0,
         **options: Any,
     ) -> None:
         """`address` is that of the debugging port, `http://127.0.0.1:9222` or `ws://…`.
 
         Raises `MissingExtra` without the package `websockets`, `DeadResource` if no browser
-        answers, and `TimeoutError` if none does within `timeout_s`. The others are the limits of
-        `begin` and `end`.
+        answers, and `TimeoutError` if none does within `timeout_s`.
         """
         self.loop = watching_loop()
         self._address = address
@@ -68,7 +64,7 @@ class FollowedBrowser:
 
     @property
     def first(self) -> Observation:
-        """What the browser showed when it was first looked at."""
+        """The page as it was when it was first observed."""
         return self.follower.first
 
     def begin(self, tool: str, arguments: Mapping[str, Any], url: str | None) -> bool:
@@ -80,7 +76,6 @@ class FollowedBrowser:
         return self._ask(self._end(error), self._end_s)
 
     def close(self) -> None:
-        """The browser is followed no more; it goes on as before."""
         self._ask(self.follower.close(), CONNECT_S)
 
     def _ask(self, work: Coroutine[Any, Any, T], timeout_s: float) -> T | None:
@@ -115,8 +110,7 @@ def follow_browser(address: str) -> FollowedBrowser:
 class ReportedStep:
     """A step that the agent reports itself; for `with` and for `async with`.
 
-    What is raised in the block is the step's error, and passes through. A fault of the observation
-    is logged, and never reaches the driver.
+    What is raised in the block is the step's error, and passes through.
     """
 
     def __init__(
@@ -134,7 +128,6 @@ class ReportedStep:
             await self._follower.end(error)
 
     async def begin(self) -> None:
-        """The step begins."""
         await self._loop.run(self._begin())
 
     async def end(self, error: BaseException | str | None = None) -> None:
@@ -158,7 +151,7 @@ class ReportedStep:
             self._loop.wait(self._end(error))
 
 
-class BrowserWatch(LoggedSteps):
+class BrowserWatch(ClosedSteps):
     """The scored steps of a browser; `watch_browser` makes one. For any thread or event loop."""
 
     def __init__(self, address: str, contract: Contract | None, steps: str | Path | None) -> None:
@@ -175,14 +168,11 @@ class BrowserWatch(LoggedSteps):
         self._log.record(action, step.observation, arguments=step.arguments)
 
     def step(self, tool: str, **arguments: Any) -> ReportedStep:
-        """A step that is scored under this name, as one; for `with` and for `async with`.
-
-        Without it, what is done in the browser is scored as it is seen.
-        """
+        """A step that is scored under this name; what is not, is scored as it is seen."""
         return ReportedStep(self._browser.loop, self._browser.follower, tool, arguments)
 
     def close(self) -> None:
-        """What was seen last is scored, and the browser is watched no more; it goes on."""
+        """Score what was seen last, and follow the browser no more."""
         self._browser.loop.wait(self._finish())
 
     async def aclose(self) -> None:
@@ -192,12 +182,6 @@ class BrowserWatch(LoggedSteps):
         await self._browser.follower.flush()
         await self._browser.follower.close()
         self._log.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -211,7 +195,6 @@ def watch_browser(
 ) -> BrowserWatch:
     """A watch over the browser that speaks the DevTools protocol at this address.
 
-    `steps` is a file that is written as the steps happen and that `assay steps` scores again.
-    Raises `MissingExtra` without the package `websockets`, `DeadResource` if no browser answers.
+    `steps` is a file that `assay steps` scores again. Raises `MissingExtra`, `DeadResource`.
     """
     return BrowserWatch(address, contract, steps)

@@ -1,8 +1,7 @@
 """A browser that another program drives, followed step by step, over all its tabs.
 
 A step is what the driver reports (`begin`, `end`), or else what is seen: input that the page
-received, or an address that was opened. Actions within `BURST_S` of each other are one step. What
-leaves no trace in the page, such as reading it, is seen only where it is reported.
+received, or an address that was opened. Reading a page is seen only where it is reported.
 """
 
 from __future__ import annotations
@@ -15,17 +14,11 @@ from functools import partial
 from time import monotonic
 from typing import Any, Final, NamedTuple, Self
 
-from assay.browser.chromium.cdp import (
-    AUTO_ATTACH,
-    ProtocolConnection,
-    ProtocolError,
-    ProtocolSession,
-    connect_to_browser,
-)
+from assay.browser.chromium import cdp
 from assay.browser.observe.inputs import SeenInput
 from assay.browser.observe.patience import Patience
 from assay.browser.observe.transport import STATUS_SCRIPT, TAB_TICKS, TICK_S
-from assay.browser.outcome.watch import PageWatch
+from assay.browser.outcome.watch import GatePolicy, PageWatch
 from assay.errors import DeadResource
 from assay.schema.action import ActionCall
 from assay.schema.observation import Observation
@@ -34,14 +27,12 @@ from assay.schema.outcome import Gate
 BURST_S: Final = 0.3
 """Actions that are closer together are one step; a person, or a model, takes longer."""
 FIRST_TAB_S: Final = 5.0
-"""How long a browser may be without a tab."""
 CALLS: Final = 20
 """Actions of one step that are named; of more, the last."""
 SHOWN_S: Final = 2.0
 """How long a tab is asked whether it is shown; one with a dialog does not answer."""
 SHOWN_SCRIPT: Final = "document.visibilityState === 'visible'"
 TOOLS: Final[Mapping[str, str]] = {"click": "click", "press": "press", "input": "fill"}
-"""What a kind of input is called."""
 
 
 class SeenCall(NamedTuple):
@@ -67,8 +58,7 @@ class SeenStep(NamedTuple):
 
 
 _PARTS: Final = frozenset((("fill", "fill"), ("click", "press"), ("fill", "click")))
-"""Two calls on one element of which the second is part of the first: a box that is ticked reports
-its new value before the click."""
+"""Calls on one element of which the second is part of the first: a tick, and its click."""
 
 
 def merged(calls: Sequence[SeenCall]) -> tuple[SeenCall, ...]:
@@ -78,8 +68,7 @@ def merged(calls: Sequence[SeenCall]) -> tuple[SeenCall, ...]:
     """
     out: list[SeenCall] = []
     for call in calls:
-        same = bool(out) and out[-1].target == call.target
-        pair = (out[-1].tool, call.tool) if same else None
+        pair = (out[-1].tool, call.tool) if out and out[-1].target == call.target else None
         if pair == ("click", "fill"):
             out[-1] = call
         elif pair not in _PARTS:
@@ -92,10 +81,9 @@ class FollowedTab:
     """A tab, what watches it, and what was done in it since its last step."""
 
     target_id: str
-    session: ProtocolSession
+    session: cdp.ProtocolSession
     watch: PageWatch
     seen: Observation
-    """The page as it was seen last."""
     opener_id: str
     """The tab that opened it; empty if none did."""
     active_at: float
@@ -109,18 +97,17 @@ class BrowserFollower:
 
     def __init__(
         self,
-        connection: ProtocolConnection,
+        connection: cdp.ProtocolConnection,
         *,
         selectors: Sequence[str] = (),
-        gate: Callable[[SeenInput | None], Gate] | None = None,
+        gate: GatePolicy | None = None,
         on_step: Callable[[SeenStep], None] = lambda _: None,
         on_change: Callable[[Observation], None] = lambda _: None,
         patience: Patience | None = None,
     ) -> None:
         """`on_step` is called with each step, reported or seen.
 
-        `on_change` is called before it with the page that the step began on, if that is another
-        one than was seen last.
+        `on_change` is called before, with the page that it began on if that was not seen last.
         """
         self._patience = patience
         self._connection = connection
@@ -131,7 +118,8 @@ class BrowserFollower:
         self._tabs: dict[str, FollowedTab] = {}
         self._opening: set[asyncio.Task[None]] = set()
         self._shown: FollowedTab | None = None
-        self._reporting = False
+        self.reporting = False
+        """Whether a step was begun, and has not ended."""
         self._reported_tab: FollowedTab | None = None
         self._tool = ""
         self._arguments: Mapping[str, Any] = {}
@@ -141,32 +129,26 @@ class BrowserFollower:
 
     @classmethod
     async def open(cls, address: str, **options: Any) -> Self:
-        """A follower of the browser that speaks the DevTools protocol at this address.
-
-        Raises `DeadResource` if there is none, or one without a tab.
-        """
-        follower = cls(await connect_to_browser(address), **options)
+        """Follow the browser at this address; raises `DeadResource` if none has a tab there."""
+        follower = cls(await cdp.connect_to_browser(address), **options)
         browser = follower._connection.browser
         browser.on("Target.attachedToTarget", follower._on_attached)
         browser.on("Target.detachedFromTarget", follower._on_detached)
         # Only the browser's own tabs, which go on as before.
-        attach = {**AUTO_ATTACH, "filter": [{"type": "page"}]}
+        attach = {**cdp.AUTO_ATTACH, "filter": [{"type": "page"}]}
         try:
             await browser.send("Target.setAutoAttach", attach)
-            await follower._first_tab()
+            until = monotonic() + FIRST_TAB_S
+            while not follower._tabs:
+                if monotonic() > until or follower.closed:
+                    raise DeadResource("the browser has no tab that could be watched")
+                await asyncio.sleep(0.01)
             follower._shown = follower._latest
-        except (ProtocolError, DeadResource) as error:
+        except (cdp.ProtocolError, DeadResource) as error:
             await follower.close()
             raise DeadResource(str(error)) from error
         follower._following = asyncio.create_task(follower._follow())
         return follower
-
-    async def _first_tab(self) -> None:
-        until = monotonic() + FIRST_TAB_S
-        while not self._tabs:
-            if monotonic() > until or self.closed:
-                raise DeadResource("the browser has no tab that could be watched")
-            await asyncio.sleep(0.01)
 
     @property
     def closed(self) -> bool:
@@ -184,10 +166,10 @@ class BrowserFollower:
         self._opening.add(opening)
         opening.add_done_callback(self._opening.discard)
 
-    async def _open_tab(self, target: Mapping[str, Any], session: ProtocolSession) -> None:
+    async def _open_tab(self, target: Mapping[str, Any], session: cdp.ProtocolSession) -> None:
         target_id = str(target["targetId"])
         # A tab that closes at once is none.
-        with suppress(ProtocolError, TimeoutError):
+        with suppress(cdp.ProtocolError, TimeoutError):
             shown = await _is_shown(session)
             watch = await PageWatch.open(
                 session, selectors=self._selectors, pictures=shown, patience=self._patience
@@ -226,8 +208,7 @@ class BrowserFollower:
         inputs = tab.watch.observer.step.inputs
         if tab.watch.observer.scripts.is_ours(str(event.get("name", ""))) and inputs:
             seen = inputs[-1]
-            tool = TOOLS.get(seen.kind)
-            if tool is not None:
+            if tool := TOOLS.get(seen.kind):
                 self._notice(tab, SeenCall(tool, f"{seen.role} {seen.name}".strip()[:200]))
 
     def _on_requested(self, tab: FollowedTab, event: dict[str, Any]) -> None:
@@ -289,7 +270,10 @@ class BrowserFollower:
         text = "; ".join(call.text for call in calls)
         tab.watch.name(last.tool, arguments)
         observation = self._show(tab, await tab.watch.end(gate=self._gate_for(tab)))
-        await self._stand_by(tab)
+        await tab.watch.stand_by()
+        if tab.calls:
+            # The driver was quicker than the look at the page.
+            tab.watch.seen()
         self._on_step(SeenStep(text, last.tool, observation, arguments))
 
     def _show(self, tab: FollowedTab, seen: Observation) -> Observation:
@@ -299,12 +283,6 @@ class BrowserFollower:
         self._shown, tab.seen = tab, seen
         return seen
 
-    async def _stand_by(self, tab: FollowedTab) -> None:
-        await tab.watch.stand_by()
-        if tab.calls:
-            # The driver was quicker than the look at the page.
-            tab.watch.seen()
-
     def _gate_for(self, tab: FollowedTab) -> Gate:
         return "unknown" if self._gate is None else self._gate(tab.watch.target)
 
@@ -312,24 +290,16 @@ class BrowserFollower:
         """What was seen so far is a step, `at_once` without waiting for more of it."""
         async with self._stepping:
             for tab in tuple(self._tabs.values()):
-                if tab.calls and not self._reporting:
+                if tab.calls and not self.reporting:
                     await self._finish(tab, at_once=at_once)
-
-    @property
-    def reporting(self) -> bool:
-        """Whether a step was begun, and has not ended."""
-        return self._reporting
 
     async def begin(
         self, tool: str, arguments: Mapping[str, Any] | None = None, *, url: str | None = None
     ) -> None:
-        """The driver begins a step; what is seen until `end` is a part of it.
-
-        It is meant for the tab with this address, if there is one, else for the latest.
-        """
+        """The driver begins a step, in the tab with this address if there is one, or the latest."""
         await self.flush()
         async with self._stepping:
-            self._reporting = True
+            self.reporting = True
             self._tool, self._arguments = tool, dict(arguments or {})
             tab = self._reported_tab = self._tab_at(url) or self._latest
             if tab is not None:
@@ -348,16 +318,14 @@ class BrowserFollower:
                 # A tab that it opened is not what it was done in.
                 tab = first
             target = None if tab is None else tab.watch.target
-            if tab is None:
-                observation = Observation("")
-            else:
+            observation = Observation("")
+            if tab is not None:
                 tab.watch.name(self._tool, self._arguments)
-                seen = await tab.watch.end(error, gate=self._gate_for(tab))
-                observation = self._show(tab, seen)
+                observation = self._show(tab, await tab.watch.end(error, gate=self._gate_for(tab)))
             for each in {one for one in (first, tab) if one is not None}:
                 each.calls = []
                 await each.watch.stand_by()
-            self._reporting, self._reported_tab = False, None
+            self.reporting, self._reported_tab = False, None
             action = ActionCall(self._tool, _values(self._arguments, target)).text
             step = SeenStep(action, self._tool, observation, self._arguments)
             if tell:
@@ -369,16 +337,13 @@ class BrowserFollower:
         tab = self._latest
         assert tab is not None
         await self.begin("goto", {"url": url})
-        problem = None
         try:
-            answer = await tab.session.send("Page.navigate", {"url": url})
-            problem = answer.get("errorText")
-        except ProtocolError as error:
+            problem = (await tab.session.send("Page.navigate", {"url": url})).get("errorText")
+        except cdp.ProtocolError as error:
             problem = str(error)
         return await self.end(f"Navigation failed: {problem}" if problem else None, tell=False)
 
     async def close(self) -> None:
-        """The browser is followed no more; it goes on as before."""
         tasks = [*self._opening, *([self._following] if self._following else [])]
         for task in tasks:
             task.cancel()
@@ -386,9 +351,9 @@ class BrowserFollower:
         await self._connection.close()
 
 
-async def _is_shown(session: ProtocolSession) -> bool:
+async def _is_shown(session: cdp.ProtocolSession) -> bool:
     """Whether a window shows the tab; of another one no picture can be taken."""
-    with suppress(ProtocolError, TimeoutError):
+    with suppress(cdp.ProtocolError, TimeoutError):
         async with asyncio.timeout(SHOWN_S):
             answer = await session.send("Runtime.evaluate", {"expression": SHOWN_SCRIPT})
             return answer["result"].get("value") is True
@@ -398,6 +363,6 @@ async def _is_shown(session: ProtocolSession) -> bool:
 def _values(arguments: Mapping[str, Any], target: SeenInput | None) -> tuple[str, ...]:
     """What stands in the brackets of an action: the arguments, and what it was done to."""
     values = [str(value)[:200] for name, value in arguments.items() if name != "calls"]
-    if target is None or not target.name or target.name in values:
-        return tuple(values)
-    return (*values, f"{target.role} {target.name}".strip()[:200])
+    if target is not None and target.name and target.name not in values:
+        values.append(f"{target.role} {target.name}".strip()[:200])
+    return tuple(values)

@@ -1,8 +1,7 @@
 """`assay.watch(page)`: step scores for a Playwright page that your own code drives.
 
-It observes and never touches: no dialog is answered, no pop-up closed, no request held back, and
-no listener added to your page. A fault of the observation never reaches your code; it is logged,
-and the step has no score.
+It observes and never touches: no dialog is answered, no request held back. A fault of the
+observation is logged, and the step has no score.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from assay.browser.chromium.shared import playwright_error
 from assay.browser.observe.patience import Patience
 from assay.browser.observe.transport import BlockingTransport, PlaywrightTransport, run_at_once
 from assay.browser.outcome.watch import PageWatch
-from assay.browser.step_records import LoggedSteps, StepLog, logged_faults
+from assay.browser.step_records import ClosedSteps, LoggedSteps, StepLog, logged_faults
 from assay.browser.steps import Contract
 from assay.schema.outcome import Gate
 
@@ -94,25 +93,19 @@ class _PageSteps(LoggedSteps):
         self._log.close()
 
 
-class Watch(_PageSteps):
+class Watch(_PageSteps, ClosedSteps):
     """A watch over a page of Playwright's synchronous API."""
 
     def close(self) -> None:
-        """The page is observed no more, and the steps file is complete."""
+        """Stop observing the page, and complete the steps file."""
         run_at_once(self._close())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class AsyncWatch(_PageSteps):
     """A watch over a page of Playwright's asynchronous API."""
 
     async def close(self) -> None:
-        """The page is observed no more, and the steps file is complete."""
+        """Stop observing the page, and complete the steps file."""
         await self._close()
 
     async def __aenter__(self) -> Self:
@@ -135,8 +128,7 @@ def watch(
 ) -> Watch | Coroutine[Any, Any, AsyncWatch]:
     """A watch over a Playwright page of yours; to be awaited if the page is an asynchronous one.
 
-    `steps` is a file that is written as the steps happen and that `assay steps` scores again;
-    `contract` says what the agent is to achieve.
+    `steps` is a file that `assay steps` scores again; `contract` says what is to be achieved.
     """
     if inspect.iscoroutinefunction(page.title):
         return _open_async(page, contract, steps)

@@ -10,8 +10,7 @@
     ...
     listener.close()
 
-The listener begins and ends steps with the driver's own events; what the page shows is read over
-the DevTools port of the browser that the driver started, so it has to be a Chromium.
+What the page shows is read over the DevTools port of the driver's browser, which is a Chromium.
 """
 
 from __future__ import annotations
@@ -98,7 +97,7 @@ class DriverSteps:
         self._end(exception)
 
     def close(self) -> None:
-        """What was done last is scored, and the browser is watched no more."""
+        """Score what was done last, and watch the browser no more."""
         self._end(None)
         self.watch.close()
 

@@ -31,7 +31,6 @@ BROWSER_ACTIONS: Final[tuple[ActionTool, ...]] = (
     ),
     text_tool("noop", "Wait a moment.", {}),
 )
-"""The actions as a model's native calls take them."""
 PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
     tool.name: tuple(tool.parameters["properties"]) for tool in BROWSER_ACTIONS
 }
@@ -57,9 +56,8 @@ def parse_action(text: str) -> ActionCall | BadAction:
     if call is None:
         return BadAction(f"the arguments of {action[:80]!r} are not quoted strings or numbers")
     expected, count = len(PARAMETERS[name]), len(call.arguments)
-    if count != expected:
-        return BadAction(f"{name} takes {expected} argument(s), got {count}; say {USAGE}")
-    return call
+    problem = f"{name} takes {expected} argument(s), got {count}; say {USAGE}"
+    return call if count == expected else BadAction(problem)
 
 
 def arguments_by_name(call: ActionCall) -> dict[str, str]:

@@ -1,8 +1,7 @@
 """The browser as an environment of agents that drive it themselves.
 
-Each episode has a Chromium of its own, whose pages all go through the gateway: whatever the agent
-opens there, in whatever tab or context, reaches what the benchmark allows and nothing else. The
-agent attaches to it with its own driver, and every step is followed.
+Each episode has a Chromium of its own, all of whose pages go through the gateway: they reach what
+the benchmark allows and nothing else. The agent attaches its own driver.
 """
 
 from __future__ import annotations
@@ -27,30 +26,20 @@ from assay.schema.task import Task
 
 
 class DrivenBrowser:
-    """What an agent gets to drive: the address of the episode's browser, and a way to report."""
+    """The browser of one episode, as its agent drives it, and the steps that were seen there."""
 
-    def __init__(self, loop: LoopThread, episode: _Episode, cdp_url: str) -> None:
+    def __init__(self, loop: LoopThread, chromium: OwnChromium, gateway: Gateway) -> None:
         self._loop = loop
-        self._episode = episode
-        self.cdp_url = cdp_url
+        self.cdp_url = chromium.address
         """Where the browser speaks the DevTools protocol: `http://127.0.0.1:PORT`."""
-
-    def step(self, tool: str, **arguments: Any) -> ReportedStep:
-        """A step to be recorded under this name, with these arguments, as one.
-
-        Without it, what the agent does is recorded as it is seen.
-        """
-        return ReportedStep(self._loop, self._episode.follower, tool, arguments)
-
-
-class _Episode:
-    """The browser of one episode, with what has been seen there and not been asked for yet."""
-
-    def __init__(self, chromium: OwnChromium, gateway: Gateway) -> None:
         self.chromium = chromium
         self.gateway = gateway
         self.follower: BrowserFollower
         self._steps: asyncio.Queue[SeenStep | None] = asyncio.Queue()
+
+    def step(self, tool: str, **arguments: Any) -> ReportedStep:
+        """A step to be recorded under this name; what is not, is recorded as it is seen."""
+        return ReportedStep(self._loop, self.follower, tool, arguments)
 
     def put(self, step: SeenStep | None) -> None:
         self._steps.put_nowait(step)
@@ -85,21 +74,17 @@ class _Episode:
 class DrivenBrowserEnvironment(BrowserEnvironment):
     """A browser that the agent drives by itself, while every step of it is watched.
 
-    It has the options of the environment `browser` without `screenshots` and `shot_hash`: a picture
-    would show the page while the agent works on it.
+    It takes no `screenshots` and no `shot_hash`: the agent works on the page meanwhile.
     """
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._loop = watching_loop()
-        self._episode: _Episode | None = None
+        self._episode: DrivenBrowser | None = None
         self._count = 0
 
     async def check_run(self, tasks: Sequence[Task]) -> None:
-        """The tasks' addresses are ones that it opens, and there is a Chromium.
-
-        Raises `BadParameter` for an address that is not http(s), `MissingExtra` without Chromium.
-        """
+        """Raise `BadParameter` for an address that is not http(s), or `MissingExtra`."""
         for task in tasks:
             self._start_address(task)
         await self._loop.run(find_executable())
@@ -107,16 +92,11 @@ class DrivenBrowserEnvironment(BrowserEnvironment):
     @property
     def browser(self) -> DrivenBrowser:
         """What the agent of this episode gets."""
-        episode = self._running_episode()
-        return DrivenBrowser(self._loop, episode, episode.chromium.address)
+        return self._running_episode()
 
     async def reset(self, task: Task) -> Observation:
-        """A fresh browser on the task's start page.
-
-        Raises `DeadResource` if that cannot be reached: no agent has failed then.
-        """
-        if self._closed:
-            raise DeadResource("the browser environment was closed")
+        """A fresh browser on the start page; raises `DeadResource` if that cannot be reached."""
+        self._check_open()
         start = self._start_address(task)
         self.forget()
         return await self._loop.run(self._open(task, start))
@@ -133,13 +113,12 @@ class DrivenBrowserEnvironment(BrowserEnvironment):
         except BaseException:
             await gateway.close()
             raise
-        episode = _Episode(chromium, gateway)
+        episode = DrivenBrowser(self._loop, chromium, gateway)
         try:
-            extra = task.metadata.get("selectors", ())
             self._task = task
             episode.follower = await BrowserFollower.open(
                 chromium.address,
-                selectors=(*self.selectors, *map(str, extra)),
+                selectors=self._selectors_of(task),
                 gate=self._gate_of,
                 on_step=episode.put,
                 patience=self._patience,
@@ -163,7 +142,7 @@ class DrivenBrowserEnvironment(BrowserEnvironment):
         return step.action, _readable(step.observation)
 
     async def agent_is_done(self) -> None:
-        """Let what the agent did last settle; after that, `next_step` comes to its end."""
+        """Let what the agent did last settle, and `next_step` end."""
         await self._loop.run(self._running_episode().finish())
 
     async def step(self, action: str) -> Observation:
@@ -171,26 +150,20 @@ class DrivenBrowserEnvironment(BrowserEnvironment):
         self._running_episode()
         return Observation(f"error: {action[:80]!r} was not done; drive the browser at its cdp_url")
 
-    def _running_episode(self) -> _Episode:
-        if self._closed:
-            raise DeadResource("the browser environment was closed")
+    def _running_episode(self) -> DrivenBrowser:
+        self._check_open()
         if self._episode is None:
             raise NotReset("the browser was not reset to a task by this rollout")
         return self._episode
 
     def evidence(self) -> WorldEvidence:
-        """The number of steps; the digests of pages are on the steps."""
         self._running_episode()
         assert self._task is not None
         return WorldEvidence(self.name, self._task.id, progress={"steps": self._count})
 
     def forget(self) -> None:
         """End the browser of the episode: its agent may not have noticed that it is over."""
-        self._task = None
-        self._end_episode()
-
-    def _end_episode(self) -> None:
-        episode, self._episode = self._episode, None
+        self._task, episode, self._episode = None, self._episode, None
         if episode is not None:
             episode.chromium.close()
             self._loop.submit(episode.close())
@@ -201,8 +174,8 @@ class DrivenBrowserEnvironment(BrowserEnvironment):
 
     async def close(self) -> None:
         """End the browser; closing twice does nothing."""
-        self._closed, self._task = True, None
-        self._end_episode()
+        self._closed = True
+        self.forget()
 
 
 def _readable(observation: Observation) -> Observation:

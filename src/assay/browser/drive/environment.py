@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -18,7 +19,7 @@ from assay.browser.chromium.shared import (
 )
 from assay.browser.drive.actions import BROWSER_ACTIONS, arguments_by_name, parse_action
 from assay.browser.drive.gateway import AddressPolicy, own_places, start_gateway
-from assay.browser.drive.page import NOOP_S, BrowserPage, PageLost, PageOptions
+from assay.browser.drive.page import BrowserPage, PageLost, PageOptions
 from assay.browser.observe.digest import page_evidence
 from assay.browser.observe.inputs import SeenInput
 from assay.browser.observe.isolated import ActionFailed
@@ -39,13 +40,12 @@ if TYPE_CHECKING:
     from playwright.async_api import Page as Tab
 
 Gates = Literal["unknown", "required", "satisfied", "not_required"]
-"""Whether risky actions have the confirmation that policy asks for.
+"""Whether risky actions have their confirmation; the values but `required` hold for all of them.
 
-`required`: only actions on elements whose names are among the task's `approved` have it. The other
-values hold for every risky action: not known, confirmed beforehand, or not needed on this site.
+`required`: only actions on elements whose names are among the task's `approved` have it.
 """
 KNOWN_REFS: Final = 20_000
-"""Elements of an episode whose roles and names are remembered; the oldest are dropped first."""
+"""Elements of an episode that are remembered; the oldest are dropped first."""
 
 
 class ActionTarget(NamedTuple):
@@ -62,12 +62,11 @@ class BrowserEnvironment:
     """One tab in a context of its own, in a browser that all rollouts of the process share.
 
     Its task says `start_url`, and may say `search_url`, `selectors` (whose counts and texts an
-    outcome contract reads) and `approved` (see `Gates`) in its metadata. Scores and gates never
-    change what is done: an action without its gate is carried out, and recorded as such.
+    outcome contract reads) and `approved` (see `Gates`) in its metadata. An action without its gate
+    is carried out, and recorded as such.
 
-    It reaches the public internet, and of this machine and private networks only where its start
-    page and its search are, and what `allow` lists (`host`, `host:port`, a network, or `*`).
-    `patience` is a table of the waits that are not the defaults.
+    It reaches the public internet, and of private networks only where its start page and its search
+    are, and what `allow` lists (`host`, `host:port`, a network, or `*`). `patience` is a table.
     """
 
     name = "browser"
@@ -83,7 +82,7 @@ class BrowserEnvironment:
     gates: Gates = "unknown"
     selectors: Sequence[str] = ()
     timeout_s: float = 15.0
-    noop_s: float = NOOP_S
+    noop_s: float = 0.5
     timezone: str | None = None
     locale: str = "en-US"
     headless: bool = True
@@ -95,10 +94,7 @@ class BrowserEnvironment:
         if self.gates not in options:
             raise BadParameter(f"gates is one of {', '.join(options)}, not {self.gates!r}")
         self._patience = Patience.of(self.patience)
-        self._context_options: dict[str, Any] = {
-            "locale": self.locale,
-            "timezone_id": self.timezone,
-        }
+        self._context_options: dict[str, Any] = {}
         self._browser: Browser | None = None
         self._context: BrowserContext | None = None
         self._launch = 0
@@ -124,10 +120,9 @@ class BrowserEnvironment:
         await close_shared_browsers()
 
     async def check_run(self, tasks: Sequence[Task]) -> None:
-        """The tasks' addresses are ones that it opens, and Chromium runs.
+        """Raise `BadParameter` for an address that is not http(s).
 
-        Raises `BadParameter` for an address that is not http(s), `MissingExtra` without Playwright
-        or Chromium, `DeadResource` if Chromium does not start.
+        Also `MissingExtra` without Playwright or Chromium, `DeadResource` if that does not start.
         """
         for task in tasks:
             self._start_address(task)
@@ -144,12 +139,8 @@ class BrowserEnvironment:
         return start
 
     async def reset(self, task: Task) -> Observation:
-        """A fresh context on the start page: `start_url` of the task's metadata, or ours.
-
-        Raises `DeadResource` if the start page cannot be reached: no agent has failed then.
-        """
-        if self._closed:
-            raise DeadResource("the browser environment was closed")
+        """A fresh context on the start page; raises `DeadResource` if that cannot be reached."""
+        self._check_open()
         start = self._start_address(task)
         self._task = None
         # The old context is closed in the background.
@@ -163,16 +154,17 @@ class BrowserEnvironment:
         policy = await self._policy(task, start)
         port = await self._browser.port_of(policy, partial(start_gateway, policy))
         proxy = {"server": f"http://127.0.0.1:{port}", "bypass": "<-loopback>"}
-        tab = await self._browser.new_tab(**self._context_options, proxy=proxy)
+        places = {"locale": self.locale, "timezone_id": self.timezone, "proxy": proxy}
+        tab = await self._browser.new_tab(**self._context_options, **places)
         self._allowed = policy
         self._context, self._launch = tab.context, self._browser.launches
         self._task, self._steps, self._targets = task, 0, {}
         await self._watch(tab)
         observation = await self._act(ActionCall("goto", (start,)))
-        if observation.outcome is not None and observation.outcome.error == "nav_error":
+        outcome = observation.outcome
+        if outcome is not None and outcome.error == "nav_error":
             self._dead = f"the start page {start[:200]!r} did not load: {observation.text[:300]}"
             raise DeadResource(self._dead)
-        outcome = observation.outcome
         # The agent reads what blocks it; none of its own steps was blocked.
         return replace(observation, outcome=outcome and outcome._replace(block=None))
 
@@ -181,18 +173,16 @@ class BrowserEnvironment:
         search = str(task.metadata.get("search_url", self.search_url))
         return AddressPolicy.of((*(self.allow or ()), *await own_places((start, search))))
 
+    def _selectors_of(self, task: Task) -> tuple[str, ...]:
+        return (*self.selectors, *map(str, task.metadata.get("selectors", ())))
+
     async def _watch(self, tab: Tab, old: BrowserPage | None = None) -> None:
         """Continue the episode in this tab, with the record and the numbers of the `old` one."""
         assert self._task is not None
-        search_url = str(self._task.metadata.get("search_url", self.search_url))
+        search = str(self._task.metadata.get("search_url", self.search_url))
+        selectors, patience = self._selectors_of(self._task), self._patience
         options = PageOptions(
-            self.timeout_s,
-            search_url,
-            self.noop_s,
-            self._allowed,
-            selectors=(*self.selectors, *map(str, self._task.metadata.get("selectors", ()))),
-            every_text=self.every_text,
-            patience=self._patience,
+            self.timeout_s, search, self.noop_s, self._allowed, selectors, self.every_text, patience
         )
         try:
             self._page = await BrowserPage.open(tab, options, old=old)
@@ -224,10 +214,9 @@ class BrowserEnvironment:
             box = await self._begin_call(call)
             payload = await self._tab().do(call)
             await self._on_done()
-        except (ActionFailed, PageLost) as error:
-            problem = str(error) or "the call failed"
-        except playwright_error() as error:
-            self._check_alive(str(error))
+        except (ActionFailed, PageLost, playwright_error()) as error:
+            if isinstance(error, playwright_error()):
+                self._check_alive(str(error))
             problem = str(error) or "the call failed"
         if not payload:
             return await self._end(problem, box=box)
@@ -254,7 +243,7 @@ class BrowserEnvironment:
         return None
 
     async def _on_done(self) -> None:
-        """Called when an action was carried out, before the page is looked at."""
+        """Called when an action was carried out, before the page is read."""
 
     def _gate_of(self, target: SeenInput | None) -> Gate:
         """Whether a risky action on the target has its confirmation."""
@@ -262,10 +251,9 @@ class BrowserEnvironment:
             return self.gates
         assert self._task is not None
         approved = self._task.metadata.get("approved", ())
-        names = [approved] if isinstance(approved, str) else list(approved)
+        names = [approved] if isinstance(approved, str) else approved
         name = "" if target is None else target.name.strip().casefold()
-        confirmed = name in {str(one).strip().casefold() for one in names}
-        return "satisfied" if confirmed else "missing"
+        return "satisfied" if name in {str(n).strip().casefold() for n in names} else "missing"
 
     async def _end(
         self, problem: str, message: str = "", *, payload: str | None = None, box: Box | None = None
@@ -279,7 +267,7 @@ class BrowserEnvironment:
             if snapshot is None:
                 raise watch.trouble or PageLost("the page does not respond")
             picture = await page.screenshot() if self.screenshots else None
-            shot = await self._hash_picture(snapshot)
+            shot = await self._hash_picture(snapshot) if self.shot_hash else None
         except PageLost as error:
             if str(error) not in message:
                 message = f"{message}\nerror: {error}"
@@ -309,8 +297,6 @@ class BrowserEnvironment:
         )
 
     async def _hash_picture(self, snapshot: PageSnapshot) -> int | None:
-        if not self.shot_hash:
-            return None
         picture = await self._tab().watch.observer.picture(snapshot)
         with suppress(BadRecord):
             return None if picture is None else shot_hash(picture.data)
@@ -337,11 +323,10 @@ class BrowserEnvironment:
 
     def _remember(self, snapshot: PageSnapshot) -> None:
         self._url = snapshot.url
-        count: dict[tuple[str, str], int] = {}
+        count: Counter[tuple[str, str]] = Counter()
         for number, role, name in snapshot.refs:
-            nth = count.get((role, name), 0)
-            count[role, name] = nth + 1
-            self._targets[str(number)] = ActionTarget(role, name, nth)
+            self._targets[str(number)] = ActionTarget(role, name, count[role, name])
+            count[role, name] += 1
         while len(self._targets) > KNOWN_REFS:
             del self._targets[next(iter(self._targets))]
 
@@ -364,9 +349,12 @@ class BrowserEnvironment:
         self._dead = f"Chromium ended: {_line(problem)}"
         return DeadResource(self._dead)
 
-    def _require_episode(self) -> None:
+    def _check_open(self) -> None:
         if self._closed:
             raise DeadResource("the browser environment was closed")
+
+    def _require_episode(self) -> None:
+        self._check_open()
         if self._dead:
             raise DeadResource(self._dead)
         if self._task is None or self._page is None:
@@ -374,7 +362,6 @@ class BrowserEnvironment:
         self._check_alive("it does not run any more")
 
     def evidence(self) -> WorldEvidence:
-        """The address and the number of steps; the digests of pages are on the steps."""
         self._require_episode()
         assert self._task is not None
         progress = {"steps": self._steps, "url": self._url}
@@ -392,14 +379,12 @@ class BrowserEnvironment:
     def _leave(self) -> Future[None] | None:
         """Start closing the context, even if the caller is cancelled meanwhile."""
         context, self._context, self._page = self._context, None, None
-        if context is None or self._browser is None or not self._running():
-            return None
-        with suppress(DeadResource):
-            return self._browser.submit(_close_quietly(context.close()))
+        if context is not None and self._browser is not None and self._running():
+            with suppress(DeadResource):
+                return self._browser.submit(_close_quietly(context.close()))
         return None
 
     async def close(self) -> None:
-        """Close the context; the browser stays for the other rollouts."""
         self._closed, self._task = True, None
         closing = self._leave()
         if closing is not None:

@@ -1,10 +1,9 @@
 """The one way out of an agent's browser: a proxy that reaches only what the benchmark allows.
 
-A browser knows many spellings of an address, follows redirects and opens sockets for scripts, and
-a name can resolve to another machine a moment later. So the browser sends a host and a port here;
-the host is resolved once, and only an address that passed the policy is connected to. Addresses of
-this machine, of private networks and of links are refused, unless the benchmark's own pages are
-there, or it allows them.
+A browser knows many spellings of an address, and a name can resolve to another machine a moment
+later. So the browser sends a host and a port here; the host is resolved once, and only an address
+that passed the policy is connected to. Addresses of this machine, of private networks and of links
+are refused, unless the benchmark's own pages are there, or it allows them.
 """
 
 from __future__ import annotations
@@ -62,12 +61,12 @@ class AddressPolicy:
         return cls(entries)
 
     async def resolve(self, host: str, port: int) -> list[str]:
-        """The addresses of the host that may be connected to; raises `AddressRefused` for none.
-
-        Raises `OSError` if there is no such host.
-        """
+        """The host's addresses that may be connected to; raises `AddressRefused`, `OSError`."""
+        name = host.lower().rstrip(".")
+        # A browser takes every name below `localhost` for it, which a resolver may not.
+        host_known = "localhost" if f".{name}".endswith(".localhost") else host
         entries = await asyncio.get_running_loop().getaddrinfo(
-            _known_name(host), port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
+            host_known, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
         )
         addresses = list(dict.fromkeys(str(entry[4][0]) for entry in entries))
         permitted = [text for text in addresses if self._permits(host, port, text)]
@@ -79,13 +78,9 @@ class AddressPolicy:
         return permitted
 
     def _permits(self, host: str, port: int, text: str) -> bool:
-        name = host.lower().rstrip(".").strip("[]")
-        if not self.allowed.isdisjoint({ANYWHERE, name, f"{name}:{port}"}):
-            return True
-        address = _address(text)
-        if is_public(address):
-            return True
-        if not self.allowed.isdisjoint({str(address), f"{address}:{port}"}):
+        name, address = host.lower().rstrip(".").strip("[]"), _address(text)
+        names = {ANYWHERE, name, f"{name}:{port}", str(address), f"{address}:{port}"}
+        if is_public(address) or not self.allowed.isdisjoint(names):
             return True
         return any(address in network for network in map(_network, self.allowed) if network)
 
@@ -93,12 +88,6 @@ class AddressPolicy:
 def _address(text: str) -> Address:
     """The address that a resolver wrote; what follows a `%` is the network card."""
     return unwrapped(ip_address(text.partition("%")[0]))
-
-
-def _known_name(host: str) -> str:
-    """The host; a browser takes every name below `localhost` for it, which a resolver may not."""
-    name = host.lower().rstrip(".")
-    return "localhost" if name == "localhost" or name.endswith(".localhost") else host
 
 
 def _network(entry: str) -> list[Address] | None:
@@ -221,10 +210,7 @@ def _own(headers: bytes) -> bytes:
 async def _connection(
     policy: AddressPolicy, scheme: str, parts: SplitResult
 ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter, bytes]]:
-    """A connection to where the address is, or to the proxy that leads there and what it asks for.
-
-    The third is empty without a proxy.
-    """
+    """A connection to where the address is, or to the proxy that leads there and its headers."""
     host, port = parts.hostname or "", parts.port or PORTS.get(scheme, 80)
     proxy = getproxies_environment().get(scheme)
     if proxy and proxy_bypass(host):

@@ -1,10 +1,8 @@
 """One tab that an agent drives: it carries out calls and takes snapshots of the page.
 
-Elements are found by their numbers in the last snapshot, by scripts that the page's own cannot
-Elements are found by their numbers in the last snapshot, by scripts that the page cannot reach; a
-number is never used twice in an episode. Clicks and keys are real input events. Dialogs are
-dismissed, new windows and downloads refused, with a note in the next snapshot. Everything has a
-deadline: a page that hangs or crashes costs the agent a step.
+Elements are found by their numbers, never used twice in an episode. Clicks and keys are real input
+events. Dialogs are dismissed, new windows and downloads refused, with a note in the next snapshot.
+A page that hangs or crashes costs the agent a step.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote_plus, urlsplit
 
 from assay.browser.chromium.shared import playwright_error
@@ -25,7 +23,7 @@ from assay.browser.outcome.watch import PageWatch
 from assay.schema.action import ActionCall
 
 if TYPE_CHECKING:
-    from playwright.async_api import CDPSession, Dialog, Download, ViewportSize
+    from playwright.async_api import CDPSession, Dialog
     from playwright.async_api import Page as Tab
 
 FETCH_CHARS: Final = 1_000_000
@@ -33,8 +31,6 @@ DIALOGS: Final = 20
 """Dialogs that a page may open in one step; with one more its tab is replaced."""
 HOPS: Final = 5
 """Documents that may follow one another while an element is asked for."""
-NOOP_S: Final = 0.5
-"""How long an agent waits when it says that it waits."""
 KEPT_NOTES: Final = 10
 
 
@@ -49,22 +45,20 @@ class PageOptions:
     timeout_s: float = 15.0
     search_url: str = ""
     """The address of a search, with `{query}` for the words."""
-    noop_s: float = NOOP_S
+    noop_s: float = 0.5
     allowed: AddressPolicy = field(default_factory=AddressPolicy)
-    """Which addresses it reaches."""
     selectors: Sequence[str] = ()
     every_text: bool = False
     patience: Patience = field(default_factory=Patience)
 
     def waits(self) -> Patience:
-        """The patience with a page, none of which goes beyond the time for an action."""
-        patience, limit_s = self.patience, self.timeout_s
-        # An action ends at its own limit, with an error of its own.
-        return replace(patience, answer_s=min(patience.answer_s, limit_s), arrives_s=limit_s + 1)
+        """The patience with a page: an action ends at its own limit, with an error of its own."""
+        answer_s = min(self.patience.answer_s, self.timeout_s)
+        return replace(self.patience, answer_s=answer_s, arrives_s=self.timeout_s + 1)
 
 
 class DrivenTransport(PlaywrightTransport):
-    """The session of a tab that is ours: a script that keeps it from answering is stopped once."""
+    """The session of a tab of ours: a script that keeps it from answering is stopped once."""
 
     loss = ""
     """Why the tab is of no use any more."""
@@ -72,7 +66,7 @@ class DrivenTransport(PlaywrightTransport):
     """What makes a page answer that does not."""
 
     async def send(self, method: str, params: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
-        """What the page answers; raises `PageLost` if it cannot be brought to."""
+        """What the page answers; raises `PageLost` if it answers the second try neither."""
         if self.loss:
             raise PageLost(self.loss)
         try:
@@ -95,16 +89,10 @@ class BrowserPage:
     """A tab of a browser context; to be used on the browser's own event loop."""
 
     def __init__(
-        self,
-        tab: Tab,
-        session: CDPSession,
-        options: PageOptions,
-        transport: DrivenTransport,
-        watch: PageWatch,
+        self, tab: Tab, session: CDPSession, options: PageOptions, transport: DrivenTransport
     ) -> None:
         self.tab = tab
-        """Playwright's own page, for what this class does not offer."""
-        self.watch = watch
+        self.watch: PageWatch
         """What reads the page, and never touches it."""
         self._session = session
         self._transport = transport
@@ -122,7 +110,8 @@ class BrowserPage:
         session = await tab.context.new_cdp_session(tab)
         patience = options.waits()
         transport = DrivenTransport(session, tab, timeout_s=patience.answer_s)
-        watch = await PageWatch.open(
+        page = cls(tab, session, options, transport)
+        page.watch = await PageWatch.open(
             transport,
             patience=patience,
             old=None if old is None else old.watch,
@@ -130,21 +119,21 @@ class BrowserPage:
             every_text=options.every_text,
             alone=True,
         )
-        page = cls(tab, session, options, transport, watch)
         page._notes += () if old is None else old.take_notes()
         page._listen()
         return page
 
     def _listen(self) -> None:
-        tab = self.tab
+        tab, note = self.tab, self.note
         tab.on("dialog", self._dismiss)
         tab.on("popup", self._refuse_window)
-        tab.on("download", self._note_download)
+        tab.on("download", lambda item: note(f"download refused: {item.suggested_filename}"))
         tab.on("console", lambda message: self._record(message.type, message.text))
         tab.on("pageerror", lambda error: self._record("uncaught", str(error)))
         tab.on("close", lambda _: self._lose("the page closed itself"))
         tab.on("crash", lambda _: self._lose("the page crashed"))
-        self._session.on("Page.windowOpen", self._note_window)
+        window = "new window refused, use goto to read it"
+        self._session.on("Page.windowOpen", lambda event: note(f"{window}: {event['url']}"))
         self._transport.on_silence = self._break_silence
 
     def _record(self, level: str, text: str) -> None:
@@ -174,12 +163,6 @@ class BrowserPage:
         self.note("the page did not respond; its script was stopped")
         await self.stop_scripts()
 
-    def _note_download(self, item: Download) -> None:
-        self.note(f"download refused: {item.suggested_filename}")
-
-    def _note_window(self, event: dict[str, Any]) -> None:
-        self.note(f"new window refused, use goto to read it: {event['url']}")
-
     async def _dismiss(self, dialog: Dialog) -> None:
         self._dialogs += 1
         if self._dialogs > DIALOGS:
@@ -187,8 +170,7 @@ class BrowserPage:
             self._lose("the page opened one dialog after the other")
             return
         # Leaving is what the agent wants; every other question is answered with no.
-        unloading = dialog.type == "beforeunload"
-        if not unloading:
+        if not (unloading := dialog.type == "beforeunload"):
             self.note(f"{dialog.type} dialog dismissed: {dialog.message}")
         with suppress(playwright_error()):
             await (dialog.accept() if unloading else dialog.dismiss())
@@ -198,7 +180,7 @@ class BrowserPage:
             await window.close()
 
     async def do(self, call: ActionCall) -> str:
-        """Carry out a call; what it returned as text (only `fetch_json` returns any).
+        """Carry out a call; what `fetch_json` returned as text.
 
         Raises `ActionFailed`, `PageLost` or Playwright's own error.
         """
@@ -247,9 +229,7 @@ class BrowserPage:
         self.watch.observer.abandon()
 
     async def _goto(self, url: str) -> None:
-        if urlsplit(url).scheme not in ("http", "https") and url != "about:blank":
-            raise ActionFailed(f"Cannot navigate to invalid URL: {url[:100]!r} is not http(s)")
-        await self._check_allowed(url)
+        await self._check_allowed(url, blank=True)
         try:
             await self.tab.goto(url, wait_until="domcontentloaded", timeout=self._timeout_s * 1000)
         except playwright_error() as error:
@@ -259,8 +239,10 @@ class BrowserPage:
                 raise ActionFailed("Navigation failed: there is a download, not a page") from None
             raise
 
-    async def _check_allowed(self, url: str) -> None:
+    async def _check_allowed(self, url: str, *, blank: bool = False) -> None:
         """Raise `ActionFailed` in words if the address is refused; what it leads to is as well."""
+        if urlsplit(url).scheme not in ("http", "https") and not (blank and url == "about:blank"):
+            raise ActionFailed(f"Cannot navigate to invalid URL: {url[:100]!r} is not http(s)")
         try:
             parts = urlsplit(url)
             port = parts.port or PORTS.get(parts.scheme, 0)
@@ -280,9 +262,8 @@ class BrowserPage:
         return self._options.search_url.replace("{query}", quote_plus(words, errors="replace"))
 
     async def _back(self) -> None:
-        answer = await self.tab.go_back(
-            wait_until="domcontentloaded", timeout=self._timeout_s * 1000
-        )
+        limit_ms = self._timeout_s * 1000
+        answer = await self.tab.go_back(wait_until="domcontentloaded", timeout=limit_ms)
         if answer is None and self.tab.url == "about:blank":
             raise ActionFailed("Navigation failed: there is no page to go back to")
 
@@ -290,7 +271,8 @@ class BrowserPage:
         if direction not in ("up", "down"):
             raise ActionFailed(f"Element not found: scroll goes 'up' or 'down', not {direction!r}")
         sign = 1 if direction == "down" else -1
-        await self.tab.mouse.wheel(0, sign * 0.9 * self._window()["height"])
+        window = self.tab.viewport_size or {"width": 1280, "height": 720}
+        await self.tab.mouse.wheel(0, sign * 0.9 * window["height"])
         # A wheel turns the page when it is next drawn.
         with suppress(playwright_error(), DocumentLost):
             await self.watch.observer.ask("drawn", wait=True)
@@ -301,46 +283,45 @@ class BrowserPage:
 
     async def _fill(self, ref: str, text: str) -> None:
         kind = await self._on_element(ref, "prepareToType")
-        if kind == "plain":
-            await self._click(ref)
-            await self._on_element(ref, "selectAll")
-            if text:
-                await self.tab.keyboard.insert_text(text)
-            else:
-                await self.tab.keyboard.press("Delete")
-            await self._on_element(ref, "changed")
-        else:
+        if kind != "plain":
             await self._on_element(ref, "setValue", text)
+            return
+        await self._click(ref)
+        await self._on_element(ref, "selectAll")
+        keyboard = self.tab.keyboard
+        await (keyboard.insert_text(text) if text else keyboard.press("Delete"))
+        await self._on_element(ref, "changed")
 
     async def _select(self, ref: str, option: str) -> None:
         await self._on_element(ref, "choose", option)
 
     async def box(self, ref: str) -> tuple[float, float, float, float]:
         """Where the element is in the window as it is now: x, y, width, height."""
-        x, y, width, height = await self._on_element(ref, "where")
-        return float(x), float(y), float(width), float(height)
+        x, y, width, height = map(float, await self._on_element(ref, "where"))
+        return x, y, width, height
 
     async def _on_element(self, ref: str, verb: str, argument: str = "") -> Any:
         if not ref.isdecimal() or len(ref) > 9:
             raise ActionFailed(f"Element not found: {ref[:40]!r} is not the number of an element")
-        result = await self._ask("act", {"id": int(ref), "verb": verb, "argument": argument})
-        if "error" in result:
-            raise ActionFailed(result["error"])
-        return result["value"]
+        call = {"id": int(ref), "verb": verb, "argument": argument}
+        for _ in range(HOPS):
+            with suppress(DocumentLost):
+                result = await self.watch.observer.ask("act", call)
+                if "error" in result:
+                    raise ActionFailed(result["error"])
+                return result["value"]
+            await self.watch.observer.arrive()
+        raise PageLost(self._transport.loss or "the page does not respond")
 
     async def _fetch(self, url: str) -> str:
         """The first `FETCH_CHARS` characters at an address, read in a tab of its own."""
-        if urlsplit(url).scheme not in ("http", "https"):
-            raise ActionFailed(f"Cannot navigate to invalid URL: {url[:100]!r} is not http(s)")
         await self._check_allowed(url)
         tab = await self.tab.context.new_page()
         try:
-            answer = await tab.goto(
-                url, wait_until="domcontentloaded", timeout=self._timeout_s * 1000
-            )
-            text: str = await tab.evaluate(
-                f"document.documentElement.innerText.slice(0, {FETCH_CHARS}).toWellFormed()"
-            )
+            limit_ms = self._timeout_s * 1000
+            answer = await tab.goto(url, wait_until="domcontentloaded", timeout=limit_ms)
+            script = f"document.documentElement.innerText.slice(0, {FETCH_CHARS}).toWellFormed()"
+            text: str = await tab.evaluate(script)
         finally:
             with suppress(playwright_error()):
                 await tab.close()
@@ -349,18 +330,6 @@ class BrowserPage:
             raise ActionFailed(f"Navigation failed: {url[:200]} answered with status {status}")
         return text
 
-    async def screenshot(self, kind: Literal["jpeg", "png"] = "jpeg") -> bytes:
-        quality = 60 if kind == "jpeg" else None
+    async def screenshot(self) -> bytes:
         limit_ms = self.watch.observer.patience.answer_s * 1000
-        return await self.tab.screenshot(type=kind, quality=quality, timeout=limit_ms)
-
-    def _window(self) -> ViewportSize:
-        return self.tab.viewport_size or {"width": 1280, "height": 720}
-
-    async def _ask(self, function: str, argument: object) -> Any:
-        """What one of our functions returns; asked again when the page changed under it."""
-        for _ in range(HOPS):
-            with suppress(DocumentLost):
-                return await self.watch.observer.ask(function, argument)
-            await self.watch.observer.arrive()
-        raise PageLost(self._transport.loss or "the page does not respond")
+        return await self.tab.screenshot(type="jpeg", quality=60, timeout=limit_ms)

@@ -3,8 +3,7 @@
 A digest reads `d1:<channel>:<16 hexadecimal digits>`. Only equality has a meaning. What does not
 belong to a page's state is left out: tracking parameters, clocks, counters, nonces, the order in
 which things were listed. Text of low entropy can be guessed from its digest, so give a `key` of the
-run where digests leave the machine. Hashing dominates the cost of a step score; every channel is
-optional.
+run where digests leave the machine.
 """
 
 from __future__ import annotations
@@ -56,7 +55,6 @@ _ANALYTICS: Final = re.compile(
     re.IGNORECASE,
 )
 MUTATING: Final = frozenset(("POST", "PUT", "PATCH", "DELETE"))
-"""Methods of requests that change something."""
 _VOLATILE: Final = frozenset(
     ("timestamp", "ts", "nonce", "request_id", "requestid", "trace_id", "timeout", "timeout_ms")
 )
@@ -70,10 +68,7 @@ def digest(channel: DigestChannel, content: str, *, key: bytes = b"") -> str:
 
 
 def url_digest(url: str, *, key: bytes = b"") -> str:
-    """Digest of an address: host in lower case, query sorted, tracking parameters dropped.
-
-    The fragment is kept, because single-page applications keep their state there.
-    """
+    """Digest of an address: query sorted, tracking dropped, the fragment kept (it is state)."""
     return digest("url", normalise_url(url), key=key)
 
 
@@ -129,10 +124,7 @@ def dom_digest(
     counts: Mapping[str, int] | None = None,
     key: bytes = b"",
 ) -> str:
-    """Digest of the page's skeleton: upper levels, landmarks, counts up to a factor of two.
-
-    Names, ids, classes and text are not part of it, so that it survives what changes by itself.
-    """
+    """Digest of the page's upper levels, landmarks, and counts up to a factor of two."""
     skeleton = {
         "tree": [] if tree is None else _outline(tree),
         "landmarks": sorted(set(landmarks)),
@@ -159,21 +151,17 @@ def _outline(tree: DomTree) -> list[str]:
 def net_digest(entries: Iterable[NetworkFact], *, key: bytes = b"") -> str:
     """Digest of the successful requests that change something, analytics left out.
 
-    Give all requests since the tab was opened, so that two equal digests mean that nothing was
-    sent in between; or count their `net_line`s as they come, and give those to `sent_digest`.
+    Give all requests since the tab was opened: equal digests mean that nothing was sent in between.
     """
-    lines = (net_line(entry) for entry in entries)
-    return sent_digest(Counter(line for line in lines if line is not None), key=key)
+    return sent_digest(Counter(filter(None, map(net_line, entries))), key=key)
 
 
 def net_line(entry: NetworkFact) -> str | None:
     """What a request counts as in the digest; `None` for one that does not count."""
-    method = entry.method.upper()
-    if method not in MUTATING or entry.status is None or not 200 <= entry.status < 400:
+    method, status = entry.method.upper(), entry.status or 0
+    if method not in MUTATING or not 200 <= status < 400 or is_analytics(entry.url):
         return None
-    if is_analytics(entry.url):
-        return None
-    return f"{method} {request_line(entry.url)} {entry.status // 100}xx"
+    return f"{method} {request_line(entry.url)} {status // 100}xx"
 
 
 def is_analytics(url: str) -> bool:
@@ -188,10 +176,7 @@ def request_line(url: str) -> str:
 
 
 def sent_digest(sent: Mapping[str, int], *, key: bytes = b"") -> str:
-    """Digest of how often each line was sent, up to a factor of two.
-
-    The rough count is why polling soon stops looking like a change.
-    """
+    """Digest of how often each line was sent, so roughly that polling soon changes nothing."""
     lines = sorted(f"{line} {count.bit_length()}" for line, count in sent.items())
     return digest("net", "\n".join(lines), key=key)
 
@@ -240,15 +225,10 @@ def page_evidence(
     dialog: bool | None = None,
     key: bytes = b"",
 ) -> PageEvidence:
-    """The evidence of a page from what was read of it; what is left out stays missing.
-
-    The requests come as a list (`network`), or counted already (`sent`).
-    """
-    net = None
+    """The evidence of a page from what was read of it; requests are listed, or counted (`sent`)."""
+    net = None if network is None else net_digest(network, key=key)
     if sent is not None:
         net = sent_digest(sent, key=key)
-    elif network is not None:
-        net = net_digest(network, key=key)
     elements = None if refs is None else list(refs)
     has_dom = tree is not None or counts is not None
     return PageEvidence(

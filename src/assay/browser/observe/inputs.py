@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 KEPT: Final = 20
-"""Inputs, and dialogs, of one step that are kept."""
 
 
 class SeenInput(NamedTuple):
@@ -53,7 +52,7 @@ def read_input(record: dict[str, Any]) -> SeenInput:
 
 
 class StepInputs:
-    """Inputs, dialogs, downloads and opened tabs of the current step."""
+    """What the current step has done to a page, and what that opened."""
 
     def __init__(self) -> None:
         self.inputs: list[SeenInput] = []
@@ -68,7 +67,6 @@ class StepInputs:
         self.downloads = self.tabs = 0
 
     def add(self, record: dict[str, Any]) -> None:
-        """Add the input that a script in the page reported."""
         self.inputs.append(read_input(record))
         del self.inputs[:-KEPT]
 

@@ -1,13 +1,14 @@
-"""Our scripts in a page, where the page's own scripts cannot see or change them."""
+"""Our scripts in a page, which its own scripts cannot see; and what those listen to."""
 
 from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from assay.browser.observe.transport import Transport
@@ -52,6 +53,7 @@ class IsolatedScripts:
         self._timeout_s = timeout_s
         # A page that guesses the name could answer in the place of our scripts.
         self._key = f"assay{secrets.token_hex(8)}"
+        self._ours = f"globalThis[{json.dumps(self._key)}]"
         self._context: int | None = None
 
     async def prepare(self) -> None:
@@ -63,7 +65,6 @@ class IsolatedScripts:
         await self._transport.send("Page.addScriptToEvaluateOnNewDocument", script)
 
     def is_ours(self, binding: str) -> bool:
-        """Whether an event of a binding comes from our scripts."""
         return binding == f"{self._key}tell"
 
     @property
@@ -77,7 +78,7 @@ class IsolatedScripts:
     async def call(
         self, function: str, argument: object, *, first_ref: int, wait: bool = False
     ) -> Any:
-        """What one of our functions returns; with `wait`, what its promise resolves to.
+        """What one of our functions returns, or its promise (`wait`).
 
         Raises `DocumentLost` if the document was replaced, `ActionFailed` if the function failed.
         """
@@ -87,8 +88,7 @@ class IsolatedScripts:
             )
             self._context = int(response["executionContextId"])
         context = self._context
-        ours = f"globalThis[{json.dumps(self._key)}].from({first_ref})"
-        call = f"{ours}.{function}({json.dumps(argument)})"
+        call = f"{self._ours}.from({first_ref}).{function}({json.dumps(argument)})"
         answer = await self._run(call, context, wait=wait)
         if _is_missing(answer):
             # The first document of a tab, and that of an error, do not have the scripts.
@@ -101,19 +101,16 @@ class IsolatedScripts:
         return answer["result"].get("value")
 
     async def adopt(self, hosts: int) -> int:
-        """How many of the elements that a look named have a closed root, which is read from now on.
-
-        A page that does not answer has none.
-        """
+        """How many of the elements have a closed root, which is read from now on."""
         adopted = 0
         with suppress(*self._transport.errors, TimeoutError, KeyError):
             adopted = await self._adopt(hosts)
         return adopted
 
     async def _adopt(self, hosts: int) -> int:
-        ours, adopted = f"globalThis[{json.dumps(self._key)}]", 0
+        adopted = 0
         for n in range(hosts):
-            element = await self._run(f"{ours}.host({n})", self._context or 0, value=False)
+            element = await self._run(f"{self._ours}.host({n})", self._context or 0, value=False)
             remote = element.get("result", {}).get("objectId")
             if remote is None:
                 continue
@@ -126,20 +123,16 @@ class IsolatedScripts:
         return adopted
 
     async def is_pressed(self, backend_id: int) -> bool:
-        """Whether a node is what the step has clicked on, or around it.
-
-        Raises what the transport does.
-        """
+        """Whether a node is what the step has clicked on, or around it."""
         return bool(await self._on_node(backend_id, "isPressed"))
 
     async def _on_node(self, backend_id: int, function: str) -> Any:
         """What one of our functions says of a node."""
         place = {"backendNodeId": backend_id, "executionContextId": self._context}
         resolved = await self._transport.send("DOM.resolveNode", place)
-        ours = f"globalThis[{json.dumps(self._key)}]"
         call = {
             "objectId": resolved["object"]["objectId"],
-            "functionDeclaration": f"function() {{ return {ours}.{function}(this); }}",
+            "functionDeclaration": f"function() {{ return {self._ours}.{function}(this); }}",
             "returnByValue": True,
         }
         answer = await self._transport.send("Runtime.callFunctionOn", call)
@@ -148,19 +141,18 @@ class IsolatedScripts:
     async def _run(
         self, expression: str, context: int, *, wait: bool = False, value: bool = True
     ) -> Any:
+        question = {
+            "expression": expression,
+            "contextId": context,
+            "returnByValue": value,
+            "awaitPromise": wait,
+            "timeout": self._timeout_s * 1000,
+        }
         try:
-            return await self._transport.send(
-                "Runtime.evaluate",
-                {
-                    "expression": expression,
-                    "contextId": context,
-                    "returnByValue": value,
-                    "awaitPromise": wait,
-                    "timeout": self._timeout_s * 1000,
-                },
-            )
+            return await self._transport.send("Runtime.evaluate", question)
         except self._transport.errors as error:
-            if names_lost_document(str(error)):
+            first = str(error).partition("\n")[0].lower()
+            if any(word in first for word in ("context", "navigat", "frame for given id")):
                 raise DocumentLost from error
             raise
 
@@ -174,7 +166,93 @@ def _is_missing(answer: dict[str, Any]) -> bool:
     return "Cannot read properties of undefined" in _problem(answer).partition("\n")[0]
 
 
-def names_lost_document(message: str) -> bool:
-    """Whether an error of the protocol says that the document it was meant for is gone."""
-    first = message.partition("\n")[0].lower()
-    return any(word in first for word in ("context", "navigat", "frame for given id"))
+OBJECTS: Final = "assay"
+"""The name under which the browser keeps what is asked about, until the document is gone."""
+PLACES: Final = ("document", "window")
+REACTED_TO: Final = frozenset(
+    "click dblclick auxclick contextmenu mousedown mouseup mousemove mouseover mouseout "
+    "mouseenter mouseleave pointerdown pointerup pointermove pointerover pointerout "
+    "pointerenter pointerleave touchstart touchend touchmove keydown keyup keypress input "
+    "beforeinput change submit reset focus blur focusin focusout scroll scrollend wheel drag "
+    "dragstart dragend dragover drop toggle select selectionchange invalid formdata popstate "
+    "hashchange navigate paste copy cut message visibilitychange pagehide pageshow load "
+    "DOMContentLoaded transitionend animationend".split()
+)
+"""Events after which a page may do something late."""
+LEFT: Final = frozenset(
+    "mouseout mouseleave pointerout pointerleave blur focusout change selectionchange popstate "
+    "hashchange navigate scroll scrollend transitionend animationend".split()
+)
+"""Events that a click sends to something else as well."""
+PRESSED: Final = frozenset(
+    "click dblclick mousedown mouseup mousemove mouseover mouseenter pointerdown pointerup "
+    "pointermove pointerover pointerenter touchstart touchend focus focusin input beforeinput "
+    "submit reset invalid toggle dragstart".split()
+)
+"""Events that a click sends to what it falls on, and to what is around that."""
+ASKED_NODES: Final = 30
+"""Nodes with listeners that are asked whether the click fell on them."""
+
+
+class PageListeners:
+    """What the scripts of one document listen to, and of the next after `forget`."""
+
+    def __init__(self, transport: Transport, scripts: IsolatedScripts) -> None:
+        self._transport = transport
+        self._scripts = scripts
+        self._objects: dict[str, str] = {}
+        """The browser's ids of the things in `PLACES`, for this document."""
+        self._reacts = False
+        """Whether this document was once seen to listen to input."""
+
+    def forget(self) -> None:
+        """The document was replaced."""
+        # What is still on its way is of the old one, and is not kept.
+        self._objects, self._reacts = {}, False
+
+    async def react(self) -> bool:
+        """Whether a script listens to input; also if that cannot be asked."""
+        document = self._objects
+        for place in () if self._reacts else PLACES:
+            listeners = await self._on(place)
+            if listeners is None or document is not self._objects:
+                return True
+            self._reacts = any(one.get("type") in REACTED_TO for one in listeners)
+            if self._reacts:
+                break
+        return self._reacts
+
+    async def receive_click(self) -> bool:
+        """Whether a script is told of the step's click; also if that cannot be asked.
+
+        Raises what the transport does.
+        """
+        listeners: list[Mapping[str, Any]] = []
+        for place in PLACES:
+            here = await self._on(place)
+            if here is None:
+                return True
+            listeners += here
+        nodes = {one.get("backendNodeId") for one in listeners if one.get("type") in PRESSED}
+        left = any(one.get("type") in LEFT for one in listeners)
+        if left or None in nodes or len(nodes) > ASKED_NODES:
+            return True
+        for node in nodes:
+            if await self._scripts.is_pressed(int(node or 0)):
+                return True
+        return False
+
+    async def _on(self, place: str) -> list[Mapping[str, Any]] | None:
+        """The listeners in one of the `PLACES`; `None` if it cannot be asked."""
+        objects = self._objects
+        with suppress(*self._transport.errors, TimeoutError, KeyError):
+            if place not in objects:
+                question = {"expression": place, "objectGroup": OBJECTS}
+                answer = await self._transport.send("Runtime.evaluate", question)
+                objects[place] = answer["result"]["objectId"]
+            whole = {"objectId": objects[place], "depth": -1, "pierce": True}
+            answer = await self._transport.send("DOMDebugger.getEventListeners", whole)
+            listeners: list[Mapping[str, Any]] = answer["listeners"]
+            return listeners
+        objects.pop(place, None)
+        return None

@@ -1,8 +1,7 @@
 """What a tab shows and reports, with any driver.
 
-Nothing here acts: no input, no dialog answered, no request held back. Scripts run in a world of
-their own, where the page cannot see them. Everything is asked of a `Transport`, so one observer
-serves Assay's own browser, a user's Playwright page and another driver's browser.
+Nothing here acts: no input, no dialog answered, no request held back. Everything is asked of a
+`Transport`, so one observer serves Assay's own browser, a user's and another driver's.
 """
 
 from __future__ import annotations
@@ -14,8 +13,12 @@ from time import monotonic
 from typing import Any, Final
 
 from assay.browser.observe.inputs import StepInputs
-from assay.browser.observe.isolated import ActionFailed, DocumentLost, IsolatedScripts
-from assay.browser.observe.listeners import PageListeners
+from assay.browser.observe.isolated import (
+    ActionFailed,
+    DocumentLost,
+    IsolatedScripts,
+    PageListeners,
+)
 from assay.browser.observe.patience import Patience
 from assay.browser.observe.picture import SCALE, WindowPicture
 from assay.browser.observe.requests import OwnRequests, RequestLog, sum_requests
@@ -48,18 +51,16 @@ class PageObserver:
         self.scripts = IsolatedScripts(transport, frame_id=frame_id, timeout_s=patience.answer_s)
         self._listeners = PageListeners(transport, self.scripts)
         self.step = StepInputs()
-        """Inputs, dialogs, downloads and tabs of the current step, those of frames included."""
+        """That of the current step, with what was done in frames."""
         self.next_ref: int = 1 if old is None else old.next_ref
         self.status: int | None = None
-        """The HTTP status of the main document that is shown."""
         self.touched = False
         """Whether the current step has done something in this very frame."""
         self.tab_status: int | None = None
-        """The HTTP status of the document in the tab that the current step opened."""
+        """That of the tab that the current step opened."""
         self._loading = False
         self._announced_at: float | None = None
         self.acted_at = 0.0
-        """When the page last received an input."""
         self._inner: dict[Transport, PageObserver] = {}
         """Observers of the frames that have a process of their own."""
 
@@ -178,8 +179,7 @@ class PageObserver:
     async def arm(self, aim: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Tell the scripts in the page that a call begins, on the element that `aim` names.
 
-        The `target` as the page describes it, and whether the page was `altered` since the last
-        look; empty where the page does not answer.
+        They answer with its `target`, and whether the page was `altered` since the last look.
         """
         answer: dict[str, Any] = await self._wait_for("begin", dict(aim or {})) or {}
         for inner in self._inner.values():
@@ -267,7 +267,6 @@ class PageObserver:
         return None
 
     async def ask(self, function: str, argument: object = None, *, wait: bool = False) -> Any:
-        """What one of our functions in the page returns."""
         return await self.scripts.call(function, argument, first_ref=self.next_ref, wait=wait)
 
     async def look(
@@ -280,19 +279,12 @@ class PageObserver:
     ) -> PageSnapshot:
         """The page as it is now, with the count and the first text of each of the `selectors`.
 
-        `field` has the `selector` or the `ref` and the `value` of a call that filled one in. With
-        `rests`, the step is over with this look, unless another one is needed.
+        `field` has the `selector` or the `ref` and the `value` of a call that filled one in;
+        `rests` says that the step is over.
         """
-        options: dict[str, Any] = {
-            "chars": SNAPSHOT_CHARS,
-            "nodes": NODES,
-            "refs": REFS,
-            "all": every_text,
-            "blocks": BLOCK_SELECTORS,
-            "selectors": list(selectors),
-            "field": dict(field or {}),
-            "rests": rests,
-        }
+        limits = {"chars": SNAPSHOT_CHARS, "nodes": NODES, "refs": REFS}
+        texts = {"all": every_text, "blocks": BLOCK_SELECTORS, "selectors": list(selectors)}
+        options: dict[str, Any] = {**limits, **texts, "field": dict(field or {}), "rests": rests}
         snapshot = await self._read(options)
         if snapshot.hosts and await self.scripts.adopt(snapshot.hosts):
             snapshot = await self._read(options)
@@ -362,17 +354,9 @@ class PageObserver:
                 self.tab_status = await self._transport.tab_status()
 
     def events(
-        self,
-        snapshot: PageSnapshot,
-        *,
-        scrolled_from: int,
-        rejected: int,
-        holds: bool | None,
-        earlier: bool = False,
-        refusals: int = 0,
-        missing: bool = False,
+        self, snapshot: PageSnapshot, *, scrolled_from: int, earlier: bool = False
     ) -> StepEvents:
-        """What the browser reported of the current step."""
+        """What the browser reported of the current step, without what the page says of it."""
         own, document = self._own(earlier=earlier), self.requests.document
         lost_tab = self.tab_status if self.tab_status and self.tab_status >= 400 else None
         return StepEvents(
@@ -382,8 +366,6 @@ class PageObserver:
             failed_writes=own.failed_writes,
             failed_reads=own.failed_reads,
             pending=own.pending + (snapshot.busy or (snapshot.waited and self.requests.polls)),
-            rejected=rejected,
-            kept=holds,
             downloads=self.step.downloads,
             tabs=self.step.tabs,
             dialogs=sum(dialog.counts for dialog in self.step.dialogs),
@@ -391,8 +373,6 @@ class PageObserver:
             scrolled=abs(snapshot.scroll[0] - scrolled_from),
             popups=snapshot.popups,
             closed=snapshot.closed,
-            refusals=refusals,
-            missing=missing,
         )
 
     def facts(self, snapshot: PageSnapshot) -> PageFacts:
@@ -444,5 +424,4 @@ class PageObserver:
         return None
 
     async def close(self) -> None:
-        """Stop observing; nothing of the observer is left in the page."""
         await self._transport.close()

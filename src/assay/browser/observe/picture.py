@@ -1,9 +1,9 @@
 """The picture of a window: which parts another one differs in, and a hash of it as a whole.
 
-`tiles_of` has one character for each of 64 tiles, which stands for what it shows; what changes by
-itself and where the pointer is are left out, so that two equal rows of tiles mean that no one would
-see a difference. `shot_hash` is a difference hash: near pictures differ in few of its 64 bits. The
-PNGs that Chromium makes are read with the standard library alone.
+`tiles_of` has one character for each of 64 tiles, which stands for what it shows, without what
+changes by itself and the pointer: equal tiles look equal. `shot_hash` is a difference hash: similar
+pictures differ in few of its 64 bits. The PNGs that Chromium makes are read with the standard
+library.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from assay.errors import BadRecord
 SCALE: Final = 0.125
 """Eight pixels of the window make one point of the picture."""
 SIDE: Final = 8
-"""Tiles in a row, and rows of tiles."""
 LEAST: Final = 20
 """Steps of brightness, of 255, by which a point must differ to be another one."""
 MARGIN: Final = 12.0
@@ -61,10 +60,9 @@ def shot_hash(png: str) -> int:
 
 def difference_hash(rows: Rows) -> int:
     """64 bits, row by row: whether a field is brighter than the one to its right."""
-    fields = [[_mean(rows, x, y) for x in range(9)] for y in range(8)]
     bits = 0
-    for line in fields:
-        for left, right in pairwise(line):
+    for y in range(8):
+        for left, right in pairwise(_mean(rows, x, y) for x in range(9)):
             bits = bits << 1 | (left > right)
     return bits
 
@@ -81,9 +79,8 @@ def _mean(rows: Rows, x: int, y: int) -> int:
 def tiles_of(picture: WindowPicture | None) -> str | None:
     """One character for each tile; `None` without a picture that can be read."""
     rows = None if picture is None else picture.rows()
-    if not rows or not rows[0]:
-        return None
-    return "".join(_letter(rows, n) for n in range(SIDE * SIDE))
+    tiles = range(SIDE * SIDE)
+    return "".join(_letter(rows, n) for n in tiles) if rows and rows[0] else None
 
 
 def changed_tiles(
@@ -97,9 +94,8 @@ def changed_tiles(
 ) -> str | None:
     """The tiles after a step: the `old` ones, but for those in which something is different.
 
-    Only what is within the `regions` counts, and not within the `masks`. What differs between
-    `after` and `moving`, taken without a step between, does not count either. `None` if the
-    pictures cannot be compared.
+    Only what is within the `regions` counts, not within the `masks`, and not what differs between
+    `after` and `moving`, taken without a step between. `None` if they cannot be compared.
     """
     a, b = before.rows(), after.rows()
     c = None if moving is None else moving.rows()
@@ -108,10 +104,10 @@ def changed_tiles(
     covers, places = [_points(mask) for mask in masks], [_points(region) for region in regions]
     tiles: set[int] = set()
     height, width = len(a), len(a[0])
-    for y, (x_row, y_row) in enumerate(zip(a, b, strict=True)):
-        if x_row == y_row:
+    for y, (old_row, new_row) in enumerate(zip(a, b, strict=True)):
+        if old_row == new_row:
             continue
-        for x, (p, q) in enumerate(zip(x_row, y_row, strict=True)):
+        for x, (p, q) in enumerate(zip(old_row, new_row, strict=True)):
             if abs(p - q) < LEAST or _within(covers, x, y) or not _within(places, x, y):
                 continue
             if c is None or not _moves(b, c, x, y):
@@ -182,11 +178,10 @@ def _brightness(raw: bytes, height: int, stride: int, channels: int) -> Rows:
     for y in range(height):
         start = y * (stride + 1)
         above = _unfilter(raw[start], raw[start + 1 : start + 1 + stride], above, channels)
-        colours = [above[colour::channels] for colour in range(3 if channels >= 3 else 1)]
         if channels < 3:
-            rows.append(list(colours[0]))
+            rows.append(list(above[::channels]))
             continue
-        points = zip(*colours, strict=True)
+        points = zip(*(above[colour::channels] for colour in range(3)), strict=True)
         rows.append([(299 * red + 587 * green + 114 * blue) // 1000 for red, green, blue in points])
     return rows
 

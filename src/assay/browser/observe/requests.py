@@ -1,8 +1,8 @@
 """The requests of one tab, step by step, as the browser's own protocol reports them.
 
-A request belongs to the step in which it was sent, however late its answer comes. Its own requests
-count for a step: those of scripts and frames, without pictures, style sheets, analytics, the main
-document (reported apart) and what the page sends by itself. Events are only read here.
+A request belongs to the step in which it was sent, however late its answer comes. A step's own
+requests are those of scripts and frames, without pictures, style sheets, analytics, the main
+document and what the page sends by itself.
 """
 
 from __future__ import annotations
@@ -22,10 +22,8 @@ from assay.schema.evidence import Channel, ConsoleFact, NetworkFact
 OWN_TYPES: Final = frozenset(("XHR", "Fetch", "Document"))
 """Types of requests whose answers a page usually shows; `Document` is that of a frame here."""
 SAFE: Final = frozenset(("GET", "HEAD", "OPTIONS"))
-"""Methods of requests that only ask."""
 ASKS: Final = frozenset(("XHR", "Fetch"))
 KEPT_ANSWERS: Final = 5
-"""Answers that are read at one step."""
 ANSWER_CHARS: Final = 100_000
 """A longer answer is data, and not a refusal."""
 REFUSALS: Final = (401, 402, 403, 407, 429, 451, 511)
@@ -43,7 +41,6 @@ GENERAL: Final = frozenset(
 NO_STEP: Final = -1
 """In the place of a step: the page does by itself what it does."""
 KEPT_FACTS: Final = 200
-"""Requests that a contract can ask about."""
 KEPT_MESSAGES: Final = 50
 KEPT_LINES: Final = 1_000
 """Kinds of request that are counted apart; a page that makes up more is counted as one."""
@@ -52,10 +49,7 @@ KEPT_REQUESTS: Final = 500
 
 
 class TrafficRecord:
-    """Requests and console messages of one tab, or of several in a row when one was replaced.
-
-    It has the latest of them for contracts, and counts of requests for the digest.
-    """
+    """Requests and console messages of one tab, or of several in a row when one was replaced."""
 
     def __init__(self) -> None:
         self.requests: deque[NetworkFact] = deque(maxlen=KEPT_FACTS)
@@ -148,7 +142,6 @@ class _Request:
 
     @property
     def well(self) -> bool:
-        """Whether it was answered, and not refused."""
         return self.status is not None and not self.failed
 
     @property
@@ -158,7 +151,6 @@ class _Request:
 
     @property
     def first_url(self) -> str:
-        """The address that was asked for, before any redirect."""
         return (*self.redirects, self.url)[0]
 
     @property
@@ -199,9 +191,7 @@ class RequestLog:
         self._step = self.number = step
         self._by_timer.clear()
         self.document, self.document_lost, self.frames_sent = None, False, 0
-        self._requests = {
-            key: request for key, request in self._requests.items() if not request.ended
-        }
+        self._requests = {key: r for key, r in self._requests.items() if not r.ended}
 
     def rest(self) -> None:
         """Count what is sent from now on as the page's own doing."""
@@ -216,9 +206,8 @@ class RequestLog:
             before.redirects.append(before.url)
             before.url, before.method = str(sent["url"]), str(sent["method"])
             return
-        kind = str(event.get("type", "Other"))
+        kind, method = str(event.get("type", "Other")), str(sent["method"])
         main = kind == "Document" and event.get("frameId") == self._frame_id
-        method = str(sent["method"])
         url = str(sent["url"])[:8_192]
         request = _Request(method, url, kind, self._step, self.number, main, method)
         request.stack, request.sent_at = _stack(event), monotonic()
@@ -232,13 +221,16 @@ class RequestLog:
             del self._requests[next(iter(self._requests))]
         self._requests[key] = request
 
+    def _of(self, event: Mapping[str, Any]) -> _Request | None:
+        return self._requests.get(str(event["requestId"]))
+
     def on_frame(self, _: Mapping[str, Any]) -> None:
         """`Network.webSocketFrameSent`."""
         self.frames_sent += self._step != NO_STEP
 
     def on_response(self, event: Mapping[str, Any]) -> None:
         """`Network.responseReceived`."""
-        request = self._requests.get(str(event["requestId"]))
+        request = self._of(event)
         if request is None:
             return
         request.status, request.heard_at = int(event["response"]["status"]), monotonic()
@@ -252,19 +244,17 @@ class RequestLog:
 
     def on_data(self, event: Mapping[str, Any]) -> None:
         """`Network.dataReceived`."""
-        request = self._requests.get(str(event["requestId"]))
-        if request is not None:
+        if (request := self._of(event)) is not None:
             request.heard_at, request.streams = monotonic(), False
 
     def is_main(self, event: Mapping[str, Any]) -> bool:
         """Whether the event is about a main document."""
-        request = self._requests.get(str(event["requestId"]))
+        request = self._of(event)
         return request is not None and request.main
 
     def on_ended(self, event: Mapping[str, Any]) -> None:
         """`Network.loadingFinished` or `loadingFailed`; a cancelled request has not failed."""
-        request = self._requests.get(str(event["requestId"]))
-        if request is not None:
+        if (request := self._of(event)) is not None:
             request.ended, request.canceled = True, bool(event.get("canceled"))
             if request.status is None:
                 self.record.add_request(request, None)
@@ -273,15 +263,12 @@ class RequestLog:
 
     @property
     def waiting(self) -> bool:
-        """Whether a request of the current step has no answer yet, the main document's included."""
-        return any(self._awaited(r) for r in self._own(main=True))
-
-    def _awaited(self, request: _Request) -> bool:
-        """Whether more of its answer is to be expected."""
-        if request.ended:
-            return False
-        unheard = request.status is None or request.streams
-        return unheard or monotonic() - request.heard_at < self._reads_s
+        """Whether more is to be expected of an answer to the step, the main document's included."""
+        return any(
+            r.status is None or r.streams or monotonic() - r.heard_at < self._reads_s
+            for r in self._own(main=True)
+            if not r.ended
+        )
 
     @property
     def unanswered(self) -> bool:
@@ -289,21 +276,13 @@ class RequestLog:
         return any(r.unanswered for r in self._own(main=True))
 
     def own(self, *, earlier: bool = False) -> OwnRequests:
-        """What became of the current step's own requests.
-
-        With `earlier`, what earlier steps sent and got no answer to is pending too: it is what
-        a step that only waits is waiting for.
-        """
+        """What became of the current step's own requests; `earlier` ones may be pending too."""
         own = self._own()
         failed = [r for r in own if r.failed]
         late = [r for r in self._counted() if earlier and r.step not in (NO_STEP, self._step)]
         writes = sum(r.method in MUTATING for r in failed)
-        return OwnRequests(
-            answered=sum(r.well for r in own),
-            failed_writes=writes,
-            failed_reads=len(failed) - writes,
-            pending=sum(r.unanswered for r in (*own, *late)),
-        )
+        answered, pending = sum(r.well for r in own), sum(r.unanswered for r in (*own, *late))
+        return OwnRequests(answered, writes, len(failed) - writes, pending)
 
     @property
     def refused(self) -> int | None:
@@ -314,16 +293,12 @@ class RequestLog:
     def unread(self) -> list[str]:
         """Ids of the step's own requests whose answers are JSON, and have not been read."""
         own = {id(r) for r in self._own() if r.json and r.ended and not r.read and not r.failed}
-        return [key for key, request in self._requests.items() if id(request) in own][
-            -KEPT_ANSWERS:
-        ]
+        return [key for key, r in self._requests.items() if id(r) in own][-KEPT_ANSWERS:]
 
     def take_answer(self, key: str, body: str) -> None:
         """Read in an answer whether the request was refused; the answer is not kept."""
-        request = self._requests.get(key)
-        if request is not None:
-            request.read = True
-            request.refused = is_refused(body)
+        if (request := self._requests.get(key)) is not None:
+            request.read, request.refused = True, is_refused(body)
 
     @property
     def wrote(self) -> bool:
@@ -337,13 +312,8 @@ class RequestLog:
 
     @property
     def reached_out(self) -> bool:
-        """Whether the step may have changed something outside the page.
-
-        Also what the page sends between steps counts here: a click may use the same address.
-        """
-        if self.frames_sent or self.document is not None or self.document_lost:
-            return True
-        return any(
+        """Whether the step may have changed something outside the page."""
+        return bool(self.frames_sent or self.document or self.document_lost) or any(
             r.step == self._step
             and not is_analytics(r.url)
             and (r.main or r.method not in SAFE or names_destruction(r.url))
@@ -352,17 +322,11 @@ class RequestLog:
 
     def written(self) -> list[tuple[str, str]]:
         """Method and address of the step's requests that change something, and have not failed."""
-        return [
-            (r.first_method, r.first_url)
-            for r in self._own(main=True)
-            if r.first_method in MUTATING and not r.failed and not is_analytics(r.url)
-        ]
+        own = (r for r in self._own(main=True) if r.first_method in MUTATING and not r.failed)
+        return [(r.first_method, r.first_url) for r in own if not is_analytics(r.url)]
 
     def kinds_written(self, *, failed: bool) -> list[str]:
-        """Kinds of the step's requests that change something: those refused, or answered well.
-
-        An address that serves all purposes says nothing of what was meant.
-        """
+        """Kinds of the step's requests that change something: those refused, or answered well."""
         return [
             f"{r.first_method} {request_line(r.first_url)}"
             for r in self._own()
@@ -371,19 +335,15 @@ class RequestLog:
 
     def risky_addresses(self) -> list[str]:
         """Addresses of the step's requests without a change that say they destroy something."""
-        return [
-            r.first_url
-            for r in self._requests.values()
-            if r.step == self._step and r.first_method in SAFE and names_destruction(r.first_url)
-        ]
+        sent = (r for r in self._requests.values() if r.step == self._step)
+        urls = (r.first_url for r in sent if r.first_method in SAFE)
+        return [url for url in urls if names_destruction(url)]
 
     def disown(self, *, acted_at: float) -> None:
         """Leave out failed requests for data that the page repeats by itself.
 
         What is sent again from the very same place in the page's scripts, a while after the last
-        input, was sent by a timer: what an input sends has the input's own call below it. That is
-        not so if the page waits for something else before it asks, and then tries again: such a
-        failure is not seen.
+        input, was sent by a timer. So was, wrongly, what a page tries again after another wait.
         """
         sent = [r for r in self._own() if r.method in SAFE]
         for failed in [request for request in sent if request.failed]:
@@ -426,9 +386,9 @@ def is_refused(body: str) -> bool:
         return False
     if not isinstance(answer, dict):
         return False
-    if answer.get("success") is False or answer.get("ok") is False:
-        return True
-    return bool(answer.get("error") or answer.get("errors")) and not answer.get("data")
+    says_no = answer.get("success") is False or answer.get("ok") is False
+    errors = answer.get("error") or answer.get("errors")
+    return says_no or bool(errors and not answer.get("data"))
 
 
 def _stack(event: Mapping[str, Any]) -> int:

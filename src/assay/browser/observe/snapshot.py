@@ -38,7 +38,7 @@ class PageSnapshot:
     refused: tuple[int, ...]
     """Numbers of fields that were refused since the call began; 0 for what has no number."""
     own: int
-    """Of these, the ones that are about the field of the call."""
+    """How many of these are about the field of the call."""
     holds: bool | None
     """Whether the field of the call holds what was to be put in."""
     copies: int
@@ -78,7 +78,6 @@ class PageSnapshot:
     scroll: tuple[int, int, int]
     """Where the window is, how high the page is, how high the window is."""
     width: int
-    """How wide the window is."""
     focus: tuple[float, float, float, float] | None
     """Where the field is that has the caret."""
     restless: tuple[tuple[float, float, float, float], ...]
@@ -91,11 +90,7 @@ class PageSnapshot:
     """What the frames of other sites show, as `text` is."""
 
     def evidence(self, *, sent: Mapping[str, int] | None = None) -> PageEvidence:
-        """Digests of the page and of the requests.
-
-        The numbers of elements are left out: they say when an element was first seen, not what
-        it is. What was typed is part of the text.
-        """
+        """Digests of the page and of the requests; elements without their numbers."""
         # Written so that the digest does not take it for a running number, which it masks.
         rest = f"\ntyped-{self.forms:x} omitted-{self.omitted.bit_length()}"
         return page_evidence(

@@ -1,8 +1,7 @@
 """How an observer talks to a browser: commands and events of the DevTools protocol, and no more.
 
-Three kinds of session fit: Playwright's asynchronous one, its synchronous one, whose calls are
-made at once so that `run_at_once` can run the same coroutines without an event loop, and a
-websocket of one's own.
+Three kinds of session fit: Playwright's asynchronous one, its synchronous one, whose coroutines
+never wait so that `run_at_once` can run them without an event loop, and `ProtocolSession`.
 """
 
 from __future__ import annotations
@@ -30,14 +29,9 @@ Handler = Callable[[dict[str, Any]], None]
 class Transport(Protocol):
     """A session with one tab, or with a frame of it that has a process of its own.
 
-    Over a raw websocket: connect to the tab's `webSocketDebuggerUrl` (or attach to its target with
-    `flatten`), let `send` write `{"id", "method", "params"}` (with the `sessionId`) and wait for
-    the answer of that id, raise one of `errors` for an answer with `error` and when the socket is
-    closed, and let `on` call the handler with the `params` of every message of that method.
-    `sleep` must let messages be read meanwhile, and raise one of `errors` once the tab is gone, or
-    else the tab is waited for as if it still loaded. `frames` are the sessions of the frames that
-    `Target.setAutoAttach` (`flatten`, `waitForDebuggerOnStart: false`) reports; none is right too,
-    and only means that frames of other sites are not read.
+    `chromium.cdp.ProtocolSession` is one over a raw websocket. `sleep` must let messages be read
+    meanwhile, and raise one of `errors` once the tab is gone, or else the tab is waited for as if
+    it still loaded. `frames` may be none: then frames of other sites are not read.
     """
 
     @property
@@ -57,10 +51,7 @@ class Transport(Protocol):
         """Sessions of the frames with a process of their own, the same object each time."""
 
     async def tab_status(self) -> int | None:
-        """The HTTP status of the document in the tab that this one opened last, if it can be asked.
-
-        `None` is right too, and only means that such a tab is not looked at.
-        """
+        """The HTTP status of the document in the tab that this one opened last; or `None`."""
 
     async def close(self) -> None:
         """End the session, and with it everything that it switched on."""
@@ -188,9 +179,7 @@ async def opened_tab(page: Any, known: set[Any], sleep: Callable[[float], Awaita
     tab = None
     for _ in range(0 if page is None else TAB_TICKS):
         for other in page.context.pages:
-            if other in known:
-                continue
-            if await _result(other.opener()) is page:
+            if other not in known and await _result(other.opener()) is page:
                 tab = other
         if tab is not None and tab.url not in BLANK:
             break
@@ -201,15 +190,11 @@ async def opened_tab(page: Any, known: set[Any], sleep: Callable[[float], Awaita
 
 def foreign_frames(page: Any, known: dict[Any, tuple[str, Any]]) -> list[tuple[Any, str]]:
     """The frames of other sites that have no entry yet; entries of frames that left are dropped."""
-    own = _site(page.url)
     sites = {frame: _site(frame.url) for frame in page.frames[1:]}
     for frame in [frame for frame in known if sites.get(frame) != known[frame][0]]:
         del known[frame]
-    return [
-        (frame, site)
-        for frame, site in sites.items()
-        if frame not in known and site not in ("", own)
-    ]
+    own = ("", _site(page.url))
+    return [pair for pair in sites.items() if pair[0] not in known and pair[1] not in own]
 
 
 def _is_gone(place: Any) -> bool:

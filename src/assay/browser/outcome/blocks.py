@@ -1,8 +1,7 @@
 """What stands in the way of an agent, from the page before and after a step and from its requests.
 
-`detect_block` looks at statuses, redirects and counts of elements; a title counts only as a whole,
-and only on a page that has almost nothing else on it. `find_block` adds what covers the page and
-what it says of itself.
+`detect_block` reads statuses, redirects and counts of elements; `find_block` adds what covers the
+page and what it says of itself.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ _TITLES: Final = {title: page.code for page in BLOCKING_PAGES for title in page.
 def detect_block(facts: PageFacts, *, requested: str | None = None) -> BlockCode | None:
     """The code of the page that blocks the agent; `None` when none does.
 
-    `requested` is the address that the agent navigated to; leave it out for a click, after which
-    a login page may be the right one. Missing facts never count as a block.
+    `requested` is the address that the agent navigated to, and not that of a click, after which a
+    login page may be right.
     """
     elements = facts.counts.get("*")
     sparse = elements is not None and elements < SPARSE
@@ -55,8 +54,7 @@ def detect_block(facts: PageFacts, *, requested: str | None = None) -> BlockCode
             return page.code
     if not sparse:
         return None
-    code = _TITLES.get((facts.title or "")[:100].strip().casefold())
-    if code is not None:
+    if code := _TITLES.get((facts.title or "")[:100].strip().casefold()):
         return code
     empty = facts.text is not None and not facts.text.strip()
     return "js_required" if empty and facts.counts.get("noscript", 0) > 0 else None
@@ -73,18 +71,16 @@ def _sent_to(page: BlockingPage, facts: PageFacts, requested: str | None) -> boo
     """Whether the agent asked for another address and was sent to one of this page."""
     if not page.path_words or requested is None or facts.url is None:
         return False
-    target, arrived = _path_words(requested), _path_words(facts.url)
-    if target is None or arrived is None:
+    try:
+        target, arrived = _path_words(requested), _path_words(facts.url)
+    except ValueError:
         return False
     return not page.path_words.isdisjoint(arrived) and page.path_words.isdisjoint(target)
 
 
-def _path_words(url: str) -> list[str] | None:
-    try:
-        segments = urlsplit(url[:8_192]).path[:2_000].lower().split("/")
-        return [segment.partition(".")[0] for segment in segments]
-    except ValueError:
-        return None
+def _path_words(url: str) -> list[str]:
+    segments = urlsplit(url[:8_192]).path[:2_000].lower().split("/")
+    return [segment.partition(".")[0] for segment in segments]
 
 
 _WALLS: Final[Mapping[str, BlockCode]] = {
@@ -102,9 +98,7 @@ def detect_wall(
 ) -> BlockCode | None:
     """The code of what stands before a page that loaded well; `None` when nothing does.
 
-    `wall` is what the page shows, `before` what it showed before the call, `fresh` whether the
-    document came with the call, `asks_for_login` whether the agent went there to log in, and
-    `refused` the status of a request of the step that was refused to this visitor.
+    `before` is the earlier wall, `fresh` whether the document came with the call.
     """
     if refused is not None:
         return _REFUSED.get(refused)
@@ -112,10 +106,8 @@ def detect_wall(
         return None
     if wall in ("login", "lone") and asks_for_login:
         return None
-    # A question that a click opened is the click's doing; one over a new page is the site's.
-    if wall == "gate" and not fresh:
-        return None
-    return _WALLS.get(wall)
+    # A question that a click opened comes from the click; one over a new page from the site.
+    return None if wall == "gate" and not fresh else _WALLS.get(wall)
 
 
 def find_block(
@@ -132,8 +124,7 @@ def find_block(
     """The code of what blocks the agent; `None` when nothing does.
 
     `requested` is the address that the agent navigated to, `target` the name of what it clicked,
-    and `blocked` whether it had been blocked before. What was on the page before the call, and did
-    not block, has not stopped the call. `notice` is what the page says of itself.
+    and `blocked` whether it had been blocked before. What was on the page before does not count.
     """
     document = requests.document
     fresh = document is not None or before is None
@@ -169,13 +160,9 @@ def find_block(
     if notice.kind == "gate" and sent and not (before and _has_password(before)):
         # The answer to a form may tell the visitor to look for a mail that confirms it.
         return None
-    asked_for = notice.kind in ("login", "gate", "robot") and _shares_word(notice, words)
-    return None if asked_for else notice.block
+    named = any(len(word) > 3 and word in notice.words for word in plain(words).split())
+    return None if named and notice.kind in ("login", "gate", "robot") else notice.block
 
 
 def _has_password(page: PageSnapshot) -> bool:
     return page.wall in ("login", "lone") or any(secret for _, secret, _ in page.sendable)
-
-
-def _shares_word(notice: Notice, words: str) -> bool:
-    return any(len(word) > 3 and word in notice.words for word in plain(words).split())

@@ -1,8 +1,7 @@
 """The code of an error that a browser tool reports.
 
-Only the error channel is read, and only how the message begins, after the names that tools put
-before it: a message may quote the page ("waiting for text 'access denied'"), and a page may say
-anything ("session timeout", "Forbidden City").
+Only how the message begins is read, after the names that tools put before it: it may quote the page
+("waiting for text 'access denied'").
 """
 
 from __future__ import annotations
@@ -36,7 +35,10 @@ _WRAPPERS: Final = re.compile(
 
 def classify_error(message: str) -> ErrorCode:
     """The code of an error message of any tool that has rows in `errors.toml`."""
-    line = _LABELS.sub("", _first_line(message))
+    lines = (line.strip() for line in message[: 4 * LINE_LIMIT].splitlines())
+    # Some tools put a Markdown heading over the message.
+    line = next((line[:LINE_LIMIT] for line in lines if line and not line.startswith("#")), "")
+    line = _LABELS.sub("", line)
     protocol = _CDP.match(line)
     if protocol is not None:
         line = line[protocol.end() :]
@@ -59,12 +61,6 @@ def classify_mcp_result(result: Mapping[str, Any]) -> ErrorCode | None:
         if isinstance(block, Mapping) and isinstance(block.get("text"), str):
             return classify_error(block["text"])
     return "other"
-
-
-def _first_line(message: str) -> str:
-    lines = (line.strip() for line in message[: 4 * LINE_LIMIT].splitlines())
-    # Some tools put a Markdown heading over the message.
-    return next((line[:LINE_LIMIT] for line in lines if line and not line.startswith("#")), "")
 
 
 BrowserTool: TypeAlias = Literal[
@@ -91,8 +87,7 @@ _PLACEHOLDERS: Final = {"{mark}": r"[\"'`]?", "{value}": r"[^\n]{1,120}?"}
 def error_rows() -> tuple[ErrorRow, ...]:
     """The rows of `errors.toml`; the first that fits the beginning of a message counts.
 
-    `tools/error_texts.py` collects the messages from the tools' own sources. Patterns are bounded,
-    because a message may be hostile.
+    Patterns are bounded: a message may be hostile. `tools/error_texts.py` collects the messages.
     """
     return read_rows(ErrorRow, "assay.browser.words", "errors.toml")
 

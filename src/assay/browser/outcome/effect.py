@@ -1,17 +1,19 @@
-"""One step of a tab that is driven by another program: its target and its effect."""
+"""One step of a tab: its target, its effect, and what the page offers where it failed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.browser.observe.inputs import NativeDialog, SeenInput
 from assay.browser.observe.observer import PageObserver
+from assay.browser.observe.requests import RequestLog
 from assay.browser.observe.snapshot import PageSnapshot
 from assay.browser.outcome.notices import new_texts
 from assay.browser.outcome.risk import effect_of, effect_seen, is_bin, is_question, promises_look
-from assay.schema.outcome import Effect
+from assay.schema.evidence import StepEvents
+from assay.schema.outcome import Effect, ToolOutcome, reported_failure
 
 TOOLS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("go_back", "navigate_back"), "back"),
@@ -21,7 +23,7 @@ TOOLS: Final[Mapping[str, str]] = {
         ("noop", "wait_for_timeout", "wait_for_selector", "wait_for", "wait_for_load_state"), "wait"
     ),
     **dict.fromkeys(("type", "press_sequentially", "insert_text", "clear"), "fill"),
-    **dict.fromkeys(("select_option",), "select"),
+    "select_option": "select",
 }
 """Other names of what the rules know by one."""
 SCROLL_KEYS: Final = frozenset("pagedown pageup home end arrowdown arrowup space".split()) | {" "}
@@ -40,7 +42,6 @@ class AimedStep:
     """Of the tool, as the driver calls it."""
     arguments: Mapping[str, Any]
     named: SeenInput | None
-    """The element that the arguments name."""
     before: PageSnapshot | None
     observer: PageObserver
 
@@ -52,10 +53,10 @@ class AimedStep:
     @property
     def target(self) -> SeenInput | None:
         """What the step was aimed at: what the page received, or what the arguments name."""
-        pressed = [seen for seen in self.observer.step.inputs if seen.kind in PRESSES]
         if self.tool == "fill" and self.named is not None:
             return self.named
-        return pressed[0] if pressed else self.named
+        inputs = self.observer.step.inputs
+        return next((seen for seen in inputs if seen.kind in PRESSES), self.named)
 
     @property
     def fills(self) -> bool:
@@ -87,7 +88,7 @@ class AimedStep:
         return _after_dialogs(effect, self.observer.step.dialogs)
 
     def effect_on(self, after: PageSnapshot, *, moved: bool, database: bool) -> Effect:
-        """What it did, in the light of what it has sent and of what the page shows afterwards.
+        """What it did, by what it has sent and what the page shows afterwards.
 
         `database` says whether the site may have changed something in one of this browser.
         """
@@ -102,10 +103,12 @@ class AimedStep:
             return effect
         typed = next((seen for seen in self.observer.step.inputs if seen.kind == "enter"), None)
         aimed = typed or self.target
+        # A key that deletes what is marked does not press the element.
+        erases = self.tool == "press" and self._key.rpartition("+")[2] in ERASING_KEYS
         return effect_seen(
             effect,
             role="" if aimed is None else aimed.role,
-            name="" if aimed is None or self.tool in DRAGS or self._erases else aimed.name,
+            name="" if aimed is None or self.tool in DRAGS or erases else aimed.name,
             texts=new_texts(after, self.before),
             written=[line for log in self.observer.logs for line in log.written()],
             addresses=[url for log in self.observer.logs for url in log.risky_addresses()],
@@ -119,24 +122,15 @@ class AimedStep:
             return False
         if self.observer.reached_out or after.stored or after.place != before.place:
             return False
-        if target.jumps:
-            return moved and after.steady == before.steady
-        if after.steady == before.steady:
-            return False
+        same = after.steady == before.steady
+        if target.jumps or same:
+            return target.jumps and moved and same
         # A question that brings something to do is more than its answer.
         answers = is_question(target.name) and set(after.steady_refs) == set(before.steady_refs)
         return answers or promises_look(target.name)
 
-    @property
-    def _erases(self) -> bool:
-        """Whether the step is a press of a key that deletes what is marked."""
-        return self.tool == "press" and self._key.rpartition("+")[2] in ERASING_KEYS
-
     def _stays_here(self, after: PageSnapshot, *, database: bool) -> bool:
-        """Whether the step only changed the page, so that nothing beyond it can be gone or paid.
-
-        A button without any visible effect may have done anything.
-        """
+        """Whether the step visibly changed the page, and nothing beyond it."""
         observer, before = self.observer, self.before
         if before is None or observer.reached_out or observer.step.dialogs:
             return False
@@ -147,15 +141,8 @@ class AimedStep:
 
 
 def _effect_of_input(seen: SeenInput) -> Effect:
-    return effect_of(
-        "click",
-        role=seen.role,
-        name=seen.name,
-        dialog=seen.dialog,
-        recipient=seen.recipient,
-        around=seen.around,
-        near=seen.near,
-    )
+    names = ("role", "name", "dialog", "recipient", "around", "near")
+    return effect_of("click", **{name: getattr(seen, name) for name in names})
 
 
 def _after_dialogs(effect: Effect, dialogs: Sequence[NativeDialog]) -> Effect:
@@ -163,9 +150,52 @@ def _after_dialogs(effect: Effect, dialogs: Sequence[NativeDialog]) -> Effect:
     questions = [dialog for dialog in dialogs if dialog.kind in ("confirm", "prompt")]
     if questions and not any(question.accepted for question in questions):
         return min(effect, Effect.BROWSER)
-    for question in questions:
-        if question.accepted:
-            text = question.message
-            asked_for = effect_of("click", role="button", name="ok", dialog=text, around=text)
-            effect = max(effect, asked_for)
+    for text in (question.message for question in questions if question.accepted):
+        asked_for = effect_of("click", role="button", name="ok", dialog=text, around=text)
+        effect = max(effect, asked_for)
     return effect
+
+
+def came_back(snapshot: PageSnapshot, before: PageSnapshot | None, requests: RequestLog) -> int:
+    """How many forms that were sent are there again, with a password or with what was typed."""
+    if before is None or not requests.submitted:
+        return 0
+    sent = {fields for fields, _, _ in before.sendable}
+    return sum(fields in sent and (secret or typed) for fields, secret, typed in snapshot.sendable)
+
+
+class OfferedRetries:
+    """What a page offers where a step failed: a way to try the same again."""
+
+    def __init__(self) -> None:
+        self._goal: str | None = None
+        self._offers: frozenset[tuple[str, str]] = frozenset()
+        self._refused: frozenset[str] = frozenset()
+
+    def goal(self, role: str, name: str, *, written: Collection[str] = ()) -> str | None:
+        """What the failed step was meant to achieve, if this one is about the same.
+
+        Its element came with the failure, or what was refused then was done now: another seat.
+        """
+        again = not self._refused.isdisjoint(written)
+        return self._goal if again or (role, name) in self._offers else None
+
+    def note(
+        self,
+        outcome: ToolOutcome,
+        events: StepEvents | None,
+        before: PageSnapshot | None,
+        after: PageSnapshot,
+        *,
+        refused: Collection[str] = (),
+    ) -> None:
+        """Remember what came with a step that failed, and was `refused`; another step ends it."""
+        failed = events is not None and reported_failure(events) is not None
+        if outcome.error is not None or outcome.block is not None or not failed:
+            if outcome.effect != Effect.READ:
+                self._goal, self._offers, self._refused = None, frozenset(), frozenset()
+            return
+        self._goal, self._refused = outcome.target or outcome.call, frozenset(refused)
+        # Without the page before, it is not known what came with the failure.
+        known = after if before is None else before
+        self._offers = frozenset(after.steady_refs) - frozenset(known.steady_refs)

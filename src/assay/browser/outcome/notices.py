@@ -1,9 +1,8 @@
 """What a notice on a page means, by how it begins.
 
-Only the places are read in which a page speaks of itself: a heading or title that came with the
-step, the sentences of a new page that has little else on it, and messages that the page marks as
-such. A page about a thing is not the thing: in headings and sentences a phrase counts only at the
-beginning, and in a sentence only a phrase of several words does.
+Read are a heading or title that came with the step, the sentences of a new page that has little
+else on it, and messages that the page marks as such. In headings and sentences a phrase counts only
+at the beginning, and in a sentence only a phrase of several words does.
 """
 
 from __future__ import annotations
@@ -17,7 +16,13 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from assay.browser.observe.inputs import NativeDialog
 from assay.browser.observe.snapshot import PageSnapshot
-from assay.browser.words.languages import LanguageWords, languages, plain, shared
+from assay.browser.words.languages import (
+    LanguageWords,
+    languages,
+    phrases_in,
+    plain,
+    shared,
+)
 from assay.schema.blocking import BlockCode
 from assay.text.word_tables import NEVER, phrase_pattern
 
@@ -31,7 +36,6 @@ SENTENCE_WORDS: Final = 3
 SENTENCE_LETTERS: Final = 5
 """The same for languages that are written without spaces."""
 TEXT_LIMIT: Final = 300
-"""Characters of one text that are read."""
 PAGE_KINDS: Final[tuple[NoticeKind, ...]] = (
     "robot", "limited", "denied", "login", "gate", "missing", "broken",
 )  # fmt: skip
@@ -101,7 +105,7 @@ def find_notice(
     if own:
         return read_notice((), (), marked) or _by_look(messages)
     if _is_empty(snapshot) and (fresh or (settled and before and not _is_empty(before))):
-        # Nothing came where a page was to come, or nothing is left of the page.
+        # Nothing came where a page was to come, or nothing is left of it.
         return Notice("missing", frozenset())
     headings, sentences = _news(snapshot, before)
     length = sum(map(len, sentences)) + sum(map(len, headings))
@@ -133,16 +137,10 @@ def _by_look(messages: Sequence[tuple[str, str]]) -> Notice | None:
 def _news(page: PageSnapshot, before: PageSnapshot | None) -> tuple[list[str], list[str]]:
     """The headings and the other lines of a page that the page before did not have."""
     old = set() if before is None else set(_lines(before))
-    headings, rest = [], []
-    for line in _lines(page):
-        if line in old:
-            continue
-        match = _HEADING.match(line)
-        if match is not None:
-            headings.append(_CONTROL.sub(r"", json.loads(match[1])).strip())
-        elif line.strip():
-            rest.append(line.strip())
-    return headings, rest
+    new = [line for line in _lines(page) if line not in old]
+    matches = map(_HEADING.match, new)
+    headings = [_CONTROL.sub("", json.loads(match[1])).strip() for match in matches if match]
+    return headings, [line for line in new if line and not _HEADING.match(line)]
 
 
 def new_texts(page: PageSnapshot, before: PageSnapshot | None) -> list[str]:
@@ -158,9 +156,7 @@ def new_texts(page: PageSnapshot, before: PageSnapshot | None) -> list[str]:
 def _lines(page: PageSnapshot) -> list[str]:
     """The lines of a page, without what can be acted on in them."""
     lines = f"{page.text}\n{page.inner}".splitlines()
-    return [
-        _CONTROL.sub("", line).strip() if "heading " not in line else line.strip() for line in lines
-    ]
+    return [(line if "heading " in line else _CONTROL.sub("", line)).strip() for line in lines]
 
 
 def read_notice(
@@ -170,28 +166,26 @@ def read_notice(
     notices = chain(
         (_page_notice(text[:TEXT_LIMIT], heading=True) for text in headings),
         (_message_notice(text[:TEXT_LIMIT]) for text in messages),
-        (_page_notice(text[:TEXT_LIMIT], heading=False) for text in sentences),
+        (_page_notice(text[:TEXT_LIMIT]) for text in sentences),
     )
     return next(filter(None, notices), None)
 
 
 def read_wall(texts: Iterable[str]) -> Notice | None:
     """What stands in the way, by short texts that nothing marks as messages; else `None`."""
-    notices = (_page_notice(text[:TEXT_LIMIT], heading=False) for text in texts)
+    notices = (_page_notice(text[:TEXT_LIMIT]) for text in texts)
     return next((one for one in notices if one is not None and one.kind in WALLS), None)
 
 
 def is_refusal(text: str) -> bool:
     """Whether a short text that nothing marks as a message begins as one of a failure does."""
     text = text[:TEXT_LIMIT]
-    for language in languages():
-        if _is_harmless(language, _folded(text)):
-            return False
-    for language in languages():
-        if _regret(language).match(plain(text).strip()):
-            return True
+    if _is_harmless(_folded(text)):
+        return False
+    if any(_regret(language).match(plain(text).strip()) for language in languages()):
+        return True
     return any(
-        _starts(language, kind, _without_fillers(language, sentence), words=2)
+        _starts(language, kind, _without_fillers(language, sentence), 2)
         for sentence, asks in _sentences(text)
         if not asks
         for language in languages()
@@ -200,38 +194,41 @@ def is_refusal(text: str) -> bool:
 
 
 @lru_cache(maxsize=1_024)
-def _page_notice(text: str, *, heading: bool) -> Notice | None:
-    words = 1 if heading else SENTENCE_WORDS
+def _page_notice(text: str, *, heading: bool = False) -> Notice | None:
     text = _QUOTED.sub(" ", text)
     sentences = _sentences(text)
     if heading and len(sentences) > 1:
         # A dash may stand within a heading: "Read on – with ads or a subscription".
         sentences.append((_folded(text), "?" in text))
-    for raw, asks in sentences:
-        for language in languages():
-            sentence = _without_fillers(language, raw) or raw
-            if heading and len(sentence.split()) > HEADING_WORDS:
-                continue
-            for kind in QUESTIONS if asks else PAGE_KINDS:
-                if _starts(language, kind, sentence, words=words):
-                    return Notice(kind, frozenset(sentence.split()))
-    return None
+    least, most = (1, HEADING_WORDS) if heading else (SENTENCE_WORDS, TEXT_LIMIT)
+    return _first_notice(sentences, PAGE_KINDS, QUESTIONS, least=least, most=most)
 
 
 @lru_cache(maxsize=1_024)
 def _message_notice(text: str) -> Notice | None:
-    for raw, asks in _sentences(text):
+    notice = _first_notice(_sentences(text), MESSAGE_KINDS, least=2)
+    folded = _folded(text)
+    if notice is not None or _is_harmless(folded):
+        return notice
+    failed = any(phrases_in(each, "failed").search(f" {folded} ") for each in languages())
+    return Notice("failed", frozenset(folded.split())) if failed else None
+
+
+def _first_notice(
+    sentences: Iterable[tuple[str, bool]],
+    kinds: Sequence[NoticeKind],
+    in_questions: Sequence[NoticeKind] = (),
+    *,
+    least: int,
+    most: int = TEXT_LIMIT,
+) -> Notice | None:
+    """By a phrase of at `least` so many words, in a sentence of at `most` so many."""
+    for raw, asks in sentences:
         for language in languages():
             sentence = _without_fillers(language, raw) or raw
-            for kind in () if asks else MESSAGE_KINDS:
-                if _starts(language, kind, sentence, words=2):
+            for kind in in_questions if asks else kinds:
+                if len(sentence.split()) <= most and _starts(language, kind, sentence, least):
                     return Notice(kind, frozenset(sentence.split()))
-    folded = _folded(text)
-    if any(_is_harmless(language, folded) for language in languages()):
-        return None
-    for language in languages():
-        if _anywhere(language).search(f" {folded} "):
-            return Notice("failed", frozenset(folded.split()))
     return None
 
 
@@ -248,27 +245,25 @@ def _folded(text: str) -> str:
 def _without_fillers(language: LanguageWords, sentence: str) -> str:
     space = " " if language.spaced else ""
     for _ in range(3):
-        for filler in language.fillers:
-            if sentence == filler:
-                return ""
-            if sentence.startswith(f"{filler}{space}"):
-                sentence = sentence[len(filler) :].strip()
-                break
-        else:
+        begins = (f for f in language.fillers if sentence == f or sentence.startswith(f + space))
+        filler = next(begins, None)
+        if filler is None:
             break
+        sentence = sentence[len(filler) :].strip()
     return sentence
 
 
-def _starts(language: LanguageWords, kind: NoticeKind, sentence: str, *, words: int) -> bool:
+def _starts(language: LanguageWords, kind: NoticeKind, sentence: str, words: int) -> bool:
     pattern = _beginning(language, kind, words)
-    if language.spaced:
-        return pattern.match(f" {sentence} ") is not None
-    return pattern.search(sentence) is not None
+    return bool(pattern.match(f" {sentence} ") if language.spaced else pattern.search(sentence))
 
 
-def _is_harmless(language: LanguageWords, text: str) -> bool:
-    space = " " if language.spaced else ""
-    return any(f"{space}{phrase}{space}" in f" {text} " for phrase in language.harmless)
+def _is_harmless(text: str) -> bool:
+    return any(
+        (f" {phrase} " if language.spaced else phrase) in f" {text} "
+        for language in languages()
+        for phrase in language.harmless
+    )
 
 
 @cache
@@ -278,17 +273,10 @@ def _beginning(language: LanguageWords, kind: NoticeKind, words: int) -> re.Patt
     if not listed:
         return NEVER
     if not language.spaced:
-        return re.compile("|".join(re.escape(_folded(phrase)) for phrase in listed))
+        return re.compile("|".join(map(re.escape, listed)))
     return re.compile(
         "|".join(phrase_pattern(p) + ("(?= )" if p.endswith("*") else " $") for p in listed)
     )
-
-
-@cache
-def _anywhere(language: LanguageWords) -> re.Pattern[str]:
-    if not language.spaced:
-        return re.compile("|".join(re.escape(_folded(phrase)) for phrase in language.failed))
-    return re.compile("|".join(f"{phrase_pattern(phrase)}(?= )" for phrase in language.failed))
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
+from operator import attrgetter
 
 from assay.browser.observe.digest import info_digest
 from assay.browser.observe.inputs import SeenInput
@@ -21,9 +22,8 @@ def missing_answers(transport: Transport) -> tuple[type[Exception], ...]:
 
 
 def _are_alike(a: PageEvidence | None, b: PageEvidence | None) -> bool:
-    if a is None or b is None:
-        return False
-    return (a.url, a.dom, a.text, a.refs) == (b.url, b.dom, b.text, b.refs)
+    texts = attrgetter("url", "dom", "text", "refs")
+    return a is not None and b is not None and texts(a) == texts(b)
 
 
 class StepPictures:
@@ -47,11 +47,7 @@ class StepPictures:
         return None if self.tiles is None else info_digest(f"picture {self.tiles}")
 
     def tell_more(self, snapshot: PageSnapshot) -> bool:
-        """Whether a picture may show more than the text.
-
-        In a tab that only the caller drives, this needs something drawn. Other tabs may be
-        changed between the steps.
-        """
+        """Whether a picture may show more than the text: in a tab of ours, of something drawn."""
         return self.in_use and (snapshot.pictures or not self._alone)
 
     async def take(self, snapshot: PageSnapshot) -> None:
@@ -64,10 +60,10 @@ class StepPictures:
         snapshot: PageSnapshot,
         earlier: PageSnapshot | None,
         target: SeenInput | None,
-        looks: tuple[PageEvidence | None, PageEvidence | None],
+        pages: tuple[PageEvidence | None, PageEvidence | None],
     ) -> bool:
-        """Whether the picture has changed, and nothing else between the two `looks`."""
-        alike = _are_alike(*looks)
+        """Whether the picture has changed, and nothing else between the two `pages`."""
+        alike = _are_alike(*pages)
         before, old = self._latest, self.tiles
         self.comparable = False
         if not self.tell_more(snapshot) and not (alike and before is not None):

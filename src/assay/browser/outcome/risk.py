@@ -1,9 +1,8 @@
 """The worst effect that a browser action can have, by the role and name of its element.
 
-It reads the words that a site puts on its own buttons, so it is a policy and no proof: a button
-called "Next" can sell a house. Words are compared whole, ignoring case, marks and punctuation ("Pay
-now" is a payment, "Payment options" is not), and only on elements that do something when clicked.
-A button that only says "Yes" does what its dialog asks about.
+It reads the words on a site's own buttons, so it is a policy and no proof. Words are compared
+whole, ignoring case, marks and punctuation ("Pay now" is a payment, "Payment options" is not), and
+only on elements that do something when clicked. "Yes" does what its dialog asks about.
 """
 
 from __future__ import annotations
@@ -11,11 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from typing import Final
+from typing import Final, Literal
 
-from assay.browser.words.languages import LanguageWords, languages, names_any, plain, shared
+from assay.browser.words.languages import (
+    LanguageWords,
+    languages,
+    names_any,
+    phrases_in,
+    plain,
+    shared,
+)
 from assay.schema.outcome import Effect
-from assay.text.word_tables import phrase_pattern
 
 READS: Final = frozenset(("noop", "scroll", "fetch_json", "wait", "hover", "none"))
 """Actions that only look, and a text that was no action at all."""
@@ -62,11 +67,9 @@ def effect_of(
 ) -> Effect:
     """The worst that the action can do to the element with this role and name.
 
-    `press` counts only for keys that activate (`key`); its element is what would be activated.
-    `dialog` is the text of the dialog that the element is in; `recipient` says that it sends a
-    message to a person, which cannot be called back. `around` is what is written around it: where
-    that says that there is no way back, what is sent binds. `near` is the heading above it and its
-    line: "Remove" under "Your basket" removes nothing that could not be put back.
+    `press` counts only for keys that activate (`key`). The rest is as in `SeenInput`: a message to
+    a `recipient` cannot be called back; where the text `around` says that there is no way back,
+    what is sent binds; "Remove" `near` "Your basket" removes nothing that cannot be put back.
     """
     if action in READS:
         return Effect.READ
@@ -79,11 +82,13 @@ def effect_of(
         return Effect.BROWSER
     if recipient and effect == Effect.EXTERNAL and not _names_a_draft(name):
         effect = Effect.IRREVERSIBLE
-    if effect >= Effect.DESTRUCTIVE or asks_for_consent(dialog[:400] or around[:400]):
+    question = dialog[:400] or around[:400]
+    if effect >= Effect.DESTRUCTIVE or names_any(_spaced(question), shared().consents):
         return effect
-    if _commits(name) and _names_no_way_back(around[:400]):
+    commits = _confirms(name) or _any_has(_text(name), "commits")
+    if commits and _any_has(_spaced(around[:400]), "binds"):
         return Effect.IRREVERSIBLE
-    if _answers_yes(name) and (will_bind(around[:400]) or moves_money(around[:400])):
+    if _answers_yes(name) and (says("will", around[:400]) or _moves_money(around[:400])):
         return Effect.IRREVERSIBLE
     if dialog and _confirms(name):
         return max(effect, _effect_of_question(dialog[:400]))
@@ -102,37 +107,34 @@ def effect_seen(
 ) -> Effect:
     """The effect, or a worse one where what happened shows that the name says too little.
 
-    `texts` are the messages and headings that came with the step, `written` the method and address
-    of each request that changed something, `addresses` those of others that name a destruction, and
-    `answers` says that what was typed into a field was sent off from it. A step that has sent no
-    change has done nothing.
+    `texts` came with the step, `written` has the method and address of each request that changed
+    something, `addresses` those of others that name a destruction, and `answers` says that what was
+    typed into a field was sent off from it. A step that has sent no change has done nothing.
     """
     written, says_little = list(written), _confirms(name) or not _words(name)
-    if effect >= Effect.DESTRUCTIVE or _is_taken_back(name[:400]):
+    if effect >= Effect.DESTRUCTIVE or _any_begins(_text(name[:400]), "harmless_first"):
         return effect
     if says_little and any(True for _ in addresses):
         return Effect.DESTRUCTIVE
     if not written:
         return effect
     posts = role == "button" and " ".join(_words(name)) in shared().posts
-    if posts or (answers and is_for_answer(name)):
+    if posts or (answers and says("answers", name)):
         return Effect.IRREVERSIBLE
     if says_little and any(_address_destroys(method, url) for method, url in written):
         return Effect.DESTRUCTIVE
     sends = effect == Effect.EXTERNAL and not _names_a_draft(name)
     for text in texts:
-        about = f" {' '.join(_words(text[:300]))} "
-        if _names_a_list_or_view(about):
+        if _names_a_list_or_view(_text(text[:300])):
             continue
-        if was_done(text[:300]) or (sends and was_sent(text[:300])):
+        if says("done", text[:300]) or (sends and says("sent", text[:300])):
             return Effect.IRREVERSIBLE
     return effect
 
 
 def is_bin(name: str) -> bool:
     """Whether what is dropped on something of this name is thrown away."""
-    text = f" {' '.join(_words(name[:400]))} "
-    return names_any(text, shared().bins)
+    return names_any(_text(name[:400]), shared().bins)
 
 
 def names_destruction(url: str) -> bool:
@@ -142,8 +144,7 @@ def names_destruction(url: str) -> bool:
 
 def promises_look(name: str) -> bool:
     """Whether an element of this name only promises more of the same to read, or a preview."""
-    text = f" {' '.join(_words(name[:400]))} "
-    return _begins_with_any(text, shared().looks)
+    return _begins_with_any(_text(name[:400]), shared().looks)
 
 
 def is_question(name: str) -> bool:
@@ -154,22 +155,19 @@ def is_question(name: str) -> bool:
 def _address_destroys(method: str, url: str) -> bool:
     path = url[:2_000].partition("?")[0].split("//", 1)[-1].partition("/")[2]
     text = _spaced(_CAMEL.sub(r"\1 \2", path))
-    if _names_a_list_or_view(text):
-        return False
-    return method == "DELETE" or not _path_verbs().isdisjoint(text.split())
+    destroys = method == "DELETE" or not _path_verbs().isdisjoint(text.split())
+    return destroys and not _names_a_list_or_view(text)
 
 
 def _takes_off_a_list(name: str, near: str) -> bool:
     """Whether something is only taken off a list to which it can be added again."""
-    words = _words(name)
-    text = f" {' '.join(words)} "
+    text = _text(name)
     if not names_any(text, shared().removes):
         return False
     if text.strip() not in shared().removes:
         return names_any(text, shared().lists)
     # Only a name without an object of its own is about the line that it stands in.
-    about = f" {' '.join(_words(near))} "
-    return _names_a_list_or_view(about)
+    return _names_a_list_or_view(_text(near))
 
 
 def _names_a_list_or_view(text: str) -> bool:
@@ -178,18 +176,9 @@ def _names_a_list_or_view(text: str) -> bool:
     )
 
 
-def _is_taken_back(name: str) -> bool:
-    """Whether the name says that something is left undone or put back."""
-    text = f" {' '.join(_words(name))} "
-    return any(_begins(language, text, language.harmless_first) for language in languages())
-
-
 def _answers_yes(name: str) -> bool:
     """Whether the name is a yes, and not a way on to the next page."""
-    if not _confirms(name):
-        return False
-    text = f" {' '.join(_words(name))} "
-    return not _begins_with_any(text, shared().going_on)
+    return _confirms(name) and not _begins_with_any(_text(name), shared().going_on)
 
 
 def _begins_with_any(text: str, phrases: tuple[str, ...]) -> bool:
@@ -198,8 +187,7 @@ def _begins_with_any(text: str, phrases: tuple[str, ...]) -> bool:
 
 def asks_for_login(name: str) -> bool:
     """Whether an element of this name leads to a login, or on from one page of it to the next."""
-    text = f" {' '.join(_words(name[:400]))} "
-    return names_any(text, shared().logins) or _confirms(name)
+    return names_any(_text(name[:400]), shared().logins) or _confirms(name)
 
 
 @lru_cache(maxsize=4_096)
@@ -213,10 +201,7 @@ def _effect_of_name(role: str, name: str) -> Effect:
     text = f" {' '.join(words)} "
     for phrase in shared().compounds:
         text = text.replace(f" {phrase} ", " ")
-    worst = Effect.BROWSER
-    for language in languages():
-        worst = max(worst, _effect_in(language, text, role))
-    return worst
+    return max(_effect_in(language, text, role) for language in languages())
 
 
 def _effect_in(language: LanguageWords, text: str, role: str) -> Effect:
@@ -250,31 +235,12 @@ def _names_a_view(language: LanguageWords, text: str) -> bool:
 
 def _confirms(name: str) -> bool:
     """Whether the name only answers the dialog's question with yes."""
-    words = _words(name)
-    text = f" {' '.join(words)} "
-    return len(words) <= _CONFIRM_WORDS and any(
-        _begins(language, text, language.confirms) for language in languages()
-    )
-
-
-def _commits(name: str) -> bool:
-    """Whether the name is that of a last step: an order, a booking, a yes."""
-    text = f" {' '.join(_words(name))} "
-    return _confirms(name) or any(
-        _has(language, text, phrase) for language in languages() for phrase in language.commits
-    )
-
-
-def _names_no_way_back(around: str) -> bool:
-    text = _spaced(around)
-    return any(
-        _has(language, text, phrase) for language in languages() for phrase in language.binds
-    )
+    return len(_words(name)) <= _CONFIRM_WORDS and _any_begins(_text(name), "confirms")
 
 
 def _effect_of_question(dialog: str) -> Effect:
     """The worst that the question of a dialog speaks of, whatever words stand around it."""
-    text = f" {' '.join(_words(dialog))} "
+    text = _text(dialog)
     for effect, risk in ((Effect.IRREVERSIBLE, "buys"), (Effect.DESTRUCTIVE, "destroys")):
         for language in languages():
             named = any(_has(language, text, phrase) for phrase in getattr(language, risk))
@@ -285,6 +251,14 @@ def _effect_of_question(dialog: str) -> Effect:
 
 def _has(language: LanguageWords, text: str, phrase: str) -> bool:
     return (f" {phrase} " if language.spaced else phrase) in text
+
+
+def _any_has(text: str, kind: str) -> bool:
+    return any(_has(each, text, phrase) for each in languages() for phrase in getattr(each, kind))
+
+
+def _any_begins(text: str, kind: str) -> bool:
+    return any(_begins(language, text, getattr(language, kind)) for language in languages())
 
 
 def _begins(language: LanguageWords, text: str, phrases: tuple[str, ...]) -> bool:
@@ -302,6 +276,11 @@ def _spaced(text: str) -> str:
     return f" {' '.join(_WORD.findall(plain(text)))} "
 
 
+def _text(name: str) -> str:
+    """The words of a name with a space around each."""
+    return f" {' '.join(_words(name))} "
+
+
 def _words(name: str) -> tuple[str, ...]:
     for sign, word in SIGNS.items():
         name = name.replace(sign, f" {word} ")
@@ -315,60 +294,23 @@ def _still_risky() -> tuple[str, ...]:
         phrase
         for language in languages()
         for phrase in language.destroys
-        if any(phrase.startswith(f"{first} ") for first in language.harmless_first)
+        if phrase.startswith(tuple(f"{first} " for first in language.harmless_first))
     )
 
 
 @cache
 def _path_verbs() -> frozenset[str]:
     """Words of addresses that destroy something."""
-    single = (
-        phrase
-        for language in languages()
-        if language.spaced
-        for phrase in language.destroys
-        if " " not in phrase and phrase.isascii()
-    )
-    return frozenset(single) - _THINGS_TOO
+    listed = (phrase for each in languages() if each.spaced for phrase in each.destroys)
+    return frozenset(p for p in listed if " " not in p and p.isascii()) - _THINGS_TOO
 
 
-def will_bind(text: str) -> bool:
-    """Whether a text says that something is lost or paid, or that there is no way back."""
-    return _names("will", _spaced(text))
-
-
-def was_done(text: str) -> bool:
-    """Whether a text says that something is gone, that money has moved or that all can read it."""
-    return _names("done", _spaced(text))
-
-
-def was_sent(text: str) -> bool:
-    """Whether a text says that a message has been sent."""
-    return _names("sent", _spaced(text))
-
-
-def is_for_answer(name: str) -> bool:
-    """Whether a field of this name takes a message to a person."""
-    return _names("answers", _spaced(name))
-
-
-def moves_money(text: str) -> bool:
+def _moves_money(text: str) -> bool:
     """Whether a text has the sum of a payment or a transfer in it."""
-    return _MONEY.search(plain(text)) is not None and _names("amounts", _spaced(text))
+    return _MONEY.search(plain(text)) is not None and says("amounts", text)
 
 
-def asks_for_consent(text: str) -> bool:
-    """Whether a text asks for a consent to cookies and the like."""
-    return names_any(_spaced(text), shared().consents)
-
-
-def _names(kind: str, text: str) -> bool:
-    return any(_phrases(language, kind).search(text) for language in languages())
-
-
-@cache
-def _phrases(language: LanguageWords, kind: str) -> re.Pattern[str]:
-    listed: tuple[str, ...] = getattr(language, kind)
-    if not language.spaced:
-        return re.compile("|".join(map(re.escape, listed)))
-    return re.compile("|".join(f"{phrase_pattern(phrase)}(?= )" for phrase in listed))
+def says(kind: Literal["will", "done", "sent", "answers", "amounts"], text: str) -> bool:
+    """Whether a text has one of the phrases that `LanguageWords` lists under this name."""
+    spaced = _spaced(text)
+    return any(phrases_in(language, kind).search(spaced) for language in languages())

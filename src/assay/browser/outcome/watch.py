@@ -6,9 +6,8 @@
     ...                                        the driver acts
     scoring.record("click", await watch.end(), arguments={"selector": "#save"})
 
-Over a raw websocket, write a `Transport` (its docstring says how). `begin` may wait until the
-driver is known to act, and `end` until it reports that it has. What was clicked is read from the
-input events that the page received, so the arguments may be empty.
+`begin` may wait until the driver is known to act, and `end` until it reports that it has. What was
+clicked is read from the input events that the page received, so the arguments may be empty.
 """
 
 from __future__ import annotations
@@ -28,10 +27,9 @@ from assay.browser.observe.snapshot import PageSnapshot
 from assay.browser.observe.transport import Transport
 from assay.browser.outcome.blocks import find_block
 from assay.browser.outcome.classify import classify_error
-from assay.browser.outcome.effect import AimedStep
+from assay.browser.outcome.effect import AimedStep, OfferedRetries, came_back
 from assay.browser.outcome.notices import Notice, find_notice
 from assay.browser.outcome.pictures import StepPictures, missing_answers
-from assay.browser.outcome.retries import OfferedRetries, came_back
 from assay.schema.blocking import BlockCode
 from assay.schema.evidence import PageEvidence, StepEvents
 from assay.schema.observation import Observation
@@ -66,7 +64,6 @@ class PageWatch:
         self.snapshot: PageSnapshot | None = None
         """The last look at the page; `None` after one that failed."""
         self.trouble: Exception | None = None
-        """Why the page could not be read at the last look."""
         self.steps = 0
         """How many have begun; the first of an empty tab, which opens the page, is no step."""
         self._tool = ""
@@ -78,7 +75,6 @@ class PageWatch:
         self._last: PageSnapshot | None = None
         self._before: PageSnapshot | None = None
         self._start: PageEvidence | None = None
-        """The digests of the page as the step began."""
         self._blocked = False
         self._retries = OfferedRetries()
 
@@ -93,9 +89,9 @@ class PageWatch:
     ) -> Self:
         """A watch over the tab, from now on; over an empty one, with the record of the `old` one.
 
-        Options: `selectors` are what an outcome contract reads; without `pictures`, a change that
-        only a picture shows, as on a canvas, is missed; with `every_text`, each text has a number;
-        `alone` says that only the caller acts in the tab, which begins empty.
+        Options: `selectors` are what an outcome contract reads; without `pictures`, a change of a
+        canvas is missed; with `every_text`, each text has a number; `alone` says that only the
+        caller acts in the tab, which begins empty.
         """
         past = None if old is None else old.observer
         observer = await PageObserver.open(transport, patience=patience or Patience(), old=past)
@@ -157,9 +153,8 @@ class PageWatch:
     ) -> Observation:
         """The step has ended; what is to be seen of it, once the page has settled.
 
-        `error` is what the driver's own call raised, or its message; one that is not a tool's
-        (an assertion of the caller) says nothing about the page, and must not be given. `gate` is
-        asked once it is known what the step was aimed at.
+        `error` is what the driver's own call raised, or its message, and not an assertion of the
+        caller. `gate` is asked once it is known what the step was aimed at.
         """
         await self._quietly(self.observer.settle())
         return await self.conclude(error, gate=gate)
@@ -223,16 +218,14 @@ class PageWatch:
         self.observer.requests.begin(self.steps)
 
     def name(self, tool: str, arguments: Mapping[str, Any]) -> None:
-        """Say what the step is, where that was not known when it began."""
+        """Set what the step is, where that was not known when it began."""
         self._tool, self._arguments = tool, dict(arguments)
 
     async def close(self) -> None:
-        """Stop observing the tab; nothing is left in it."""
         await self._quietly(self.observer.close())
 
     @property
     def url(self) -> str | None:
-        """The address of the page at the last look."""
         return None if self._last is None else self._last.url
 
     @property
@@ -302,12 +295,10 @@ class PageWatch:
 
     def _field(self) -> dict[str, Any]:
         value = self._arguments.get("value", self._arguments.get("text"))
-        if self._step.tool != "fill" or not isinstance(value, str):
-            value = None
         return {
             "selector": self._arguments.get("selector"),
             "ref": self._ref,
-            "value": value,
+            "value": value if self._step.tool == "fill" and isinstance(value, str) else None,
             "submitted": self.observer.requests.submitted,
         }
 
@@ -320,30 +311,27 @@ class PageWatch:
         scrolled_from: int,
     ) -> StepEvents:
         """What the browser reported; a call that fills a field in is about that one alone."""
-        if self._step.fills:
-            rejected = snapshot.own
-        else:
+        rejected = snapshot.own
+        if not self._step.fills:
             back = came_back(snapshot, self._before, self.observer.requests)
             rejected = len(snapshot.refused) + back
         kind = None if notice is None else notice.kind
-        return self.observer.events(
-            snapshot,
-            scrolled_from=scrolled_from,
+        events = self.observer.events(
+            snapshot, scrolled_from=scrolled_from, earlier=outcome.effect == Effect.READ
+        )
+        return events._replace(
             rejected=rejected,
-            holds=snapshot.holds if outcome.error is None else None,
-            earlier=outcome.effect == Effect.READ,
+            kept=snapshot.holds if outcome.error is None else None,
             refusals=kind == "failed",
             missing=kind in ("missing", "broken"),
         )
 
     def _notice(self, snapshot: PageSnapshot) -> Notice | None:
+        step, requests = self.observer.step, self.observer.requests
+        fresh, settled = requests.document is not None, not (snapshot.busy or requests.unanswered)
+        own = self._step.fills
         return find_notice(
-            snapshot,
-            self._before,
-            self.observer.step.dialogs,
-            fresh=self.observer.requests.document is not None,
-            own=self._step.fills,
-            settled=not (snapshot.busy or self.observer.requests.unanswered),
+            snapshot, self._before, step.dialogs, fresh=fresh, own=own, settled=settled
         )
 
     def _block(
@@ -383,7 +371,8 @@ class PageWatch:
     ) -> ToolOutcome:
         target = self._step.target
         arguments: dict[str, Any] = dict(self._arguments)
-        on = None if target is None else [target.role, target.name]
+        role, name = ("", "") if target is None else (target.role, target.name)
+        on = None if target is None else [role, name]
         if not arguments and on is not None:
             arguments["on"] = on
         if on is None and "selector" in arguments:
@@ -391,22 +380,14 @@ class PageWatch:
         if on is None and isinstance(arguments.get("ref"), list):
             # An element that is gone, by its role and name.
             on = arguments["ref"][:2]
-        role, name = ("", "") if target is None else (target.role, target.name)
         written = self.observer.kinds_written(failed=False) if self._step.presses else ()
         goal = self._retries.goal(role, name, written=written)
         if goal is None and on is not None:
             goal = call_signature(self._tool, {"on": on})
         if effect < Effect.EXTERNAL:
             gate = "not_required"
-        return ToolOutcome(
-            tool=self._tool,
-            call=call_signature(self._tool, arguments),
-            target=goal,
-            effect=effect,
-            gate=gate(target) if callable(gate) else gate,
-            ok=code is None,
-            error=code,
-        )
+        call, gate = call_signature(self._tool, arguments), gate(target) if callable(gate) else gate
+        return ToolOutcome(self._tool, call, goal, effect, gate, code is None, code)
 
     def _info(self, *, moved: bool) -> str | None:
         """A digest of what there is to read, if the call has changed that."""
@@ -423,8 +404,8 @@ class PageWatch:
 
     async def _compare_pictures(self, snapshot: PageSnapshot) -> bool:
         """Attach the tiles to the digests; whether the picture is all that has changed."""
-        looks = (self._start, self._latest)
-        changed = await self._pictures.compare(snapshot, self._before, self._step.target, looks)
+        pages = (self._start, self._latest)
+        changed = await self._pictures.compare(snapshot, self._before, self._step.target, pages)
         if self._pictures.comparable:
             self._attach_tiles()
         return changed
@@ -438,11 +419,7 @@ class PageWatch:
     ) -> Observation:
         if snapshot is None:
             return Observation("", outcome=outcome, **rest)
+        facts, cut = self.observer.facts(snapshot), bool(snapshot.omitted or snapshot.short)
         return Observation(
-            snapshot.text,
-            evidence=self._latest,
-            outcome=outcome,
-            facts=self.observer.facts(snapshot),
-            truncated=bool(snapshot.omitted or snapshot.short),
-            **rest,
+            snapshot.text, self._latest, outcome=outcome, facts=facts, truncated=cut, **rest
         )

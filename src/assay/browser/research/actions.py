@@ -5,7 +5,7 @@ A reply names its action in one of two ways, the last one counting:
     ACTION: click                       some thoughts
     PARAMS: {"id": "12"}                click("12")
 
-Reading takes time linear in the reply, evaluates nothing and never raises.
+Reading takes time linear in the reply, and never raises.
 """
 
 from __future__ import annotations
@@ -41,7 +41,6 @@ class ActionKind:
 PROMPT: Mapping[str, Any] = MappingProxyType(
     tomllib.loads(files(__package__).joinpath("prompt.toml").read_text("utf-8"))
 )
-"""The texts for the model."""
 ACTIONS: Mapping[str, ActionKind] = MappingProxyType(
     {
         name: ActionKind(tuple(json.loads(example)), description, example)
@@ -51,8 +50,7 @@ ACTIONS: Mapping[str, ActionKind] = MappingProxyType(
 
 
 def _as_tool(name: str, kind: ActionKind) -> ActionTool:
-    examples = json.loads(kind.example)
-    parameters = {each: f"such as {examples[each]}" for each in kind.parameters}
+    parameters = {key: f"such as {value}" for key, value in json.loads(kind.example).items()}
     return text_tool(name, f"{kind.description.capitalize()}.", parameters)
 
 
@@ -117,12 +115,8 @@ def _call_from_lines(text: str, action: re.Match[str]) -> ActionCall | Unreadabl
         values, _ = _DECODER.raw_decode(text, fence.end() if fence else head.end())
     except (ValueError, RecursionError):
         return UnreadableReply(f"PARAMS is not valid JSON; it looks like {kind.example}")
-    return _make_call(name, kind, values)
-
-
-def _make_call(name: str, kind: ActionKind, values: object) -> ActionCall | UnreadableReply:
     if isinstance(values, dict) and set(values) == set(kind.parameters):
-        return ActionCall(name, tuple(as_text(values[parameter]) for parameter in kind.parameters))
+        values = [values[parameter] for parameter in kind.parameters]
     if isinstance(values, list) and len(values) == len(kind.parameters):
         return ActionCall(name, tuple(map(as_text, values)))
     return UnreadableReply(f"the PARAMS of {name} look like {kind.example}")

@@ -4,33 +4,163 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
 from urllib.parse import urljoin, urlsplit
 
 from assay.agents.models.calls import call_timeout_s, model_call
 from assay.agents.models.make import make_model
-from assay.agents.models.protocol import Reply
+from assay.agents.models.protocol import Model, Reply
 from assay.agents.protocol import Action, EpisodeLimits
-from assay.agents.tool_calls import CUT_OFF, CallQueue, ReadyCall, calls_natively
+from assay.agents.tool_calls import CUT_OFF, CallQueue, ReadyCall, ToolCalls, calls_natively
 from assay.agents.transcript import Transcript
 from assay.browser.research.actions import (
     ACTIONS,
+    PROMPT,
     THINK_CHARS,
     TOOLS,
     Decision,
     call_of,
     read_reply,
 )
-from assay.browser.research.prompt import (
-    ResearchOptions,
-    messages_for_model,
-    system_prompt,
-    turn_prompt,
-)
+from assay.errors import BadParameter
 from assay.schema.action import ActionCall
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 from assay.schema.usage import Usage
+
+PAGE = "Page:\n"
+"""What stands before the page in every turn's message; everything after it is the page."""
+QUESTION = "Question: "
+
+ApiCalls = Literal["per_year", "whole_range"]
+
+LEAST = {
+    **dict.fromkeys(("observation_chars", "json_chars", "bad_replies"), 1),
+    **dict.fromkeys(("history_chars", "sparse_chars", "auto_scrolls", "answer_margin"), 0),
+}
+
+
+@dataclass(kw_only=True, eq=False)
+class ResearchOptions:
+    """Everything about the research agent that an experiment may want to change."""
+
+    model: str | Model = "openai"
+    model_options: Mapping[str, Any] | None = None
+    observation_chars: int = 24_000
+    json_chars: int = 6_000
+    history_chars: int = 60_000
+    sparse_chars: int = 200
+    auto_scrolls: int = 3
+    blocked_domains: str | Sequence[str] = ()
+    actions: str | Sequence[str] | None = None
+    workflow: str = "web"
+    timezone: str | None = None
+    bare_answer: bool = True
+    api_calls: ApiCalls = "per_year"
+    answer_margin: int = 3
+    bad_replies: int = 3
+    model_timeout_s: float | None = None
+    tool_calls: ToolCalls = "auto"
+
+    def __post_init__(self) -> None:
+        self.blocked = _split_names(self.blocked_domains)
+        self.action_names = _choose_actions(self.actions)
+        for name, least in LEAST.items():
+            value = getattr(self, name)
+            if type(value) is not int or value < least:
+                raise BadParameter(f"{name} is {value!r}; it is a whole number >= {least}")
+        if self.api_calls not in get_args(ApiCalls):
+            choices = " or ".join(map(repr, get_args(ApiCalls)))
+            raise BadParameter(f"api_calls is {self.api_calls!r}; choose {choices}")
+        if type(self.bare_answer) is not bool:
+            raise BadParameter(f"bare_answer is {self.bare_answer!r}; it is true or false")
+        limit_s = self.model_timeout_s
+        if limit_s is not None and not limit_s > 0:
+            raise BadParameter(f"model_timeout_s is {limit_s!r}; it is a number of seconds > 0")
+
+
+def _choose_actions(choice: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The actions in the order of the prompt: all, those named, or all but `-those`."""
+    names = _split_names(list(ACTIONS) if choice is None else choice)
+    plain = {name.removeprefix("-") for name in names}
+    unknown = sorted(plain - set(ACTIONS))
+    if unknown:
+        raise BadParameter(f"no action named {unknown[0]!r}; there are {', '.join(ACTIONS)}")
+    minus = [name for name in names if name.startswith("-")]
+    if minus and len(minus) < len(names):
+        raise BadParameter(f"actions is {choice!r}; name the actions to have, or `-those` to leave")
+    return tuple(name for name in ACTIONS if (name in plain) != bool(minus) or name == "answer")
+
+
+def _split_names(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Names from a list, or from text with commas between them."""
+    several = names.split(",") if isinstance(names, str) else names
+    return tuple(name.strip() for name in several if name.strip())
+
+
+def system_prompt(options: ResearchOptions, *, native: bool = False) -> str:
+    """The instructions, for these options; native calls have their form and names by the API."""
+    kinds = ((name, ACTIONS[name]) for name in options.action_names)
+    actions = "\n".join(f"- {name} {kind.example}: {kind.description}" for name, kind in kinds)
+    texts = PROMPT["rules"]
+    rules = [texts["number"], texts["cut"]]
+    if options.blocked:
+        rules.append(f"- Do not open these sites: {', '.join(options.blocked)}.")
+    if options.bare_answer:
+        rules.append(texts["bare_answer"])
+    if "fetch_json" in options.action_names:
+        rules.append(texts[options.api_calls])
+    if options.timezone:
+        rules.append(f"- Days and hours are those of the timezone {options.timezone}.")
+    form = [PROMPT["native"]] if native else [PROMPT["form"], f"Actions:\n{actions}"]
+    parts = [PROMPT["work"], *form, "Rules:\n" + "\n".join(rules)]
+    # Any text that names none of the ways to work is one itself.
+    workflow = PROMPT["workflows"].get(options.workflow, options.workflow).strip()
+    if workflow:
+        parts.append(f"How to work:\n{workflow}")
+    return "\n\n".join(parts)
+
+
+def turn_prompt(
+    page: str, *, step: int, steps: int, goal: str | None = None, notes: Sequence[str] = ()
+) -> str:
+    """One turn's message: the question on the first one, notes, and the page."""
+    head = [f"{QUESTION}{goal}\n"] if goal is not None else []
+    head.append(f"Step {step} of {steps}.")
+    head += [f"Note: {note}" for note in notes]
+    return "\n".join([*head, f"{PAGE}{page}"])
+
+
+def messages_for_model(
+    messages: Sequence[dict[str, Any]], history_chars: int, *, native: bool = False
+) -> list[dict[str, Any]]:
+    """The recorded conversation as the model gets it, older pages left out.
+
+    Earlier pages, the newest first, are there while they fit into `history_chars` together. Without
+    native calls it is plain text; with them, what the agent did without asking is text.
+    """
+    remaining, newest = history_chars, True
+    selected: list[dict[str, Any]] = []
+    by_agent = (message for message in messages if message.get("made_by") == "agent")
+    own = {call["id"] for message in by_agent for call in message["tool_calls"]}
+    for message in reversed(messages):
+        role, content = message["role"], str(message["content"])
+        head, mark, page = content.partition(PAGE)
+        if mark and role in ("user", "tool"):
+            if not newest:
+                remaining -= len(page)
+            if remaining < 0 and not newest:
+                content = f"{head}{PAGE}(left out: {len(page)} characters)"
+            newest = False
+        if native and message.get("tool_call_id") not in own and "made_by" not in message:
+            selected.append({**message, "content": content})
+        else:
+            is_report = role == "tool" or "made_by" in message
+            selected.append({"role": "user" if is_report else role, "content": content})
+    return selected[::-1]
+
 
 GRACE_S = 5.0
 """Beyond its time-out, for a model that does not keep it."""
@@ -44,9 +174,8 @@ _PAYLOAD = re.compile(r"^result of fetch_json [^\n]*:\n", re.MULTILINE)
 class WebResearchAgent(ResearchOptions):
     """Answers questions by browsing: reads the page, asks the model, does the action in its reply.
 
-    A reply without a readable action, with one that is not in the action set, or towards a
-    blocked domain costs a step: the environment gets `noop()`, and the model a note that says
-    why. Too many in a row, and the agent gives up.
+    A reply without a readable action, or with one that is not allowed, costs a step: `noop()`, and
+    a note to the model. Too many in a row, and the agent gives up.
     """
 
     name = "web_research"
@@ -75,10 +204,10 @@ class WebResearchAgent(ResearchOptions):
     async def act(self, observation: Observation, *, step: int) -> Action:
         """One turn: wait or scroll on a nearly empty page, or do what the model replies."""
         page = self._page(observation.text)
-        must_answer = step >= self.first_answer_step(self._limits.steps)
+        must_answer = self.answer_margin > 0 and step >= self._limits.steps - self.answer_margin
         if must_answer:
             self._notes.append("You have to answer now; no other action is taken any more.")
-        self._add_turn(page, step, failed=_action_failed(observation))
+        self._add_turn(page, step, observation)
         url = page_url(observation.text)
         if not must_answer and not self._queue and self._is_sparse(observation.text, url):
             return self._wait_or_scroll(observation.text, url)
@@ -109,18 +238,13 @@ class WebResearchAgent(ResearchOptions):
 
     async def _ask(self) -> Reply:
         timeout_s = self.model_timeout_s or call_timeout_s(self._model)
-        options: dict[str, Any] = {}
+        options: dict[str, Any] = {"timeout_s": timeout_s, "session": self._session}
         if self._native:
             options["tools"] = [TOOLS[name].schema() for name in self.action_names]
+        recorded = self._transcript.messages
+        messages = messages_for_model(recorded, self.history_chars, native=self._native)
         async with model_call(timeout_s + GRACE_S):
-            reply = await self._model.complete(
-                messages_for_model(
-                    self._transcript.messages, self.history_chars, native=self._native
-                ),
-                timeout_s=timeout_s,
-                session=self._session,
-                **options,
-            )
+            reply = await self._model.complete(messages, **options)
         self._session = reply.session
         return reply
 
@@ -132,24 +256,27 @@ class WebResearchAgent(ResearchOptions):
             text = cut_json(text, self.json_chars)
         return cut(text, self.observation_chars)
 
-    def _add_turn(self, page: str, step: int, *, failed: bool) -> None:
-        prompt = turn_prompt(
-            page, step=step, steps=self._limits.steps, goal=self._goal, notes=self._notes
-        )
+    def _add_turn(self, page: str, step: int, observation: Observation) -> None:
+        outcome = observation.outcome
+        failed = outcome is not None and outcome.error is not None
+        steps, goal, notes = self._limits.steps, self._goal, self._notes
+        prompt = turn_prompt(page, step=step, steps=steps, goal=goal, notes=notes)
         self._transcript.add_observation(prompt, failed=failed)
-        self._goal = None
-        self._notes = []
+        self._goal, self._notes = None, []
 
     def _is_sparse(self, text: str, url: str) -> bool:
         return (
             self._last_call.name != "fetch_json"
-            and len(page_body(text)) < self.sparse_chars
+            # The page itself stands below the head of the observation.
+            and len(text.partition("\n\n")[2]) < self.sparse_chars
             and self._scrolls[url] < self.auto_scrolls
         )
 
     def _wait_or_scroll(self, text: str, url: str) -> Action:
         """Scroll on a nearly empty page, or wait for it, without asking the model."""
-        scrolls = can_scroll(text) and "scroll" in self.action_names
+        # A page that is longer than the window says so in its head.
+        can_scroll = "\nscrolled to " in text.partition("\n\n")[0]
+        scrolls = can_scroll and "scroll" in self.action_names
         self._last_call = ActionCall("scroll", ("down",)) if scrolls else NOOP
         self._scrolls[url] += 1
         think = (
@@ -157,14 +284,12 @@ class WebResearchAgent(ResearchOptions):
             f"{'scrolled' if scrolls else 'waited'} without asking the model "
             f"({self._scrolls[url]} of {self.auto_scrolls})"
         )
-        parameters = ACTIONS[self._last_call.name].parameters
+        call, fields = self._last_call, {"made_by": "agent"} if self._native else None
+        parameters = ACTIONS[call.name].parameters
         self._transcript.add_call(
-            self._last_call.text,
-            parameters=parameters,
-            reply=f"({think})",
-            fields={"made_by": "agent"} if self._native else None,
+            call.text, parameters=parameters, reply=f"({think})", fields=fields
         )
-        return Action(self._last_call.text, think=think, messages=self._transcript.take_new())
+        return Action(call.text, think=think, messages=self._transcript.take_new())
 
     def _objection(self, call: ActionCall, page: str, *, must_answer: bool) -> str:
         """Why the agent does not do the call; empty when it does."""
@@ -172,11 +297,9 @@ class WebResearchAgent(ResearchOptions):
             return f"{call.name} was not done: only the action answer is taken now"
         if call.name not in self.action_names:
             return f"{call.name} is not one of the actions; use {', '.join(self.action_names)}"
-        target = ""
+        target = call.arguments[0] if call.name in URL_ACTIONS else ""
         if call.name == "click":
             target = link_target(page, call.arguments[0])
-        elif call.name in URL_ACTIONS:
-            target = call.arguments[0]
         blocked = in_domain(target, self.blocked)
         return f"{blocked} does not work here and was not opened; use another site" * bool(blocked)
 
@@ -193,13 +316,9 @@ class WebResearchAgent(ResearchOptions):
         self._refusals += 1
         self._last_call = NOOP
         count = f"reply refused ({self._refusals} of {self.bad_replies} in a row): {because}"
-        return Action(
-            NOOP.text,
-            gave_up=self._refusals >= self.bad_replies,
-            think=f"{think}\n{count}".strip(),
-            messages=self._transcript.take_new(),
-            usage=reply.usage,
-        )
+        think, new = f"{think}\n{count}".strip(), self._transcript.take_new()
+        gave_up = self._refusals >= self.bad_replies
+        return Action(NOOP.text, gave_up=gave_up, think=think, messages=new, usage=reply.usage)
 
     def _use(self, use: ReadyCall, url: str, usage: Usage) -> Action:
         """The action of a native call."""
@@ -208,13 +327,12 @@ class WebResearchAgent(ResearchOptions):
 
     def _do(self, call: ActionCall, think: str, reply: Reply) -> Action:
         answer = call.arguments[0] if call.name == "answer" else None
+        text, fields = reply.text, reply.fields
         if answer is None:
             parameters = ACTIONS[call.name].parameters
-            self._transcript.add_call(
-                call.text, parameters=parameters, reply=reply.text, fields=reply.fields
-            )
+            self._transcript.add_call(call.text, parameters=parameters, reply=text, fields=fields)
         else:
-            self._transcript.add_reply(reply.text, fields=reply.fields)
+            self._transcript.add_reply(text, fields=fields)
         return self._acted(call, think, reply.usage, answer=answer)
 
     def _acted(self, call: ActionCall, think: str, usage: Usage, *, answer: str | None) -> Action:
@@ -232,33 +350,18 @@ def _with_absolute_url(call: ActionCall, base: str) -> ActionCall:
         return call
 
 
-def _action_failed(observation: Observation) -> bool:
-    """Whether the environment reports, as a code, that the last action failed."""
-    return observation.outcome is not None and observation.outcome.error is not None
-
-
 def page_url(text: str) -> str:
     """The address of the page that the observation shows; empty when it names none."""
     match = _URL.search(text, 0, 10_000)
     return match[1] if match else ""
 
 
-def page_body(text: str) -> str:
-    """What the page itself shows: the observation without its head."""
-    return text.partition("\n\n")[2]
-
-
-def can_scroll(text: str) -> bool:
-    """Whether the observation says that the page is longer than the window."""
-    return "\nscrolled to " in text.partition("\n\n")[0]
-
-
 def link_target(text: str, element: str) -> str:
     """Where the link with this number leads, as a whole address; empty when it is no such link."""
-    at = text.find(f"[{element}] link ")
-    if at < 0:
+    _, link, rest = text.partition(f"[{element}] link ")
+    if not link:
         return ""
-    line = text[at : text.find("\n", at) if "\n" in text[at:] else len(text)]
+    line = link + rest.partition("\n")[0]
     # Other elements may follow on the same line.
     following = re.search(r" \[\d+\] ", line[1:])
     own = line[: following.start() + 1] if following else line
@@ -274,10 +377,7 @@ def in_domain(url: str, domains: tuple[str, ...]) -> str:
         host = (urlsplit(url).hostname or "").rstrip(".").lower()
     except ValueError:
         return ""
-    for domain in domains:
-        if host == domain.lower() or host.endswith(f".{domain.lower()}"):
-            return domain
-    return ""
+    return next((each for each in domains if f".{host}".endswith(f".{each.lower()}")), "")
 
 
 def cut(text: str, budget: int) -> str:

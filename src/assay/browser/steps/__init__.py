@@ -1,8 +1,7 @@
 """Step rewards for browser agents: what one observed step is worth.
 
-`RecoveryRewardScorer` classifies and scores steps for ranking and telemetry; `Shaping` is the part
-that may be added up in training; contracts say what success is; `recovery_ranking` ranks
-recoveries. Every function is pure: no model, clock, random number, file or network.
+`RecoveryRewardScorer` classifies and scores steps; `Shaping` is the part that may be added up in
+training; contracts say what success is; `recovery_ranking` ranks recoveries. All of it is pure.
 """
 
 from assay.browser.steps.contract_text import contract_from_json, contract_from_toml, parse_contract

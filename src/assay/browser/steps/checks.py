@@ -1,9 +1,8 @@
 """The leaves of an outcome contract: one question each about the recorded facts of a page.
 
 A check gives a code. `holds` and `differs` are results; the others say why there is none: the fact
-is missing, was taken at another step, or was cut before the place that matters. Patterns
-are plain text and `*`, matched in linear time, because page text is hostile and may be large;
-regular expressions are not offered.
+is missing, was taken at another step, or was cut before the place that matters. Patterns are plain
+text and `*`, matched in linear time, because page text is hostile.
 """
 
 from __future__ import annotations
@@ -15,11 +14,9 @@ from typing import Any, Final, Literal, TypeAlias
 from assay.schema.evidence import Channel, PageFacts
 
 TEXT_LIMIT: Final = 1_000_000
-"""Characters of a text that are looked at; a longer one counts as cut there."""
+"""Characters of a text that are read; a longer one counts as cut there, as do the next two."""
 ENTRY_LIMIT: Final = 10_000
-"""Requests or console messages that are looked at; more count as cut."""
 ENTRY_TEXT_LIMIT: Final = 8_192
-"""Characters of an address or a console message that are looked at."""
 
 CheckCode: TypeAlias = Literal["holds", "differs", "fact_missing", "fact_stale", "fact_cut"]
 TextOp: TypeAlias = Literal["equals", "contains", "prefix", "suffix", "glob"]
@@ -103,9 +100,8 @@ class UrlCheck:
     channel: Channel = "url"
 
     def answer(self, facts: PageFacts) -> CheckCode:
-        if facts.url is None:
-            return "fact_missing"
-        return self.test.answer(facts.url, cut="url" in facts.cut)
+        cut = "url" in facts.cut
+        return "fact_missing" if facts.url is None else self.test.answer(facts.url, cut=cut)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +114,10 @@ class DomTextCheck:
     channel: Channel = "text"
 
     def answer(self, facts: PageFacts) -> CheckCode:
-        if self.selector is None:
-            text = facts.text
-        else:
-            text = facts.texts.get(self.selector)
-            if text is None and facts.counts.get(self.selector) == 0:
-                return "differs"
+        text = facts.text if self.selector is None else facts.texts.get(self.selector)
         if text is None:
-            return "fact_missing"
+            gone = self.selector is not None and facts.counts.get(self.selector) == 0
+            return "differs" if gone else "fact_missing"
         return self.test.answer(text, cut="text" in facts.cut)
 
 
@@ -139,10 +131,8 @@ class DomCountCheck:
     channel: Channel = "counts"
 
     def answer(self, facts: PageFacts) -> CheckCode:
-        count = facts.counts.get(self.selector)
-        if count is None:
-            return "fact_missing"
-        return self.test.answer(count, cut="counts" in facts.cut)
+        count, cut = facts.counts.get(self.selector), "counts" in facts.cut
+        return "fact_missing" if count is None else self.test.answer(count, cut=cut)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,11 +155,9 @@ class NetworkCheck:
         entries, cut = _newest(facts.network, cut="network" in facts.cut)
         now = facts.taken.get("network", facts.step)
         for entry in entries:
-            if self.since == "step" and entry.step != now:
-                continue
-            if self.method is not None and entry.method.upper() != self.method:
-                continue
-            if self.status and entry.status not in self.status:
+            fits = self.since == "start" or entry.step == now
+            fits = fits and self.method in (None, entry.method.upper())
+            if not fits or (self.status and entry.status not in self.status):
                 continue
             answer = _check_entry(self.url, entry.url)
             if answer == "holds":
@@ -249,9 +237,7 @@ class DataCheck:
             holds = exists is self.value
         else:
             holds = exists and _data_holds(self.op, value, self.value)
-        if not holds and "data" in facts.cut:
-            return "fact_cut"
-        return "holds" if holds else "differs"
+        return "holds" if holds else "fact_cut" if "data" in facts.cut else "differs"
 
 
 Check: TypeAlias = (
@@ -268,26 +254,22 @@ Check: TypeAlias = (
 
 def _newest(entries: Sequence[Any], *, cut: bool) -> tuple[Iterable[Any], bool]:
     """The entries to look at, the newest when there are too many."""
-    if len(entries) <= ENTRY_LIMIT:
-        return entries, cut
-    return entries[-ENTRY_LIMIT:], True
+    return entries[-ENTRY_LIMIT:], cut or len(entries) > ENTRY_LIMIT
 
 
 def _check_entry(test: TextTest | None, text: str) -> CheckCode:
-    if test is None:
-        return "holds"
-    return test.answer(text[:ENTRY_TEXT_LIMIT], cut=len(text) > ENTRY_TEXT_LIMIT)
+    cut = len(text) > ENTRY_TEXT_LIMIT
+    return "holds" if test is None else test.answer(text[:ENTRY_TEXT_LIMIT], cut=cut)
 
 
 def _at(data: Any, key: str) -> tuple[bool, Any]:
     value = data
     for part in key.split("."):
+        index = int(part) if part.isdecimal() and len(part) < 10 else None
         if isinstance(value, Mapping) and part in value:
             value = value[part]
-        elif isinstance(value, (list, tuple)) and part.isdecimal() and len(part) < 10:
-            if int(part) >= len(value):
-                return False, None
-            value = value[int(part)]
+        elif isinstance(value, (list, tuple)) and index is not None and index < len(value):
+            value = value[index]
         else:
             return False, None
     return True, value
@@ -297,11 +279,10 @@ def _data_holds(op: DataOp, value: Any, expected: str | float | bool | None) -> 
     if op == "equals":
         # True == 1 in Python; in JSON they are different values.
         return isinstance(value, bool) is isinstance(expected, bool) and bool(value == expected)
+    if op == "contains" and isinstance(value, str):
+        test = TextTest("contains", str(expected))
+        return isinstance(expected, str) and test.holds(value[:TEXT_LIMIT])
     if op == "contains":
-        if isinstance(value, str):
-            return isinstance(expected, str) and TextTest("contains", expected).holds(
-                value[:TEXT_LIMIT]
-            )
         return isinstance(value, (list, tuple)) and expected in value[:ENTRY_LIMIT]
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False

@@ -27,7 +27,6 @@ from assay.browser.steps.contracts import Contract, ContractBranch, ContractLeaf
 from assay.errors import BadParameter, did_you_mean
 
 SIZE_LIMIT: Final = 65_536
-"""Characters of a contract's text."""
 DEPTH_LIMIT: Final = 16
 LEAF_LIMIT: Final = 200
 STRING_LIMIT: Final = 4_096
@@ -37,21 +36,22 @@ _OPTIONS: Final = ("id", "critical", "max_age_steps")
 
 def contract_from_toml(text: str) -> Contract:
     """The contract that a TOML document describes."""
-    return parse_contract(_load(text, "TOML", tomllib.loads))
+    return _loaded(text, "TOML", tomllib.loads)
 
 
 def contract_from_json(text: str) -> Contract:
     """The contract that a JSON document describes."""
-    return parse_contract(_load(text, "JSON", json.loads))
+    return _loaded(text, "JSON", json.loads)
 
 
-def _load(text: str, language: str, loads: Callable[[str], Any]) -> Any:
+def _loaded(text: str, language: str, loads: Callable[[str], Any]) -> Contract:
     if len(text) > SIZE_LIMIT:
         raise BadParameter(f"contract: {len(text)} characters; a contract has at most {SIZE_LIMIT}")
     try:
-        return loads(text)
+        data = loads(text)
     except (tomllib.TOMLDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise BadParameter(f"contract: not valid {language}: {error!s:.200}") from error
+    return parse_contract(data)
 
 
 def parse_contract(data: object) -> Contract:
@@ -59,10 +59,10 @@ def parse_contract(data: object) -> Contract:
     table = _Table(data, "")
     name = table.text("id", default="")
     critical = table.boolean("critical", default=False)
-    max_age = table.integer("max_age_steps", default=0, least=0)
+    max_age = table.integer("max_age_steps", default=0)
     rest = {key: value for key, value in table.data.items() if key not in _OPTIONS}
     contract = Contract(_node(rest, "", negated=False, depth=0), name, critical, max_age)
-    count = sum(1 for _ in contract.leaves())
+    count = len(contract.leaves())
     if count > LEAF_LIMIT:
         raise BadParameter(f"contract: {count} checks; a contract has at most {LEAF_LIMIT}")
     return contract
@@ -93,26 +93,22 @@ def _node(data: object, path: str, *, negated: bool, depth: int) -> Node:
     if key in ("all", "any"):
         if not isinstance(value, list) or not value:
             raise _error(here, f"expected a list of at least one check, got {value!r:.80}")
-        parts = tuple(
-            _node(part, f"{here}[{index}]", negated=negated, depth=depth + 1)
-            for index, part in enumerate(value)
+        parts = (
+            _node(part, f"{here}[{n}]", negated=negated, depth=depth + 1)
+            for n, part in enumerate(value)
         )
-        return ContractBranch("all" if (key == "all") is not negated else "any", parts)
+        return ContractBranch("all" if (key == "all") is not negated else "any", tuple(parts))
     return ContractLeaf(here, _check(key, value, here), negated)
 
 
 def _reject_other_keys(data: Mapping[Any, Any], path: str, choices: tuple[str, ...]) -> None:
-    key = next((str(key) for key in data if key not in choices), None)
-    if key is None:
-        return
-    hint = did_you_mean(key, choices) or f"known here: {', '.join(choices)}"
-    problem = f"unknown key {key[:100]!r}; {hint}"
-    if key == "matches" and "contains" in choices:
-        problem = (
-            "regular expressions are not offered, because page text is hostile; "
-            "use contains, prefix, suffix or glob"
-        )
-    raise _error(_join(path, key), problem)
+    for key in (str(key) for key in data if key not in choices):
+        hint = did_you_mean(key, choices) or f"known here: {', '.join(choices)}"
+        problem = f"unknown key {key[:100]!r}; {hint}"
+        if key == "matches" and "contains" in choices:
+            problem = "regular expressions are not offered, because page text is hostile; "
+            problem += "use contains, prefix, suffix or glob"
+        raise _error(_join(path, key), problem)
 
 
 class _Table:
@@ -147,12 +143,10 @@ class _Table:
             raise self.error(key, f"expected true or false, got {value!r:.80}")
         return value
 
-    def integer(
-        self, key: str, *, default: int | None = None, least: int = 0, most: int = 10**9
-    ) -> int:
+    def integer(self, key: str, *, default: int | None = None, most: int = 10**9) -> int:
         value = self.data.get(key, default)
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            expected = f"expected a whole number from {least} to {most}"
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
+            expected = f"expected a whole number from 0 to {most}"
             raise self.error(key, f"{expected}, got {value!r:.80}")
         return value
 
@@ -190,8 +184,7 @@ def _network(table: _Table) -> Check:
         url = _Table(table.data["url"], _join(table.path, "url"), *_TEXT_KEYS).text_test()
     status = table.data.get("status", [])
     if not isinstance(status, list) or not all(
-        isinstance(code, int) and not isinstance(code, bool) and 100 <= code <= 599
-        for code in status
+        type(code) is int and 100 <= code <= 599 for code in status
     ):
         raise table.error("status", f"expected a list of HTTP statuses, got {status!r:.80}")
     since = table.text("since", default="start")

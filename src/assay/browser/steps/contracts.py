@@ -2,9 +2,7 @@
 
 A verdict has three values. Facts that are missing, old or cut make a check inconclusive, and
 nothing turns that into a pass or a fail: `all` fails if one part fails, `any` passes if one part
-passes, and `not` leaves the inconclusive as it is. Pure over recorded facts, so that a contract can
-be checked again on an old run. `assay.browser.steps.contract_text` reads contracts from TOML and
-JSON.
+passes, and `not` leaves the inconclusive as it is. A contract can be checked again on an old run.
 """
 
 from __future__ import annotations
@@ -36,8 +34,7 @@ class ContractLeaf:
 class ContractBranch:
     """Several parts of which all, or any, must hold.
 
-    Opposites are pushed down to the leaves when a contract is read, so that the share of a
-    contract that holds is 1 exactly when it passes.
+    `not` is at the leaves only, so that the share that holds is 1 exactly when a contract passes.
     """
 
     op: Literal["all", "any"]
@@ -57,12 +54,13 @@ class Contract:
     max_age_steps: int = 0
     """Facts of up to this many steps ago count as fresh."""
 
-    def leaves(self) -> Iterator[ContractLeaf]:
+    def leaves(self) -> list[ContractLeaf]:
+        """The checks, in the order of writing."""
         return _leaves(self.root)
 
 
 class CheckOutcome(NamedTuple):
-    """The result of one check; nothing of the page's text is in it."""
+    """The result of one check, without the page's text."""
 
     path: str
     kind: str
@@ -93,9 +91,8 @@ class ContractProgress(NamedTuple):
 
 def evaluate(contract: Contract, facts: PageFacts | None, *, step: int) -> ContractReport:
     """The verdict on the contract after `step`, and the outcome of each check."""
-    outcomes = tuple(
-        _check(leaf, facts, step, contract.max_age_steps) for leaf in contract.leaves()
-    )
+    age = contract.max_age_steps
+    outcomes = tuple(_check(leaf, facts, step, age) for leaf in contract.leaves())
     verdicts = iter(outcome.verdict for outcome in outcomes)
     return ContractReport(_combine(contract.root, verdicts), outcomes)
 
@@ -105,11 +102,9 @@ def contract_progress(
 ) -> ContractProgress:
     """How much of the contract holds: the mean over `all`, the best of `any`.
 
-    An undecided check keeps its earlier result, and counts as not holding where there is none:
-    what is not known is never progress.
+    An undecided check keeps its earlier result; without one, it does not hold.
     """
-    earlier = before.holding if before is not None else ()
-    earlier = earlier or (False,) * len(report.outcomes)
+    earlier = (before.holding if before else ()) or (False,) * len(report.outcomes)
     holding = tuple(
         was if outcome.verdict == "inconclusive" else outcome.verdict == "pass"
         for outcome, was in zip(report.outcomes, earlier, strict=True)
@@ -127,21 +122,14 @@ def follow(
 ) -> tuple[ContractProgress, ContractStatus]:
     """How much of the contract holds after `step`, and the same as the step scorer reads it.
 
-    A contract that is not `due` (the task goes on) gives no verdict until it passes: not yet
-    holding is not failing.
+    A contract that is not `due` (the task goes on) gives no verdict until it passes.
     """
     report = evaluate(contract, facts, step=step)
     now = contract_progress(contract, report, before)
-    status = ContractStatus(
-        report.verdict if due or report.verdict == "pass" else None,
-        round(now.value * FULL),
-        FULL,
-        None if before is None else round(before.value * FULL),
-        contract.critical,
-        fresh=True,
-        id=contract.id,
-    )
-    return now, status
+    verdict = report.verdict if due or report.verdict == "pass" else None
+    earlier = None if before is None else round(before.value * FULL)
+    satisfied, critical = round(now.value * FULL), contract.critical
+    return now, ContractStatus(verdict, satisfied, FULL, earlier, critical, id=contract.id)
 
 
 def _check(
@@ -169,9 +157,8 @@ def _combine(node: Node, verdicts: Iterator[ContractVerdict]) -> ContractVerdict
     deciding: ContractVerdict = "fail" if node.op == "all" else "pass"
     if deciding in parts:
         return deciding
-    if "inconclusive" in parts:
-        return "inconclusive"
-    return "pass" if node.op == "all" else "fail"
+    undecided = "inconclusive" in parts
+    return "inconclusive" if undecided else "pass" if node.op == "all" else "fail"
 
 
 def _share(node: Node, holding: Iterator[bool]) -> float:
@@ -181,9 +168,7 @@ def _share(node: Node, holding: Iterator[bool]) -> float:
     return fsum(parts) / len(parts) if node.op == "all" else max(parts)
 
 
-def _leaves(node: Node) -> Iterator[ContractLeaf]:
+def _leaves(node: Node) -> list[ContractLeaf]:
     if isinstance(node, ContractLeaf):
-        yield node
-        return
-    for part in node.parts:
-        yield from _leaves(part)
+        return [node]
+    return [leaf for part in node.parts for leaf in _leaves(part)]

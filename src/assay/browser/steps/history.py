@@ -1,9 +1,8 @@
 """The history of one tab as a value: earlier calls, page states and results, and a pending failure.
 
-`observe` is a pure function from a history and a step to the next history and what the earlier one
-says about the step. A history holds the last hundred distinct things (calls in a page state, page
-states, results, failed calls, passed contracts) by short hashes, with a count each, so it has a
-bounded size and notices loops of up to about fifty steps. It is written as less than 1 KB.
+A history counts the last hundred distinct things (calls in a page state, page states, results,
+failed calls, passed contracts) by short hashes, so it has a bounded size and notices loops of up to
+about fifty steps. It is written as less than 1 KB.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ CAPACITY: Final = 100
 PATIENCE_STEPS: Final = 10
 """Steps after which a failure that was not repaired is no longer pending."""
 LATEST: Final = 15
-"""Steps that are remembered one by one."""
 
 _KEY_BYTES: Final = 5
 _LOGGED_BYTES: Final = 3
@@ -45,7 +43,6 @@ class PendingFailure(NamedTuple):
 
     error: ErrorCode
     goal: int
-    """What the call was meant to achieve."""
     effect: Effect
     refs: int | None
     """Hash of the elements on the page when the call failed."""
@@ -69,7 +66,6 @@ class StepHistory(NamedTuple):
     seen: Mapping[int, int] = MappingProxyType({})
     """Hash of a thing met, and how often; the one met last is at the end."""
     state: int | None = None
-    """The page state after the last step."""
     pending: PendingFailure | None = None
     steps: int = 0
     latest: tuple[LoggedStep, ...] = ()
@@ -80,10 +76,9 @@ class StepHistory(NamedTuple):
 
 def observe(history: StepHistory, step: StepInput) -> tuple[StepHistory, RecentSteps]:
     """The history with the step added, and what the history before it says about the step."""
-    outcome, before, after = step.outcome, step.before, step.after
-    seen = history.seen
-    state_after = _state(after)
-    state_before = history.state if before is None else _state(before)
+    outcome, seen = step.outcome, history.seen
+    state_after = _state(step.after)
+    state_before = history.state if step.before is None else _state(step.before)
     call = outcome.call or outcome.tool
     info = None if outcome.info is None else _key("info", outcome.info)
     place = state_before if state_before is not None else info
@@ -91,11 +86,10 @@ def observe(history: StepHistory, step: StepInput) -> tuple[StepHistory, RecentS
     same_call = seen.get(keys[0], 0)
     same_error = revisits = 0
     error = failure_code(step)
-    failed = error is not None
-    if failed or history.pending is not None:
+    if error is not None or history.pending is not None:
         key = _key("fail", call)
         same_error = seen.get(key, 0)
-        if failed:
+        if error is not None:
             keys.append(key)
     if info is not None:
         keys.append(info)
@@ -104,31 +98,22 @@ def observe(history: StepHistory, step: StepInput) -> tuple[StepHistory, RecentS
         revisits = seen.get(state_after, 0)
         keys.append(state_after)
         fresh = fresh or revisits == 0
-    passed = _passed_before(seen, step, keys)
+    passed, contract = False, step.contract
+    if contract is not None and contract.verdict == "pass" and contract.fresh:
+        keys.append(_key("pass", contract.id))
+        passed = keys[-1] in seen
     pending, same_target, fresh_refs = _next_pending(history.pending, step, error)
+    known = None if info is None else info in seen
+    failure = None if history.pending is None else history.pending.error
     recent = RecentSteps(
-        same_call,
-        same_error,
-        revisits,
-        None if info is None else info in seen,
-        None if history.pending is None else history.pending.error,
-        same_target,
-        fresh_refs,
-        passed,
-        history.phase == "blocked",
-        barren_steps(history.latest),
-    )
-    logged = LoggedStep(keys[0] & _CALL_MASK, fresh)
-    history = StepHistory(
-        _count_keys(seen, state_before, keys),
-        state_after,
-        pending,
-        history.steps + 1,
-        (*history.latest[1 - LATEST :], logged),
-        history.phase,
-        history.since,
-    )
-    return history, recent
+        same_call, same_error, revisits, known, failure, same_target, fresh_refs, passed,
+        history.phase == "blocked", barren_steps(history.latest),
+    )  # fmt: skip
+    latest = (*history.latest[1 - LATEST :], LoggedStep(keys[0] & _CALL_MASK, fresh))
+    counts, steps = _count_keys(seen, state_before, keys), history.steps + 1
+    return StepHistory(
+        counts, state_after, pending, steps, latest, history.phase, history.since
+    ), recent
 
 
 def barren_steps(latest: tuple[LoggedStep, ...]) -> int:
@@ -143,9 +128,8 @@ def barren_steps(latest: tuple[LoggedStep, ...]) -> int:
 
 def enter_phase(history: StepHistory, phase: Phase) -> StepHistory:
     """The history with the phase in which its latest step left the agent."""
-    if phase == history.phase:
-        return history
-    return history._replace(phase=phase, since=history.steps)
+    same = phase == history.phase
+    return history if same else history._replace(phase=phase, since=history.steps)
 
 
 def _count_keys(
@@ -159,15 +143,6 @@ def _count_keys(
     while len(counts) > CAPACITY:
         del counts[next(iter(counts))]
     return counts
-
-
-def _passed_before(seen: Mapping[int, int], step: StepInput, keys: list[int]) -> bool:
-    contract = step.contract
-    if contract is None or contract.verdict != "pass" or not contract.fresh:
-        return False
-    key = _key("pass", contract.id)
-    keys.append(key)
-    return key in seen
 
 
 def _next_pending(
@@ -193,22 +168,17 @@ def _next_pending(
 
 
 def _pending_failure(step: StepInput, error: ErrorCode) -> PendingFailure:
-    outcome = step.outcome
     refs = None if step.before is None else step.before.refs
-    return PendingFailure(
-        error if error in _ERRORS else "other",
-        _goal(outcome),
-        outcome.effect,
-        None if refs is None else _key("refs", refs),
-    )
+    code = error if error in _ERRORS else "other"
+    key = None if refs is None else _key("refs", refs)
+    return PendingFailure(code, _goal(step.outcome), step.outcome.effect, key)
 
 
 def _shows_other_refs(pending: PendingFailure, after: PageEvidence | None) -> bool:
     if pending.error != "stale_ref" or pending.refreshed or pending.refs is None:
         return False
-    if after is None or after.refs is None or after.n_refs == 0:
-        return False
-    return _key("refs", after.refs) != pending.refs
+    refs = None if after is None or after.n_refs == 0 else after.refs
+    return refs is not None and _key("refs", refs) != pending.refs
 
 
 def _goal(outcome: ToolOutcome) -> int:
@@ -216,10 +186,7 @@ def _goal(outcome: ToolOutcome) -> int:
 
 
 def _state(page: PageEvidence | None) -> int | None:
-    """A hash of the page's address, structure and text, and of whether a dialog is open.
-
-    Requests are events rather than a state, and pictures are never twice the same.
-    """
+    """A hash of the page's address, structure and text, and of whether a dialog is open."""
     if page is None or (page.url is None and page.dom is None and page.text is None):
         return None
     dialog = "!" if page.dialog else ""
@@ -229,14 +196,14 @@ def _state(page: PageEvidence | None) -> int | None:
 def _key(*parts: str) -> int:
     # Only the last part can be any text, so the separator keeps the parts apart.
     text = "\x1f".join(parts)
-    digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
-    return int.from_bytes(digest[:_KEY_BYTES])
+    return int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest()[:_KEY_BYTES])
 
 
 def history_to_json(history: StepHistory) -> bytes:
     """The history as JSON of less than 1 KB; equal histories are equal bytes."""
     pending = history.pending
     keys = b"".join(key.to_bytes(_KEY_BYTES) for key in history.seen)
+    latest = ((step.call << 1 | step.fresh).to_bytes(_LOGGED_BYTES) for step in history.latest)
     record = {
         "schema": _SCHEMA,
         "keys": b64encode(keys).decode(),
@@ -244,7 +211,7 @@ def history_to_json(history: StepHistory) -> bytes:
         "state": history.state,
         "pending": None if pending is None else list(pending),
         "steps": history.steps,
-        "latest": b64encode(b"".join(map(_logged_bytes, history.latest))).decode(),
+        "latest": b64encode(b"".join(latest)).decode(),
         "phase": [history.phase, history.since],
     }
     return json.dumps(record, sort_keys=True, separators=(",", ":")).encode()
@@ -256,10 +223,8 @@ def history_from_json(data: bytes | str) -> StepHistory:
         record: dict[str, Any] = json.loads(data)
         if record["schema"] != _SCHEMA:
             raise ValueError(f"schema {record['schema']!r:.50}")
-        raw = b64decode(record["keys"], validate=True)
-        keys = [int.from_bytes(raw[at : at + _KEY_BYTES]) for at in range(0, len(raw), _KEY_BYTES)]
         counts = [int(digit, 16) for digit in record["counts"]]
-        seen = dict(zip(keys, counts, strict=True))
+        seen = dict(zip(_numbers(record["keys"], _KEY_BYTES), counts, strict=True))
         if len(seen) > CAPACITY:
             raise ValueError(f"{len(seen)} things in it; a history holds {CAPACITY}")
         state = record["state"]
@@ -267,31 +232,22 @@ def history_from_json(data: bytes | str) -> StepHistory:
         phase, since = record["phase"]
         if phase not in _PHASES:
             raise ValueError(f"no phase {phase!r:.50}")
-        return StepHistory(
-            seen,
-            None if state is None else int(state),
-            pending,
-            int(record["steps"]),
-            _read_latest(record["latest"]),
-            phase,
-            int(since),
-        )
+        state, latest = None if state is None else int(state), _read_latest(record["latest"])
+        return StepHistory(seen, state, pending, int(record["steps"]), latest, phase, int(since))
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise BadRecord(f"not a history: {type(error).__name__} {error!s:.200}") from error
 
 
-def _logged_bytes(step: LoggedStep) -> bytes:
-    return (step.call << 1 | step.fresh).to_bytes(_LOGGED_BYTES)
+def _numbers(text: str, size: int) -> list[int]:
+    raw = b64decode(text, validate=True)
+    return [int.from_bytes(raw[at : at + size]) for at in range(0, len(raw), size)]
 
 
 def _read_latest(text: str) -> tuple[LoggedStep, ...]:
-    raw = b64decode(text, validate=True)
-    if len(raw) % _LOGGED_BYTES or len(raw) > LATEST * _LOGGED_BYTES:
-        raise ValueError(f"{len(raw)} bytes for the latest {LATEST} steps")
-    numbers = (
-        int.from_bytes(raw[at : at + _LOGGED_BYTES]) for at in range(0, len(raw), _LOGGED_BYTES)
-    )
-    return tuple(LoggedStep(number >> 1, bool(number & 1)) for number in numbers)
+    size = len(b64decode(text, validate=True))
+    if size % _LOGGED_BYTES or size > LATEST * _LOGGED_BYTES:
+        raise ValueError(f"{size} bytes for the latest {LATEST} steps")
+    return tuple(LoggedStep(n >> 1, bool(n & 1)) for n in _numbers(text, _LOGGED_BYTES))
 
 
 def _read_pending(fields: list[Any]) -> PendingFailure:
@@ -307,7 +263,6 @@ State: TypeAlias = Literal["running", "stuck", "blocked", "recovered", "done"]
 REPEATS: Final = 3
 """The same call in the same state among the latest ones, this often."""
 BARREN: Final = 8
-"""Steps in a row that led to nothing new."""
 
 
 class AgentStatus(NamedTuple):
@@ -322,17 +277,12 @@ class AgentStatus(NamedTuple):
 
 
 def status(history: StepHistory) -> AgentStatus:
-    """Where the agent of this history stands, by its latest fifteen steps.
-
-    It is stuck when it makes the same call in the same state for the third time among them, or
-    when eight steps in a row led to nothing that was not known.
-    """
+    """Where the agent of this history stands, by its latest fifteen steps."""
     if history.phase == "done":
         return AgentStatus("done", history.since, "the outcome contract passed")
     if history.phase == "blocked":
         return AgentStatus("blocked", history.since, "something stands in the agent's way")
-    stuck = _loop(history) or _standstill(history)
-    if stuck is not None:
+    if stuck := _loop(history) or _standstill(history):
         return stuck
     if history.phase == "recovered":
         return AgentStatus("recovered", history.since, "what had failed before was achieved")

@@ -1,9 +1,8 @@
 """What one observed step of a browser agent is worth: deterministic, bounded, explained.
 
-The rules, in the order in which they are tried, stand with their numbers in `docs/steps.md`; the
-first six decide alone, and numbers are thousandths here. A step that adds positive evidence never
-scores lower for it, and one that repeats or returns never scores higher. Only the arguments are
-read: no text, clock, random number or model.
+The rules stand with their numbers in `docs/steps.md`; the first six decide alone, and numbers are
+thousandths here. A step that adds positive evidence never scores lower for it, and one that repeats
+or returns never scores higher.
 """
 
 from __future__ import annotations
@@ -12,14 +11,18 @@ from typing import Final, NamedTuple
 
 from assay.browser.steps.history import Phase, StepHistory, enter_phase, observe
 from assay.browser.steps.inputs import (
+    ADDRESS,
+    NETWORK,
+    PICTURE,
     ContractStatus,
+    PageDelta,
     Progress,
     RecentSteps,
     StepInput,
     contract_change,
     failure_code,
+    page_delta,
 )
-from assay.browser.steps.page_delta import ADDRESS, NETWORK, PICTURE, PageDelta, page_delta
 from assay.schema.evidence import StepEvents
 from assay.schema.outcome import Effect, ErrorCode, ToolOutcome
 from assay.schema.step_score import MOST, SENTENCES, Classification, Reason, StepScore
@@ -78,17 +81,15 @@ _BLOCK_SCORES: Final = {
 _GATE_MISSING: Final = StepScore(
     -1000, "destructive_ungated", (_REASONS["gate_missing"],), 950, evidence_backed=True, rule=1
 )
-_GATE_UNKNOWN: Final = StepScore(
-    -1000, "destructive_ungated", (_REASONS["gate_unknown"],), 800, rule=1
+_GATE_UNKNOWN: Final = _GATE_MISSING._replace(
+    reasons=(_REASONS["gate_unknown"],), confidence_milli=800, evidence_backed=False
 )
 _CONTRACT_PASSED: Final = StepScore(
     1000, "contract_pass", (_REASONS["contract_pass"],), 1000, evidence_backed=True, rule=2
 )
 _PHASES: Final[dict[str, Phase]] = {
-    "contract_pass": "done",
-    "blocked": "blocked",
-    "recovered": "recovered",
-}
+    "contract_pass": "done", "blocked": "blocked", "recovered": "recovered",
+}  # fmt: skip
 _NOTHING_RECENT: Final = RecentSteps()
 
 
@@ -119,7 +120,8 @@ def _score(step: StepInput, recent: RecentSteps | None) -> StepScore:
         if outcome.gate == "unknown" and outcome.effect >= Effect.DESTRUCTIVE:
             return _GATE_UNKNOWN
     contract = step.contract
-    if contract is not None and _newly_passed(contract, recent):
+    passes = contract is not None and contract.verdict == "pass" and contract.fresh
+    if passes and (recent is None or not recent.passed):
         return _CONTRACT_PASSED
     if outcome.block is not None:
         return _BLOCK_SCORES.get(outcome.block) or _BLOCK_SCORES["other"]
@@ -129,12 +131,6 @@ def _score(step: StepInput, recent: RecentSteps | None) -> StepScore:
     if contract is not None and contract.verdict == "fail":
         return _score_contract_failure(step, contract, recent)
     return _score_evidence(step, recent)
-
-
-def _newly_passed(contract: ContractStatus, recent: RecentSteps | None) -> bool:
-    if contract.verdict != "pass" or not contract.fresh:
-        return False
-    return recent is None or not recent.passed
 
 
 def _score_failure(outcome: ToolOutcome, error: ErrorCode, recent: RecentSteps | None) -> StepScore:
@@ -165,13 +161,10 @@ def _score_contract_failure(
         # A failed contract never raises the score of a step.
         milli = by_evidence.milli
         reasons += by_evidence.reasons
+    fresh = bool(contract.fresh)
+    confidence = 900 if fresh else by_evidence.confidence_milli
     return StepScore(
-        milli,
-        "contract_fail",
-        tuple(reasons),
-        900 if contract.fresh else by_evidence.confidence_milli,
-        evidence_backed=bool(contract.fresh),
-        rule=5,
+        milli, "contract_fail", tuple(reasons), confidence, evidence_backed=fresh, rule=5
     )
 
 
@@ -194,7 +187,10 @@ def _score_evidence(step: StepInput, recent: RecentSteps | None) -> StepScore:
         milli = 500 + max(0, milli) // 4
         reasons.insert(0, _REASONS["recovered" if repaired else "way_found"])
         classification, rule = "recovered", 6
-    elif _waits(step.events) and (milli <= 0 or _only_looks_different(delta, gains)):
+    elif _waits(step.events) and (
+        # Nothing but the look of the page is different.
+        milli <= 0 or not (gains.other or delta.changed & (ADDRESS | NETWORK))
+    ):
         # A page that waits for an answer may look like anything.
         assert step.events is not None
         reasons.append(_counted_reason("pending", step.events.pending or 0))
@@ -212,11 +208,10 @@ def _score_evidence(step: StepInput, recent: RecentSteps | None) -> StepScore:
             again = earlier.same_call > 0 or earlier.revisits > 0
             classification = "repeat" if again else "no_progress"
             backed = delta.compared > 0
-    confidence = _confidence(step, recent, delta)
-    if rule == 8:
-        confidence = min(confidence, 200)
-    controllable = True
-    return StepScore(milli, classification, tuple(reasons), confidence, controllable, backed, rule)
+    confidence = min(_confidence(step, recent, delta), 200 if rule == 8 else 1000)
+    return StepScore(
+        milli, classification, tuple(reasons), confidence, evidence_backed=backed, rule=rule
+    )
 
 
 class _Gains(NamedTuple):
@@ -280,10 +275,6 @@ def _waits(events: StepEvents | None) -> bool:
     return events is not None and events.pending is not None and events.pending > 0
 
 
-def _only_looks_different(delta: PageDelta, gains: _Gains) -> bool:
-    return not gains.other and not delta.changed & (ADDRESS | NETWORK)
-
-
 def _after_costs(
     gains: _Gains,
     subgoal_loss: int,
@@ -313,22 +304,18 @@ def _after_costs(
     if compared and not gains.total:
         milli -= 100
         reasons.append(_counted_reason("unchanged", compared))
-    if milli < 0:
-        cost = _PROGRESS_COST.get(progress)
-        if cost is not None:
-            milli -= cost
-            reasons.append(_REASONS[progress])
-        milli = max(milli, _LEAST)
-    return milli
+    if milli < 0 and progress in _PROGRESS_COST:
+        milli -= _PROGRESS_COST[progress]
+        reasons.append(_REASONS[progress])
+    return max(milli, _LEAST)
 
 
 def _is_recovery(
     outcome: ToolOutcome, recent: RecentSteps, subgoal_gain: int, gains: int, delta: PageDelta
 ) -> bool:
     """Whether the effect that failed before is there now; reading the page is not enough."""
-    if outcome.ok is not True:
-        return False
-    return subgoal_gain > 0 or (recent.same_target and (gains > 0 or delta.compared == 0))
+    aimed = recent.same_target and (gains > 0 or delta.compared == 0)
+    return outcome.ok is True and (subgoal_gain > 0 or aimed)
 
 
 def _finds_way(step: StepInput, recent: RecentSteps, delta: PageDelta, milli: int) -> bool:
@@ -336,16 +323,13 @@ def _finds_way(step: StepInput, recent: RecentSteps, delta: PageDelta, milli: in
 
     From a page that did not load, the first way back to where the agent came from counts as well.
     """
-    if step.outcome.ok is not True or step.outcome.effect == Effect.READ:
-        return False
-    if _waits(step.events):
+    outcome = step.outcome
+    if outcome.ok is not True or outcome.effect == Effect.READ or _waits(step.events):
         return False
     lost = recent.pending in _LOST and delta.changed & ADDRESS > 0
     if lost and recent.revisits == 1 and recent.same_call <= 0 and milli >= 0:
         return True
-    if milli <= 0 or not delta.fresh:
-        return False
-    return lost or recent.blocked or recent.barren >= _BARREN
+    return milli > 0 and delta.fresh and (lost or recent.blocked or recent.barren >= _BARREN)
 
 
 def _is_evidenced(
@@ -362,9 +346,8 @@ def _classify_gain(
 ) -> Classification:
     if subgoal_gain:
         return "target_reached"
-    if outcome.effect == Effect.READ and gains == _NEW_INFO and not recent.fresh_refs:
-        return "observation"
-    return "progress"
+    reads = outcome.effect == Effect.READ and gains == _NEW_INFO and not recent.fresh_refs
+    return "observation" if reads else "progress"
 
 
 def _add_contract_reason(
@@ -380,8 +363,7 @@ def _add_contract_reason(
 def _confidence(step: StepInput, recent: RecentSteps | None, delta: PageDelta) -> int:
     """More kinds of evidence, and evidence that agrees, make it higher; nothing else does.
 
-    The bonus for agreement is smaller than the share of one channel, so that leaving a channel out
-    never raises the confidence, also when the channel disagreed with the others.
+    The bonus for agreement is smaller than the share of a channel: leaving one out never raises it.
     """
     outcome, compared = step.outcome, delta.compared
     bonus = 60 * (recent is not None) + 40 * (step.progress != "unknown")

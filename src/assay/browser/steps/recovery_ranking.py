@@ -1,7 +1,6 @@
 """Advice from scored steps: which recovery to try, what to read next, what has worked before.
 
-Nothing is executed here, and advice does not pass a gate. Candidates are ranked by what was
-observed when they were tried, never by the text of something that has not happened.
+Nothing is executed here, and advice does not pass a gate.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ WATCHED_STEPS: Final = 3
 """Steps after a failure within which a recovery has to show."""
 MOST_PATTERNS: Final = 500
 _Z: Final = 1.96
+_WORKED: Final = ("recovered", "contract_pass")
 _SCHEMA: Final = "assay.recovery_patterns/1"
 
 
@@ -42,7 +42,6 @@ class TriedAction(NamedTuple):
 
     failure: FailureKey
     recovery: str
-    """The tool that was used to recover."""
     outcome: StepScore
 
 
@@ -78,24 +77,23 @@ class RecoveryPatterns(NamedTuple):
 
     def promoted(self, failure: FailureKey) -> tuple[str, ...]:
         """Recoveries that are known to work for this failure, the best proven first."""
-        promoted = [
+        promoted = sorted(
             (-counts.lower_bound, recovery)
             for (key, recovery), counts in self.counts.items()
             if key == failure and counts.promoted
-        ]
-        return tuple(recovery for _, recovery in sorted(promoted))
+        )
+        return tuple(recovery for _, recovery in promoted)
 
 
 def learn(patterns: RecoveryPatterns, attempt: TriedAction) -> RecoveryPatterns:
-    """The patterns with one attempt added; one without evidence changes nothing.
+    """The patterns with one attempt added; one without evidence, or a block, changes nothing.
 
-    What had failed must have been achieved, or the contract passed: reading the page is not a
-    recovery. Blocks, which no recovery could have helped, do not count against one.
+    What had failed must have been achieved, or the contract passed.
     """
     score = attempt.outcome
     if not score.evidence_backed or not score.controllable:
         return patterns
-    worked = score.classification in ("recovered", "contract_pass")
+    worked = score.classification in _WORKED
     key = (attempt.failure, attempt.recovery)
     counts = dict(patterns.counts)
     before = counts.pop(key, ActionCounts())
@@ -115,24 +113,18 @@ class ScoredCall(NamedTuple):
 
 
 def tried_actions(calls: Sequence[ScoredCall]) -> tuple[TriedAction, ...]:
-    """The recoveries that were tried in one tab's trajectory.
+    """The recoveries in one tab's trajectory: the first call of another tool after each failure.
 
-    The first call after a failure that uses another tool is the recovery. It is scored by the step
-    that achieves what had failed, or else by the last one watched.
+    It is scored by the step that achieves what had failed, or else by the last one watched.
     """
     actions: list[TriedAction] = []
     for index, call in enumerate(calls):
-        if call.failure is None:
-            continue
         watched = calls[index + 1 : index + 1 + WATCHED_STEPS]
         recovery = next((after.tool for after in watched if after.tool != call.tool), None)
-        if recovery is None:
-            continue
-        outcome = next(
-            (s.score for s in watched if s.score.classification in ("recovered", "contract_pass")),
-            watched[-1].score,
-        )
-        actions.append(TriedAction(call.failure, recovery, outcome))
+        if call.failure is not None and recovery is not None:
+            scores = (step.score for step in watched)
+            worked = (score for score in scores if score.classification in _WORKED)
+            actions.append(TriedAction(call.failure, recovery, next(worked, watched[-1].score)))
     return tuple(actions)
 
 
@@ -148,7 +140,6 @@ class RecoveryCandidate(NamedTuple):
 
     tool: str
     effect: Effect
-    reason: str = ""
 
 
 class RankedCandidate(NamedTuple):
@@ -171,20 +162,20 @@ def rank_recoveries(
 
     A repetition of the tool that failed comes after all others of its risk.
     """
-    ranked = [
-        RankedCandidate(one, patterns.counts_of(failure, one.tool), one.effect >= Effect.EXTERNAL)
-        for one in candidates
-    ]
 
     def place(ranked: RankedCandidate) -> tuple[Effect, bool, float, str]:
         effect, tool = ranked.candidate.effect, ranked.candidate.tool
         return effect, tool == failure.tool, -ranked.counts.lower_bound, tool
 
+    ranked = (
+        RankedCandidate(one, patterns.counts_of(failure, one.tool), one.effect >= Effect.EXTERNAL)
+        for one in candidates
+    )
     return tuple(sorted(ranked, key=place)[: max(limit, 0)])
 
 
 class LookHint(NamedTuple):
-    """The next thing to look at, for an agent that is stuck; it changes nothing on the page."""
+    """The next thing to read, for an agent that is stuck."""
 
     action: ReadAction
     because: str
@@ -224,10 +215,8 @@ def next_look(
 
     With none left, reading more does not help: change the plan, or ask a person.
     """
-    for action in (*_READS.get(trouble or "", ()), *_ANY):
-        if action not in tried:
-            return LookHint(action, _WHY[action])
-    return None
+    actions = (*_READS.get(trouble or "", ()), *_ANY)
+    return next((LookHint(each, _WHY[each]) for each in actions if each not in tried), None)
 
 
 def patterns_to_json(patterns: RecoveryPatterns) -> bytes:

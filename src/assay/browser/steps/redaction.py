@@ -1,8 +1,4 @@
-"""A call's arguments without secrets: for a record that may be shown to anybody.
-
-What a key names as secret, what was typed into a page, the values in an address's query, and
-everything long are taken out.
-"""
+"""A call's arguments without secrets, typed texts, queries of addresses and long values."""
 
 from __future__ import annotations
 
@@ -24,15 +20,10 @@ _SECRET: Final = re.compile(
 _TYPED: Final = frozenset(("text", "value", "values", "content", "body", "fields", "keys", "code"))
 
 
-def redact(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments with secrets, typed text and addresses' queries taken out."""
-    return _redact_mapping(arguments, depth=1)
-
-
-def _redact_mapping(mapping: Mapping[Any, Any], *, depth: int) -> dict[str, Any]:
+def redact(arguments: Mapping[Any, Any], *, depth: int = 1) -> dict[str, Any]:
     return {
         str(key)[:_TEXT_LIMIT]: _redact_value(str(key), value, depth=depth)
-        for key, value in islice(mapping.items(), _ITEM_LIMIT)
+        for key, value in islice(arguments.items(), _ITEM_LIMIT)
     }
 
 
@@ -48,7 +39,7 @@ def _redact_value(key: str, value: Any, *, depth: int) -> Any:
     if depth >= _DEPTH_LIMIT:
         return "[nested]"
     if isinstance(value, Mapping):
-        return _redact_mapping(value, depth=depth + 1)
+        return redact(value, depth=depth + 1)
     if isinstance(value, (list, tuple)):
         return [_redact_value(key, item, depth=depth + 1) for item in value[:_ITEM_LIMIT]]
     return f"[{type(value).__name__}]"

@@ -2,11 +2,10 @@
 
 F = gamma x potential(after) - potential(before), where the potential is the share of the contract
 that holds. With the trainer's own gamma this leaves the best policies the best ones (Ng, Harada and
-Russell, 1999), and over any closed loop it adds up to nothing or less. It is neither clipped nor
-rounded, which would break exactly that.
+Russell, 1999). It is neither clipped nor rounded, which would break that.
 
-Penalties for repetition and for a missing gate are not differences of potentials. They are costs,
-on a channel of their own, for constrained training or for filtering; nothing here adds them to F.
+Penalties for repetition and for a missing gate are no differences of potentials. They are costs,
+for constrained training or for filtering; nothing here adds them to F.
 """
 
 from __future__ import annotations
@@ -60,8 +59,7 @@ class StepCost(NamedTuple):
 
 
 def step_cost(score: StepScore) -> StepCost:
-    again = max(
-        (r.n for r in score.reasons if r.code in ("repeated_call", "repeated_failure")), default=0
-    )
+    codes = ("repeated_call", "repeated_failure")
+    again = max((reason.n for reason in score.reasons if reason.code in codes), default=0)
     ungated = score.classification == "destructive_ungated"
     return StepCost(float(ungated), min(again, _PATIENCE) / _PATIENCE)

@@ -1,24 +1,24 @@
 """What sites write on buttons, around them and in notices: one file for each language.
 
-Case and marks on letters do not count, so "löschen" is found in "LOSCHEN" as well. Where a language
-is written without spaces, or glues endings to its words, a phrase counts wherever it stands.
+Case and marks on letters do not count. Where a language is written without spaces, or glues endings
+to its words, a phrase counts wherever it stands.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from assay.text.word_tables import read_table
+from assay.text.word_tables import phrase_pattern, read_table
 
 ROOM: Final = "assay.browser.words"
 CODES: Final = (
     "en", "de", "fr", "es", "pt", "it", "nl", "ru", "zh", "ja", "ko", "ar", "pl", "sv", "tr"
 )  # fmt: skip
-"""The languages in the order in which they are asked."""
 _KANA_MARKS: Final = "\u3099\u309a"
 
 
@@ -130,6 +130,15 @@ def names_any(text: str, phrases: Iterable[str]) -> bool:
 def languages() -> tuple[LanguageWords, ...]:
     """The words of every language that is read."""
     return tuple(read_table(LanguageWords, ROOM, f"{code}.toml", fold=plain) for code in CODES)
+
+
+@cache
+def phrases_in(language: LanguageWords, kind: str) -> re.Pattern[str]:
+    """The phrases of one field, anywhere in a plain text with spaces around its words."""
+    listed: tuple[str, ...] = getattr(language, kind)
+    if not language.spaced:
+        return re.compile("|".join(map(re.escape, listed)))
+    return re.compile("|".join(f"{phrase_pattern(phrase)}(?= )" for phrase in listed))
 
 
 @cache

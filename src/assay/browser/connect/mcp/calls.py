@@ -45,12 +45,11 @@ class BrowserCall(NamedTuple):
     @property
     def signature(self) -> str:
         """The same for the same element, whatever its number is."""
-        arguments = dict(self.arguments)
-        if self.node is not None:
-            arguments = {key: value for key, value in arguments.items() if key not in ELEMENT_KEYS}
-            arguments["on"] = list(self.node)
         # The caller's words for an element differ from call to call.
-        arguments.pop("element", None)
+        left_out = ("element", *(() if self.node is None else ELEMENT_KEYS))
+        arguments = {key: value for key, value in self.arguments.items() if key not in left_out}
+        if self.node is not None:
+            arguments["on"] = list(self.node)
         return call_signature(self.tool, arguments)
 
     @property
@@ -68,20 +67,18 @@ class BrowserCall(NamedTuple):
 
 
 def watched_call(tool: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The call as one who watches the page knows it: a plain verb, an address, a value.
+    """The call as a watch of the page takes it: a plain verb, an address, a value.
 
     An element that is named by a selector, and not by its number in a snapshot, can be found there.
     """
     kind = KINDS.get(tool, "other")
     verb = VERBS.get(tool) or {"read": "wait", "other": tool, "dialog": tool}.get(kind, kind)
-    options = {
-        name: arguments[source]
-        for name, source in (("url", "url"), ("value", "text"), ("value", "value"), ("key", "key"))
-        if isinstance(arguments.get(source), str)
-    }
+    names = {"url": "url", "text": "value", "value": "value", "key": "key"}
+    texts = {key: value for key, value in arguments.items() if isinstance(value, str)}
+    options = {names[key]: texts[key] for key in names if key in texts}
     for key in ("target", "selector"):
-        if isinstance(arguments.get(key), str) and not _NUMBER.fullmatch(arguments[key]):
-            options["selector"] = arguments[key]
+        if key in texts and not _NUMBER.fullmatch(texts[key]):
+            options["selector"] = texts[key]
     return verb, options
 
 
@@ -97,26 +94,20 @@ def browser_call(
 
     `dialog` is the text of the open dialog; `read_only` is what the server says of the tool.
     """
-    kind = _kind(tool, arguments, read_only=read_only)
+    kind: Kind = KINDS.get(tool) or ("read" if read_only else "other")
+    if tool == "browser_tabs":
+        kind = "read" if arguments.get("action") == "list" else "other"
     node = _node(arguments, nodes)
     return BrowserCall(tool, arguments, kind, node, _effect(kind, arguments, node, dialog))
 
 
-def _kind(tool: str, arguments: Mapping[str, Any], *, read_only: bool | None) -> Kind:
-    if tool == "browser_tabs":
-        return "read" if arguments.get("action") == "list" else "other"
-    return KINDS.get(tool) or ("read" if read_only else "other")
-
-
 def _node(arguments: Mapping[str, Any], nodes: Mapping[str, SnapshotNode]) -> SnapshotNode | None:
-    for key in ELEMENT_KEYS:
-        value = arguments.get(key)
+    for value in map(arguments.get, ELEMENT_KEYS):
         if isinstance(value, str) and value in nodes:
             return nodes[value]
-    description = arguments.get("element")
-    if isinstance(description, str) and description.strip():
-        return SnapshotNode("button", description[:DESCRIPTION_CHARS])
-    return None
+    text = arguments.get("element")
+    described = isinstance(text, str) and text.strip()
+    return SnapshotNode("button", str(text)[:DESCRIPTION_CHARS]) if described else None
 
 
 def _effect(

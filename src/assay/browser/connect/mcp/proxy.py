@@ -1,9 +1,8 @@
 """A proxy between an MCP client and a server over stdio: every line is forwarded as it is.
 
-Two threads forward bytes, one for each direction, and look only at what they have to: which request
-lists the tools, and which calls a tool of ours. A third one scores, from a bounded queue; whatever
-happens to it, a line is never held back, changed or lost. The reply to `tools/list` gets two more
-tools, whose calls are answered here.
+Two threads forward bytes, one for each direction. A third one scores, from a bounded queue:
+whatever happens to it, no line is held back, changed or lost. The reply to `tools/list` gets two
+more tools, whose calls are answered here.
 """
 
 from __future__ import annotations
@@ -48,9 +47,7 @@ class Part(NamedTuple):
 
     data: bytes
     whole: bool
-    """Whether it is one whole line, to be looked at."""
     ends: bool
-    """Whether the line ends with it."""
 
 
 def read_parts(descriptor: int, *, limit: int = LINE_LIMIT_BYTES) -> Iterator[Part]:
@@ -83,7 +80,7 @@ def load(line: bytes) -> Any:
 
 
 class Pipe:
-    """A descriptor that whole lines are written to, by several threads."""
+    """A descriptor that several threads write whole lines to."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -154,17 +151,14 @@ class ScoringThread:
     def submit(self, work: Callable[[], None], *, size: int = 0) -> bool:
         """Whether the work will be done; not if the scorer is too far behind."""
         with self._lock:
-            if self._bytes + size > QUEUE_BYTES:
+            try:
+                if self._bytes + size > QUEUE_BYTES:
+                    raise queue.Full
+                self._queue.put_nowait((size, work))
+            except queue.Full:
                 self._missed = True
                 return False
             self._bytes += size
-        try:
-            self._queue.put_nowait((size, work))
-        except queue.Full:
-            with self._lock:
-                self._bytes -= size
-                self._missed = True
-            return False
         return True
 
     def stop(self, timeout_s: float) -> None:
@@ -203,32 +197,28 @@ class ToolList:
 
     def __init__(self, tools: Sequence[Mapping[str, Any]]) -> None:
         self._tools = {str(tool["name"]): tool for tool in tools}
-        self._requests: dict[bytes, bool] = {}
+        self.requests: dict[bytes, bool] = {}
         """The requests that have no reply yet, and whether each is for a later page."""
         self._known: list[Mapping[str, Any]] = []
         self.own = frozenset(self._tools)
         """Our tools, without those of whose names the server has one."""
-
-    @property
-    def is_awaited(self) -> bool:
-        return bool(self._requests)
 
     def await_reply(self, request: Mapping[str, Any]) -> None:
         """Recognise the reply to this `tools/list`."""
         params = request.get("params")
         cursor = params.get("cursor") if isinstance(params, dict) else None
         if "id" in request:
-            self._requests[orjson.dumps(request["id"])] = cursor is not None
+            self.requests[orjson.dumps(request["id"])] = cursor is not None
 
     def extend(self, line: bytes) -> tuple[bytes, list[Mapping[str, Any]] | None]:
-        """The line, with our tools if it is the last page of a list, and the server's tools so far.
+        """The line, with our tools on a list's last page, and the server's tools so far.
 
         The tools are `None` if the line is not the reply to a request for them.
         """
         message = load(line)
         if not isinstance(message, dict) or "method" in message or "id" not in message:
             return line, None
-        is_later_page = self._requests.pop(orjson.dumps(message["id"]), None)
+        is_later_page = self.requests.pop(orjson.dumps(message["id"]), None)
         result = message.get("result")
         tools = result.get("tools") if isinstance(result, dict) else None
         if is_later_page is None or not isinstance(result, dict) or not isinstance(tools, list):
@@ -272,9 +262,8 @@ class Proxy:
         self._pass_signals()
         self._scoring.start()
         down = threading.Thread(target=self._forward_down, name="to-client", daemon=True)
-        up = threading.Thread(target=self._forward_up, name="to-server", daemon=True)
         down.start()
-        up.start()
+        threading.Thread(target=self._forward_up, name="to-server", daemon=True).start()
         self._process.wait()
         # What the server wrote before it ended is still in the pipe.
         down.join(GRACE_S)
@@ -313,7 +302,7 @@ class Proxy:
         try:
             for part in read_parts(descriptor):
                 at_s = time.monotonic()
-                if part.whole and self._tools.is_awaited:
+                if part.whole and self._tools.requests:
                     part = part._replace(data=self._with_tools(part.data))
                 # Queued first: the client's next call must not be scored before this reply.
                 self._score_reply(part, at_s)
@@ -337,14 +326,14 @@ class Proxy:
         if not part.whole or len(part.data) > SCORED_LINE_BYTES:
             self._scoring.submit(self._scorer.lost)
             return
-        line = part.data
-        self._scoring.submit(lambda: self._scorer.reply(line, at_s), size=len(line))
+        self._scoring.submit(lambda: self._scorer.reply(part.data, at_s), size=len(part.data))
 
     def _is_answered(self, line: bytes) -> bool:
         """Whether the line is a call of our own tools, which is answered here."""
         message = load(line)
-        if isinstance(message, list):
-            self._score_batch(message, len(line))
+        for one in message if isinstance(message, list) else ():
+            if isinstance(one, dict) and one.get("method") == "tools/call":
+                self._score_request(one, len(line) // len(message))
         if not isinstance(message, dict):
             return False
         method, params = message.get("method"), message.get("params")
@@ -363,11 +352,6 @@ class Proxy:
     def _score_request(self, message: Mapping[str, Any], size: int) -> None:
         at_s = time.monotonic()
         self._scoring.submit(lambda: self._scorer.request(message, at_s), size=size)
-
-    def _score_batch(self, messages: list[Any], size: int) -> None:
-        for message in messages:
-            if isinstance(message, dict) and message.get("method") == "tools/call":
-                self._score_request(message, size // len(messages))
 
     def _answer(self, number: Any, tool: str, arguments: Any) -> None:
         """Give the call exactly one reply: the scorer's, or that none came in time."""
@@ -405,9 +389,7 @@ class Proxy:
 def append_tools(line: bytes, message: dict[str, Any], added: Sequence[Mapping[str, Any]]) -> bytes:
     """The line of a tool list with more tools at its end; its own bytes stay as they are."""
     tools = message["result"]["tools"]
-    inserted = orjson.dumps(list(added))[1:-1]
-    if tools:
-        inserted = b"," + inserted
+    inserted = (b"," if tools else b"") + orjson.dumps(list(added))[1:-1]
     message["result"]["tools"] = [*tools, *added]
     end = len(line)
     # Near the end of the line, one of the brackets is that of the list.
@@ -422,14 +404,10 @@ def append_tools(line: bytes, message: dict[str, Any], added: Sequence[Mapping[s
 
 
 def start_server(command: Sequence[str]) -> subprocess.Popen[bytes]:
-    """The server as a child process; raise `BadParameter` if there is no such command.
-
-    What it writes to stderr goes where ours does.
-    """
+    """The server as a child process; raise `BadParameter` if there is no such command."""
+    pipe = subprocess.PIPE
     try:
-        return subprocess.Popen(
-            list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
-        )
+        return subprocess.Popen(list(command), stdin=pipe, stdout=pipe, bufsize=0)
     except OSError as error:
         raise BadParameter(
             f"cannot start the MCP server {command[0]!r:.200}: {error.strerror}; give its command "

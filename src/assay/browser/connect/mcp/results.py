@@ -1,8 +1,8 @@
 """Results of calls: the page in that of a browser's MCP server, and those of our own two tools.
 
 Playwright MCP writes sections under `###` and a snapshot as YAML, in the result or in a file;
-chrome-devtools-mcp writes `##` and a line for each node. Both number the elements anew in each
-snapshot, so the numbers are left out of what is compared.
+chrome-devtools-mcp writes `##` and a line for each node. The numbers of elements, new in each
+snapshot, are left out of what is compared.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from assay.schema.evidence import PageEvidence
 from assay.schema.step_score import StepScore
 
 TEXT_LIMIT: Final = 400_000
-"""Characters of a result that are read."""
 FILE_LIMIT_BYTES: Final = 2_000_000
 _ACTIONABLE: Final = frozenset(
     """button checkbox combobox link listbox menuitem menuitemcheckbox menuitemradio option radio
@@ -67,7 +66,6 @@ class ResultPage(NamedTuple):
     text: str | None = None
     """The snapshot without the numbers of its elements."""
     nodes: Mapping[str, SnapshotNode] = {}
-    """The elements by their numbers."""
     dialog: str | None = None
     """The dialog that is open, in the server's words; empty when it says that there is none."""
     tabs: int | None = None
@@ -83,13 +81,9 @@ class ResultPage(NamedTuple):
         if self.text is None:
             return page_evidence(url=self.url, dialog=dialog)
         nodes = self.nodes.values()
-        return page_evidence(
-            url=self.url,
-            text=self.text,
-            counts=Counter(node.role for node in nodes),
-            refs=[(node.role, node.name) for node in nodes if node.role in _ACTIONABLE],
-            dialog=dialog,
-        )
+        counts = Counter(node.role for node in nodes)
+        refs = [node for node in nodes if node.role in _ACTIONABLE]
+        return page_evidence(url=self.url, text=self.text, counts=counts, refs=refs, dialog=dialog)
 
 
 def result_text(result: Mapping[str, Any]) -> str:
@@ -100,22 +94,18 @@ def result_text(result: Mapping[str, Any]) -> str:
 
 def result_info(result: Mapping[str, Any], text: str) -> str | None:
     """The digest of what a call returned, pictures included; `None` when it returned nothing."""
-    pictures = [
-        sha256(block["data"].encode("utf-8", "surrogatepass")).hexdigest()
-        for block in _blocks(result)
-        if isinstance(block.get("data"), str)
-    ]
-    if pictures:
-        return digest("info", "\n".join(pictures))
+    data = [block["data"] for block in _blocks(result) if isinstance(block.get("data"), str)]
+    if data:
+        hashes = (sha256(each.encode("utf-8", "surrogatepass")).hexdigest() for each in data)
+        return digest("info", "\n".join(hashes))
     plain = _UID_PASSING.sub("", _YAML_PASSING.sub("", text))
     return info_digest(plain) if plain.strip() else None
 
 
 def read_page(text: str, *, page_id: Any = None, folder: Path | None = None) -> ResultPage:
-    """What the text of a result says of the page.
+    """What the text of a result says of the page that the call named (`page_id`).
 
-    `page_id` is the page that the call named. `folder` is where the server runs: a snapshot in a
-    file is read from there.
+    `folder` is where the server runs: a snapshot in a file is read from there.
     """
     sections = _sections(text)
     if "### Page" in sections or "### Snapshot" in sections or "### Modal state" in sections:
@@ -153,9 +143,7 @@ def _sections(text: str) -> dict[str, list[str]]:
 
 def _playwright_page(sections: Mapping[str, Sequence[str]], folder: Path | None) -> ResultPage:
     lines = sections.get("### Page")
-    labels = dict(
-        line.removeprefix("- ").split(": ", 1) for line in lines or () if line.count(": ") > 0
-    )
+    labels = dict(line.removeprefix("- ").split(": ", 1) for line in lines or () if ": " in line)
     status = re.match(r"\d{3}\b", labels.get("HTTP status", ""))
     snapshot = _snapshot_lines(sections.get("### Snapshot", ()), folder)
     modal = sections.get("### Modal state")
@@ -169,7 +157,7 @@ def _playwright_page(sections: Mapping[str, Sequence[str]], folder: Path | None)
         text=_YAML_PASSING.sub("", "\n".join(snapshot)) if snapshot else None,
         nodes=_yaml_nodes(snapshot),
         dialog="\n".join(modal or ()) if covers_dialogs else None,
-        tabs=1 if tabs is None and lines is not None else None if tabs is None else len(tabs),
+        tabs=len(tabs) if tabs is not None else None if lines is None else 1,
         downloads=sum(line.startswith("- Downloaded file ") for line in events),
         inline=not any(_FILE_LINK.match(line) for line in sections.get("### Snapshot", ())),
     )
@@ -192,43 +180,34 @@ def _snapshot_lines(lines: Sequence[str], folder: Path | None) -> list[str]:
 
 
 def _yaml_nodes(lines: Iterable[str]) -> dict[str, SnapshotNode]:
-    nodes: dict[str, SnapshotNode] = {}
-    for line in lines:
-        match = _YAML_NODE.match(line)
-        ref = None if match is None else _YAML_REF.search(match["marks"])
-        if match is not None and ref is not None:
-            nodes[ref[1]] = SnapshotNode(match["role"], match["name"] or "")
-    return nodes
+    return {
+        ref[1]: SnapshotNode(match["role"], match["name"] or "")
+        for match in filter(None, map(_YAML_NODE.match, lines))
+        if (ref := _YAML_REF.search(match["marks"])) is not None
+    }
 
 
 def _devtools_page(text: str, sections: Mapping[str, Sequence[str]], page_id: Any) -> ResultPage:
     snapshot = [line for line in sections.get("## Latest page snapshot", ()) if line.strip()]
-    nodes: dict[str, SnapshotNode] = {}
-    for line in snapshot:
-        match = _UID_NODE.match(line)
-        if match is not None:
-            nodes[match["ref"]] = SnapshotNode(match["role"] or "text", match["name"] or "")
+    nodes = {
+        match["ref"]: SnapshotNode(match["role"] or "text", match["name"] or "")
+        for match in filter(None, map(_UID_NODE.match, snapshot))
+    }
     body = "\n".join(snapshot)
-    dialog = next((lines for title, lines in sections.items() if "dialog" in title.lower()), None)
+    lines = next((lines for title, lines in sections.items() if "dialog" in title.lower()), None)
+    dialog = None if lines is None else "\n".join(lines).strip()
     pages = sections.get("## Pages", ())
+    url, shown = _devtools_url(text, body, pages, page_id), _UID_PASSING.sub("", body)
     return ResultPage(
-        url=_devtools_url(text, body, pages, page_id),
-        text=_UID_PASSING.sub("", body) if snapshot else None,
-        nodes=nodes,
-        dialog=None if dialog is None else "\n".join(dialog).strip(),
-        tabs=len(pages) or None,
+        url, text=shown if snapshot else None, nodes=nodes, dialog=dialog, tabs=len(pages) or None
     )
 
 
 def _devtools_url(text: str, snapshot: str, pages: Sequence[str], page_id: Any) -> str | None:
-    root = _ROOT_URL.search(snapshot)
-    if root is not None:
+    if (root := _ROOT_URL.search(snapshot)) is not None:
         return root[1]
-    for line in pages:
-        match = _PAGE_LINE.match(line)
-        if match is not None and (
-            match["id"] == str(page_id) if page_id is not None else match["selected"]
-        ):
+    for match in filter(None, map(_PAGE_LINE.match, pages)):
+        if match["selected"] if page_id is None else match["id"] == str(page_id):
             return match["url"]
     # Only the server's own lines, which come before the first heading.
     navigated = _NAVIGATED.search(text.partition("\n## ")[0])
@@ -250,9 +229,7 @@ class ScoredStep(NamedTuple):
 
     def line(self) -> str:
         """The step in one line of text."""
-        reasons = ", ".join(
-            reason.code + (f" {reason.n}" if reason.n else "") for reason in self.score.reasons
-        )
+        reasons = ", ".join(one.code + f" {one.n}" * bool(one.n) for one in self.score.reasons)
         worth = f"{self.score.score:+.3f} {self.score.classification}"
         return f"{self.number:>3} {worth:<27} {self.action}  [{reasons}]"
 
@@ -279,9 +256,8 @@ def steps_report(steps: Sequence[ScoredStep], state: AgentStatus) -> tuple[str, 
 
 def tool_records() -> list[dict[str, Any]]:
     """The two tools as a `tools/list` reply lists them."""
-    text = files(__package__).joinpath("own_tools.json").read_text("utf-8")
-    records: list[dict[str, Any]] = json.loads(text)
-    return records
+    records = json.loads(files(__package__).joinpath("own_tools.json").read_text("utf-8"))
+    return [dict(record) for record in records]
 
 
 def text_result(

@@ -1,7 +1,7 @@
 """One MCP session: its calls matched to their replies, scored as steps, and written to a file.
 
 A step is one `tools/call` and its reply. What was not recorded leaves a step without evidence, so
-that the next one is not compared with an old page; `rescore` of the file gives the same scores.
+that the next one is not compared with an old page.
 """
 
 from __future__ import annotations
@@ -9,37 +9,26 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import urlsplit
 
 import orjson
 
-from assay.browser.connect.mcp.calls import VERBS, BrowserCall, browser_call, watched_call
-from assay.browser.connect.mcp.hints import SessionHints
+from assay.browser.connect.mcp import results
+from assay.browser.connect.mcp.calls import READS, VERBS, BrowserCall, browser_call, watched_call
 from assay.browser.connect.mcp.proxy import load
-from assay.browser.connect.mcp.results import (
-    HINT_TOOL,
-    MOST_STEPS,
-    STEPS_TOOL,
-    ResultPage,
-    ScoredStep,
-    SnapshotNode,
-    read_page,
-    result_info,
-    result_text,
-    section,
-    steps_report,
-    text_result,
-)
 from assay.browser.observe.digest import text_digest
 from assay.browser.outcome.blocks import detect_block
 from assay.browser.outcome.classify import classify_error, classify_mcp_result
 from assay.browser.step_records import LoggedSteps, StepLog
+from assay.browser.steps import AgentStatus
+from assay.browser.steps import recovery_ranking as ranking
 from assay.browser.steps.recovery_ranking import RecoveryPatterns
 from assay.browser.steps.redaction import redact
 from assay.ledger.steps import StepsWriter
-from assay.schema.blocking import BlockCode
+from assay.schema.blocking import BlockCode, ReadAction
 from assay.schema.evidence import PageEvidence, PageFacts, StepEvents
 from assay.schema.observation import Observation
 from assay.schema.outcome import Effect, ErrorCode, Gate, ToolOutcome
@@ -47,6 +36,116 @@ from assay.schema.step_score import StepScore
 
 if TYPE_CHECKING:
     from assay.browser.connect.devtools import FollowedBrowser
+
+REPORTED: Final[tuple[ErrorCode, ...]] = (
+    "page_error", "form_rejected", "request_failed", "value_refused",
+)  # fmt: skip
+"""What the browser reports of a call that its tool did not complain of."""
+
+
+class SessionHints:
+    """Advice on the next call, from the scored calls of a session and those before it."""
+
+    def __init__(self, patterns: ranking.RecoveryPatterns | None = None) -> None:
+        self.patterns = patterns or ranking.RecoveryPatterns()
+        """Which recoveries have worked, this session's included."""
+        self._window: deque[ranking.ScoredCall] = deque(maxlen=ranking.WATCHED_STEPS + 1)
+        self._tried: set[ReadAction] = set()
+        self._failure: ranking.FailureKey | None = None
+        self._trouble: ErrorCode | BlockCode | None = None
+
+    def add(
+        self, call: BrowserCall, outcome: ToolOutcome, score: StepScore, *, message: str, url: str
+    ) -> None:
+        """A call was scored; `message` is what the server said of it, on the page at `url`."""
+        failure = None
+        if score.classification in ("failure", "blocked"):
+            fingerprint = ranking.failure_fingerprint(outcome.error or "other", message)
+            failure = ranking.FailureKey(fingerprint, _domain(url), call.tool)
+        self._window.append(ranking.ScoredCall(call.tool, score, failure))
+        # A failure is done with when enough calls have followed it.
+        if len(self._window) > ranking.WATCHED_STEPS:
+            self._learn(self._window)
+        if call.kind == "read":
+            self._tried.update(call.reads())
+            return
+        self._tried.clear()
+        self._failure = failure
+        self._trouble = outcome.block or outcome.error or _reported(score)
+
+    def _learn(self, window: Sequence[ranking.ScoredCall]) -> None:
+        """The patterns know what followed the first call, if that failed."""
+        first, *others = window
+        calls = [first, *(call._replace(failure=None) for call in others)]
+        for attempt in ranking.tried_actions(calls):
+            self.patterns = ranking.learn(self.patterns, attempt)
+
+    def finish(self) -> None:
+        """Learn from failures that few calls followed as well."""
+        calls = tuple(self._window)
+        self._window.clear()
+        # A full window was learnt from when it filled.
+        for start in range(len(calls) > ranking.WATCHED_STEPS, len(calls)):
+            self._learn(calls[start:])
+
+    def report(
+        self, state: AgentStatus, tools: Collection[str], describe: Callable[[str], BrowserCall]
+    ) -> tuple[str, dict[str, Any]]:
+        """What to read next with the server's `tools`, and what worked before: as text and data."""
+        look = ranking.next_look(self._trouble, tried=self._tried)
+        at_hand = () if look is None else READS[look.action]
+        tool = next((each for each in at_hand if each in tools), None)
+        ranked = self._ranked(tool, describe)
+        lines = [f"status: {state.state}: {state.because}"]
+        if self._trouble is not None:
+            lines.append(f"trouble: {self._trouble}")
+        if look is None:
+            lines.append("look: nothing is left to read; change the plan, or ask a person")
+        else:
+            lines.append(f"look: {tool or look.action}: {look.because}")
+        recoveries = [
+            {"tool": r.candidate.tool, **r.counts._asdict(), "needs_confirmation": r.needs_gate}
+            for r in ranked
+        ]
+        for each in ranked:
+            asks = "; ask for a confirmation first" if each.needs_gate else ""
+            tried, worked = each.counts
+            if tried:
+                lines.append(f"worked before: {each.candidate.tool}, {worked} of {tried}{asks}")
+        data = {
+            "status": state._asdict(),
+            "trouble": self._trouble,
+            "look": look and {"action": look.action, "tool": tool, "because": look.because},
+            "recoveries": recoveries,
+        }
+        return "\n".join(lines), data
+
+    def _ranked(
+        self, look: str | None, describe: Callable[[str], BrowserCall]
+    ) -> tuple[ranking.RankedCandidate, ...]:
+        if self._failure is None:
+            return ()
+        proven = {tool for key, tool in self.patterns.counts if key == self._failure}
+        candidates = [
+            ranking.RecoveryCandidate(tool, describe(tool).effect)
+            for tool in sorted({*proven, *(() if look is None else (look,))})
+        ]
+        return ranking.rank_recoveries(candidates, self.patterns, self._failure)
+
+
+def _reported(score: StepScore) -> ErrorCode | None:
+    """The trouble of a call that the tool itself did not complain of."""
+    codes = {reason.code.removeprefix("error_") for reason in score.reasons}
+    silent = score.classification in ("no_progress", "repeat")
+    return next((code for code in REPORTED if code in codes), "silent_click" if silent else None)
+
+
+def _domain(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "")[:253]
+    except ValueError:
+        return ""
+
 
 IDLE_S: Final = 4.0
 """How long a call may wait for the look after the one before."""
@@ -57,7 +156,7 @@ GAP: Final = "(not recorded)"
 _FAILED_NAVIGATION: Final = "Unable to navigate in the selected page: "
 """How chrome-devtools-mcp begins a result that is an error without being marked as one."""
 _REFUSALS: Final = ("stale_ref", "not_found", "not_interactive")
-"""Errors of calls that were refused before anything was done to the page."""
+"""Errors of calls that were refused before they did anything."""
 
 
 class _OpenCall(NamedTuple):
@@ -83,7 +182,7 @@ class BrowserSession(LoggedSteps):
     ) -> None:
         """`gate` holds for every risky call; `folder` is where the server runs.
 
-        With a `browser`, what it shows is the evidence, instead of what the server says of it.
+        A `browser` is the evidence, instead of what the server says of it.
         """
         self._log = StepLog(steps=steps)
         self._gate = gate
@@ -91,16 +190,15 @@ class BrowserSession(LoggedSteps):
         self._hints = SessionHints(patterns)
         self._browser = browser
         self._on_finish = on_finish
-        self.latest: deque[ScoredStep] = deque(maxlen=MOST_STEPS)
+        self.latest: deque[results.ScoredStep] = deque(maxlen=results.MOST_STEPS)
         self._read_only: dict[str, bool] = {}
-        """What the server says of its tools."""
         self._open: dict[bytes, _OpenCall] = {}
         self._followed: bytes | None = None
         """The call that the browser is looked at for: one at a time."""
         self._idle = threading.Event()
         self._idle.set()
-        self._page = ResultPage()
-        self._nodes: dict[str, SnapshotNode] = {}
+        self._page = results.ResultPage()
+        self._nodes: dict[str, results.SnapshotNode] = {}
         self._evidence_before: PageEvidence | None = None
         self._record("", Observation("") if browser is None else browser.first)
 
@@ -133,8 +231,7 @@ class BrowserSession(LoggedSteps):
         for one in message if isinstance(message, list) else [message]:
             if isinstance(one, dict) and "method" not in one and "id" in one:
                 number = orjson.dumps(one["id"])
-                opened = self._open.pop(number, None)
-                if opened is not None:
+                if (opened := self._open.pop(number, None)) is not None:
                     seen = self._look(number, one)
                     self.end_call(opened.call, one, elapsed_s=at_s - opened.at_s, seen=seen)
 
@@ -166,25 +263,27 @@ class BrowserSession(LoggedSteps):
 
     def skip(self) -> None:
         """A call was not read: the next one has nothing to be compared with."""
-        self._page = ResultPage()
+        self._page = results.ResultPage()
         self._record(GAP, Observation(""))
 
     def tools(self, tools: Sequence[Mapping[str, Any]]) -> None:
+        hints = {str(tool.get("name")): tool.get("annotations") for tool in tools}
         self._read_only = {
-            str(tool.get("name")): _is_read_only(tool.get("annotations")) for tool in tools
+            name: isinstance(hint, Mapping) and hint.get("readOnlyHint") is True
+            for name, hint in hints.items()
         }
 
     def answer(self, tool: str, arguments: Mapping[str, Any]) -> Any:
         """The result of `assay_steps` or `assay_hint`."""
-        if tool == HINT_TOOL:
+        if tool == results.HINT_TOOL:
             text, data = self._hints.report(self.status, self._read_only, self.describe)
-            return text_result(text, data=data)
+            return results.text_result(text, data=data)
         last = arguments.get("last", 10)
-        if not isinstance(last, int) or not 1 <= last <= MOST_STEPS:
-            refusal = f"last is a number from 1 to {MOST_STEPS}, not {last!r:.40}"
-            return text_result(f"{STEPS_TOOL}: {refusal}", error=True)
-        text, data = steps_report(list(self.latest)[-last:], self.status)
-        return text_result(text, data=data)
+        if not isinstance(last, int) or not 1 <= last <= results.MOST_STEPS:
+            refusal = f"last is a number from 1 to {results.MOST_STEPS}, not {last!r:.40}"
+            return results.text_result(f"{results.STEPS_TOOL}: {refusal}", error=True)
+        text, data = results.steps_report(list(self.latest)[-last:], self.status)
+        return results.text_result(text, data=data)
 
     def finish(self) -> None:
         """End the session, and complete the steps file."""
@@ -197,12 +296,9 @@ class BrowserSession(LoggedSteps):
 
     def describe(self, tool: str, arguments: Mapping[str, Any] | None = None) -> BrowserCall:
         """The call as it is about to be made, on the page that the session knows."""
+        dialog, read_only = self._page.dialog or "", self._read_only.get(tool)
         return browser_call(
-            tool,
-            arguments or {},
-            nodes=self._nodes,
-            dialog=self._page.dialog or "",
-            read_only=self._read_only.get(tool),
+            tool, arguments or {}, nodes=self._nodes, dialog=dialog, read_only=read_only
         )
 
     def end_call(
@@ -219,8 +315,8 @@ class BrowserSession(LoggedSteps):
         """
         result = reply.get("result")
         result = result if isinstance(result, Mapping) else {}
-        text = result_text(result)
-        page = read_page(text, page_id=call.arguments.get("pageId"), folder=self._folder)
+        text = results.result_text(result)
+        page = results.read_page(text, page_id=call.arguments.get("pageId"), folder=self._folder)
         error, message = _error(call, reply, result, text)
         info = None if error is not None else _info(call, result, text, page)
         if seen is None:
@@ -251,16 +347,10 @@ class BrowserSession(LoggedSteps):
             if clicked or call.kind == "press" or call.tool in VERBS:
                 effect = seen.effect
             info = seen.info if call.acts and error is None else info
+        gate: Gate = "not_required" if effect < Effect.EXTERNAL else self._gate
+        signature, ok = call.signature, error is None
         return ToolOutcome(
-            tool=call.tool,
-            call=call.signature,
-            target=target,
-            effect=effect,
-            gate="not_required" if effect < Effect.EXTERNAL else self._gate,
-            ok=error is None,
-            error=error,
-            block=block,
-            info=info,
+            call.tool, signature, target, effect, gate, ok, error, block=block, info=info
         )
 
     def _record(
@@ -277,11 +367,11 @@ class BrowserSession(LoggedSteps):
         seen = observation.evidence
         self._evidence_before = seen if isinstance(seen, PageEvidence) else None
         if self.score is not None:
-            self.latest.append(ScoredStep(step.index, step.action, self.score))
+            self.latest.append(results.ScoredStep(step.index, step.action, self.score))
         return self.score
 
     def _evidence(
-        self, call: BrowserCall, page: ResultPage, error: ErrorCode | None
+        self, call: BrowserCall, page: results.ResultPage, error: ErrorCode | None
     ) -> PageEvidence | None:
         """The page by the reply; by an earlier one if the call cannot have changed it."""
         evidence, before = page.evidence(), self._evidence_before
@@ -290,31 +380,29 @@ class BrowserSession(LoggedSteps):
         same_page = evidence is None or before is None or evidence.url == before.url
         return before or evidence if same_page else evidence
 
-    def _events(self, call: BrowserCall, page: ResultPage) -> StepEvents | None:
+    def _events(self, call: BrowserCall, page: results.ResultPage) -> StepEvents | None:
         """What the reply says of the step; a status counts if the step loaded the document."""
         if page.url is None:
             return None
         before = self._page
         loaded = call.kind == "goto" or (before.url is not None and before.url != page.url)
-        opened = page.dialog is not None and bool(page.dialog) and page.dialog != before.dialog
-        new_tabs = None
-        if page.tabs is not None and before.tabs is not None:
-            new_tabs = max(page.tabs - before.tabs, 0)
+        opened = bool(page.dialog) and page.dialog != before.dialog
+        known = page.tabs is not None and before.tabs is not None
         return StepEvents(
             status=page.status if loaded else None,
             downloads=page.downloads,
-            tabs=new_tabs,
+            tabs=max((page.tabs or 0) - (before.tabs or 0), 0) if known else None,
             dialogs=None if page.dialog is None else int(opened),
         )
 
-    def _block(self, call: BrowserCall, page: ResultPage) -> BlockCode | None:
+    def _block(self, call: BrowserCall, page: results.ResultPage) -> BlockCode | None:
         if call.kind == "read" or page.url is None:
             return None
         requested = call.arguments.get("url")
         facts = PageFacts(url=page.url, title=page.title, status=page.status)
         return detect_block(facts, requested=requested if isinstance(requested, str) else None)
 
-    def _remember(self, page: ResultPage) -> None:
+    def _remember(self, page: results.ResultPage) -> None:
         if page.url is None and page.text is None:
             return
         for number, node in page.nodes.items():
@@ -333,16 +421,11 @@ def _tool_of(message: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     return str(params.get("name")), arguments if isinstance(arguments, dict) else {}
 
 
-def _is_read_only(annotations: Any) -> bool:
-    return isinstance(annotations, Mapping) and annotations.get("readOnlyHint") is True
-
-
 def _error(
     call: BrowserCall, reply: Mapping[str, Any], result: Mapping[str, Any], text: str
 ) -> tuple[ErrorCode | None, str]:
     """The code of a failed call and its message; no code for one that worked."""
-    refusal = reply.get("error")
-    if isinstance(refusal, Mapping):
+    if isinstance(refusal := reply.get("error"), Mapping):
         message = str(refusal.get("message", ""))[:2_000]
         return classify_error(message), message
     error = classify_mcp_result(result)
@@ -351,11 +434,13 @@ def _error(
     return error, text[:2_000]
 
 
-def _info(call: BrowserCall, result: Mapping[str, Any], text: str, page: ResultPage) -> str | None:
+def _info(
+    call: BrowserCall, result: Mapping[str, Any], text: str, page: results.ResultPage
+) -> str | None:
     """The digest of what the agent got to read; a snapshot in a file is not that yet."""
-    if page.text is not None and page.inline and section(text, "Result") is None:
+    if page.text is not None and page.inline and results.section(text, "Result") is None:
         return text_digest(page.text)
-    return result_info(result, text) if call.kind == "read" else None
+    return results.result_info(result, text) if call.kind == "read" else None
 
 
 def _action(call: BrowserCall) -> str:

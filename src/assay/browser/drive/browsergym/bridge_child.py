@@ -1,7 +1,6 @@
-"""BrowserGym behind JSON frames, under an interpreter that has it.
+"""BrowserGym behind JSON frames, run as a script under an interpreter that has it.
 
-Run as a script by `environment.BrowserGym`; it needs the standard library and browsergym, and of
-Assay only `isolation/frames.py`, from `isolation/standalone`. Requests and answers:
+It needs the standard library, browsergym and Assay's `isolation/frames.py`. Requests and answers:
 
     {"call": "reset", "task": "miniwob.click-link", "seed": 0, …}
     {"call": "step", "action": "click('12')"}
@@ -53,16 +52,15 @@ class BrowserGymSession:
         actions = importlib.import_module("browsergym.core.action.highlevel")
         mapping = actions.HighLevelActionSet(subsets=request["actions"], multiaction=False)
         try:
-            self._env = make(
-                f"browsergym/{request['task']}",
-                action_mapping=mapping.to_python_code,
-                **request["options"],
-            )
+            name, options = f"browsergym/{request['task']}", request["options"]
+            self._env = make(name, action_mapping=mapping.to_python_code, **options)
             observation, info = self._env.reset(seed=request["seed"])
         except Exception as error:  # whatever a task of another project raises: no episode began
             raise RequestFailed("setup", f"{type(error).__name__}: {error}") from error
         self._chars = request["chars"]
-        self._goal = _goal_text(observation)
+        parts = observation.get("goal_object") or ()
+        texts = [str(part.get("text", "")) for part in parts if part.get("type") == "text"]
+        self._goal = "\n".join(texts) or str(observation.get("goal", ""))
         return self._answer(observation, info, reward=0.0, terminated=False, truncated=False)
 
     def step(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -115,9 +113,8 @@ def _registered(task: str, imports: list[str]) -> Any:
         raise RequestFailed("missing", f"{sys.executable}: {error}") from error
     if f"browsergym/{task}" not in gymnasium.registry:
         count = sum(str(name).startswith("browsergym/") for name in gymnasium.registry)
-        raise RequestFailed(
-            "unknown_task", f"none of the {count} registered tasks is called {task!r}"
-        )
+        problem = f"none of the {count} registered tasks is called {task!r}"
+        raise RequestFailed("unknown_task", problem)
     return gymnasium.make
 
 
@@ -130,12 +127,6 @@ def _import_family(name: str) -> None:
             raise
 
 
-def _goal_text(observation: dict[str, Any]) -> str:
-    parts = observation.get("goal_object") or ()
-    texts = [str(part.get("text", "")) for part in parts if part.get("type") == "text"]
-    return "\n".join(texts) or str(observation.get("goal", ""))
-
-
 def _raw_reward(info: dict[str, Any]) -> float | None:
     """The reward in the task's own unit; BrowserGym's own loop looks one level too high for it."""
     raw = (info.get("task_info") or {}).get("RAW_REWARD_GLOBAL")
@@ -143,10 +134,7 @@ def _raw_reward(info: dict[str, Any]) -> float | None:
 
 
 def _use_chromium(path: str, flags: list[str]) -> None:
-    """Both browsers that BrowserGym starts are the one at `path`, unless it has its own.
-
-    The chat's browser takes no options, so that only the launch itself can be changed.
-    """
+    """Both browsers that BrowserGym starts are the one at `path`, unless it has its own."""
     kind: Any = importlib.import_module("playwright.sync_api").BrowserType
     if getattr(kind.launch, "from_assay", False):
         return
@@ -165,12 +153,8 @@ def _answer(gym: BrowserGymSession, request: dict[str, Any]) -> dict[str, Any]:
     try:
         return gym.reset(request) if request["call"] == "reset" else gym.step(request)
     except RequestFailed as error:
-        return {
-            "ok": False,
-            "kind": error.kind,
-            "message": str(error)[:MESSAGE_CHARS],
-            "trace": traceback.format_exc()[-MESSAGE_CHARS:],
-        }
+        message, trace = str(error)[:MESSAGE_CHARS], traceback.format_exc()[-MESSAGE_CHARS:]
+        return {"ok": False, "kind": error.kind, "message": message, "trace": trace}
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from assay.browser.chromium.shared import FLAGS, find_chromium
+from assay.browser.chromium.shared import find_chromium, launch_flags
 from assay.browser.drive.miniwob.pages import find_pages
 from assay.browser.outcome.classify import classify_error
 from assay.errors import BadParameter, DeadResource, MissingExtra
@@ -39,10 +39,9 @@ ACTIONS: Final = ("chat", "infeas", "bid", "coord", "nav", "tab")
 class BrowserGym(OwnProcessEnvironment):
     """A BrowserGym task with BrowserGym's own observation, action syntax and reward.
 
-    `Task.id` is the id that BrowserGym registered, without `browsergym/`; the seed is in the
-    task's metadata, or after a slash: `miniwob.click-link/7`. A call that takes longer than its
-    limit, or is cancelled, ends the process and everything it started. An exception in the task's
-    own check ends the episode as dead; the next reset finds the process alive.
+    `Task.id` is the id that BrowserGym registered; the seed is in the task's metadata, or after a
+    slash: `miniwob.click-link/7`. A call that takes longer than its limit, or is cancelled, ends
+    the process. An exception in the task's own check ends the episode as dead.
 
     `imports` are modules that register further tasks, `options` go to `gymnasium.make`, and
     `environment` is added to the process's environment variables.
@@ -89,6 +88,10 @@ class BrowserGym(OwnProcessEnvironment):
     async def reset(self, task: Task) -> Observation:
         self._evidence, self._broken, self._steps = None, "", 0
         name, self._seed = _read_task(task)
+        chromium = ""
+        with suppress(MissingExtra):
+            # For a BrowserGym without its own.
+            chromium = find_chromium()
         question = {
             "call": "reset",
             "task": name,
@@ -97,8 +100,8 @@ class BrowserGym(OwnProcessEnvironment):
             "actions": self._actions,
             "options": self._options,
             "chars": self._chars,
-            "chromium": _chromium(),
-            "flags": [*FLAGS, "--no-sandbox"] if os.geteuid() == 0 else list(FLAGS),
+            "chromium": chromium,
+            "flags": launch_flags(),
         }
         answer = await self._ask("reset", question, self._reset_s)
         if not answer["ok"]:
@@ -118,11 +121,9 @@ class BrowserGym(OwnProcessEnvironment):
             self._broken = f"the task's own check failed: {answer['message']}"
             raise DeadResource(f"{evidence.task_id!r}: {self._broken}\n{answer.get('trace', '')}")
         problem = str(answer["last_action_error"])
-        outcome = ToolOutcome(
-            tool=action.partition("(")[0].strip()[:40] or "none",
-            ok=not problem,
-            error=classify_error(problem) if problem else None,
-        )
+        tool = action.partition("(")[0].strip()[:40] or "none"
+        error = classify_error(problem) if problem else None
+        outcome = ToolOutcome(tool, ok=not problem, error=error)
         return self._observe(evidence.task_id, answer, outcome)
 
     def _observe(
@@ -133,29 +134,19 @@ class BrowserGym(OwnProcessEnvironment):
         raw = reward if answer["raw_reward"] is None else float(answer["raw_reward"])
         done = bool(answer["terminated"] or answer["truncated"])
         total, raw_total = before["reward"] + reward, before["raw_reward"] + raw
-        self._evidence = WorldEvidence(
-            world=self.name,
-            task_id=task_id,
-            score=raw_total,
-            done=done,
-            won=total >= 1.0 if done else None,
-            progress={
-                "reward": total,
-                "raw_reward": raw_total,
-                "terminated": answer["terminated"],
-                "truncated": answer["truncated"],
-                "seed": self._seed,
-                "steps": self._steps,
-            },
-        )
+        progress = {
+            "reward": total,
+            "raw_reward": raw_total,
+            "terminated": answer["terminated"],
+            "truncated": answer["truncated"],
+            "seed": self._seed,
+            "steps": self._steps,
+        }
+        won = total >= 1.0 if done else None
+        self._evidence = WorldEvidence(self.name, task_id, raw_total, done, won, progress)
+        cut = answer["page_chars"] > len(answer["page"])
         return Observation(
-            _render(answer),
-            evidence=self._evidence,
-            reward=reward,
-            raw_reward=raw,
-            done=done,
-            outcome=outcome,
-            truncated=answer["page_chars"] > len(answer["page"]),
+            _render(answer), self._evidence, reward, raw, done, outcome, truncated=cut
         )
 
     def evidence(self) -> WorldEvidence:
@@ -180,10 +171,7 @@ class BrowserGym(OwnProcessEnvironment):
         return await self._run(what, lambda: self._exchange(question, deadline), limit_s)
 
     def _exchange(self, question: Mapping[str, Any], deadline: float) -> dict[str, Any]:
-        """The answer to a question, blocking; the first question starts the process.
-
-        Raises `TimeoutError`, `PipeClosed`, `BadFrame`, or `OSError` if it cannot be started.
-        """
+        """The answer to a question, blocking; the first question starts the process."""
         with self._child.lock:
             self._child.start()
             if self._cause_of_death:
@@ -196,7 +184,7 @@ class BrowserGym(OwnProcessEnvironment):
 
 def _variables(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment in which the bridge finds the frames, after what the user's path has."""
-    places = [entry for entry in (environment.get("PYTHONPATH", ""), STANDALONE) if entry]
+    places = filter(None, (environment.get("PYTHONPATH", ""), STANDALONE))
     return {**environment, "PYTHONPATH": os.pathsep.join(places)}
 
 
@@ -240,13 +228,6 @@ def _render(answer: Mapping[str, Any]) -> str:
     if cut > 0:
         lines.append(f"… {cut:,} characters not shown")
     return "\n".join(lines)
-
-
-def _chromium() -> str:
-    """A Chromium for a BrowserGym without its own; empty when there is none to offer."""
-    with suppress(MissingExtra):
-        return find_chromium()
-    return ""
 
 
 def _pages() -> dict[str, str]:

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from assay.browser.chromium.shared import playwright_error
 from assay.browser.drive.environment import BrowserEnvironment
-from assay.browser.drive.miniwob.pages import PAGES, PageFile, find_pages, read_page
+from assay.browser.drive.miniwob.pages import PAGES, find_pages, read_page
 from assay.browser.drive.page import BrowserPage
 from assay.browser.observe.patience import Patience
 from assay.errors import BadParameter, DeadResource
@@ -122,7 +122,7 @@ class MiniWob(BrowserEnvironment):
             if file is None:
                 await route.fulfill(status=404, content_type="text/plain", body="no such page")
             else:
-                await route.fulfill(body=file.body, content_type=_content_type(file))
+                await route.fulfill(body=file.body, content_type=file.content_type)
 
     async def _begin(self, task: Task, start: str) -> Observation:
         observation = await super()._begin(task, start)
@@ -148,17 +148,15 @@ class MiniWob(BrowserEnvironment):
         if self._state is not None and self._state.done:
             return Observation("the episode is over", reward=0.0, raw_reward=0.0, done=True)
         observation = await super()._step(action)
-        self._state = await self._update_state()
-        return self._with_reward(observation)
-
-    async def _update_state(self) -> MiniWobState:
         assert self._state is not None
         try:
             async with asyncio.timeout(self.timeout_s):
-                return await self._read_state()
+                self._state = await self._read_state()
         except (playwright_error(), TimeoutError) as error:
             self._check_alive(str(error))
-            return replace(self._state, done=True, reason=f"the page does not answer: {error}")
+            reason = f"the page does not answer: {error}"
+            self._state = replace(self._state, done=True, reason=reason)
+        return self._with_reward(observation)
 
     async def _read_state(self) -> MiniWobState:
         record: dict[str, Any] | None = await self._tab().tab.evaluate(_script("state.js"))
@@ -167,22 +165,17 @@ class MiniWob(BrowserEnvironment):
             return MiniWobState(goal, done=True, reason=LEFT)
         raw = float(record["raw"] or 0.0)
         finite = min(1.0, max(-1.0, raw)) if math.isfinite(raw) else 0.0
-        return MiniWobState(
-            str(record["goal"]), bool(record["done"]), finite, str(record["reason"])[:500]
-        )
+        goal, reason = str(record["goal"]), str(record["reason"])[:500]
+        return MiniWobState(goal, bool(record["done"]), finite, reason)
 
     def _with_reward(self, observation: Observation) -> Observation:
         """The observation with the goal before its text, and with the page's rewards."""
         state = self._state
         assert state is not None
         over = f"the episode is over: {state.reason or 'the page has judged'}\n"
-        return replace(
-            observation,
-            text=f"goal: {state.goal}\n{over if state.done else ''}{observation.text}",
-            reward=state.reward if state.done else 0.0,
-            raw_reward=state.raw if state.done else 0.0,
-            done=state.done,
-        )
+        text = f"goal: {state.goal}\n{over if state.done else ''}{observation.text}"
+        reward, raw = (state.reward, state.raw) if state.done else (0.0, 0.0)
+        return replace(observation, text=text, reward=reward, raw_reward=raw, done=state.done)
 
     def evidence(self) -> WorldEvidence:
         """`score` is the page's raw reward; `progress` holds the reward of 0 or 1."""
@@ -191,21 +184,16 @@ class MiniWob(BrowserEnvironment):
             self._require_episode()
         assert self._task is not None
         assert state is not None
-        return WorldEvidence(
-            world=self.name,
-            task_id=self._task.id,
-            score=state.raw,
-            done=state.done,
-            won=state.raw > 0 if state.done else None,
-            progress={
-                "goal": state.goal,
-                "reward": state.reward,
-                "raw_reward": state.raw,
-                "reason": state.reason,
-                "seed": self._seed,
-                "steps": self._steps,
-            },
-        )
+        progress = {
+            "goal": state.goal,
+            "reward": state.reward,
+            "raw_reward": state.raw,
+            "reason": state.reason,
+            "seed": self._seed,
+            "steps": self._steps,
+        }
+        won = state.raw > 0 if state.done else None
+        return WorldEvidence(self.name, self._task.id, state.raw, state.done, won, progress)
 
     def forget(self) -> None:
         super().forget()
@@ -224,11 +212,6 @@ def _read_task(task: Task) -> tuple[str, int]:
             "seed, such as 'click-link/7'"
         )
     return page, int(seed)
-
-
-def _content_type(file: PageFile) -> str:
-    text = file.content_type.startswith("text/") or "javascript" in file.content_type
-    return f"{file.content_type}; charset=utf-8" if text else file.content_type
 
 
 @cache

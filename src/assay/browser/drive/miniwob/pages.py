@@ -1,7 +1,6 @@
 """The MiniWoB++ pages (MIT, Farama Foundation), read from the PyPI wheel that holds them.
 
-Only the files are used: the package itself, and the selenium and gymnasium that it asks for, are
-never imported, so `pip install --no-deps miniwob` is enough.
+The package itself is never imported, so `pip install --no-deps miniwob` is enough.
 """
 
 from __future__ import annotations
@@ -58,6 +57,8 @@ def read_page(root: Path, path: str) -> PageFile | None:
     if not file.is_relative_to(root) or not file.is_file():
         return None
     kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+    if kind.startswith("text/") or "javascript" in kind:
+        kind += "; charset=utf-8"
     return PageFile(file.read_bytes(), kind)
 
 
@@ -65,10 +66,7 @@ GOAL: Final = "Do what the line `goal:` of the page says."
 
 
 def tasks(*, pages: Sequence[str] = (), seed: int = 0, episodes: int = 1) -> list[Task]:
-    """One task for each of MiniWoB++'s pages and each seed: `click-link/0`, seeds from `seed` up.
-
-    A page draws its goal when it is reset, so it is in the observations and not in the task.
-    """
+    """One task for each page and each seed: `click-link/0`; the goal is in the observations."""
     if type(seed) is not int or seed < 0 or type(episodes) is not int or episodes < 1:
         raise BadParameter(f"seed counts from 0 and episodes from 1, not {seed!r} and {episodes!r}")
     for page in pages:

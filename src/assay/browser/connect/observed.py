@@ -4,19 +4,20 @@
     score = observe(before, after, "tap", target="Save")
 
 For an agent that Assay cannot watch: another kind of browser, a desktop, a phone. What you leave
-out is missing evidence, which lowers the confidence and counts for nothing.
+out is missing evidence, which lowers the confidence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from assay.browser.observe.digest import call_signature, info_digest, page_evidence
 from assay.browser.outcome.classify import classify_error
 from assay.browser.outcome.risk import effect_of
-from assay.browser.step_records import LoggedSteps, StepLog
+from assay.browser.step_records import ClosedSteps, StepLog
 from assay.browser.steps import Contract
 from assay.errors import BadParameter
 from assay.schema.evidence import PageEvidence, StepEvents
@@ -27,10 +28,9 @@ from assay.schema.step_score import StepScore
 Look: TypeAlias = "str | Mapping[str, Any] | PageEvidence | Observation"
 """What was to be seen: its text, the arguments of `page_evidence`, or what an environment saw."""
 PARTS: Final = frozenset(page_evidence.__annotations__) - {"return", "key"}
-"""What a mapping may have; `url`, `text` and `refs` are the most telling."""
 
 
-class ObservedSteps(LoggedSteps):
+class ObservedSteps(ClosedSteps):
     """The scored steps of one agent, from a look before and a look after each of them."""
 
     def __init__(
@@ -39,7 +39,6 @@ class ObservedSteps(LoggedSteps):
         """`steps` is a file that `assay steps` scores again."""
         self._log = StepLog(contract, steps=steps)
         self._latest: PageEvidence | None = None
-        self._is_first = True
 
     def observe(
         self,
@@ -55,23 +54,15 @@ class ObservedSteps(LoggedSteps):
     ) -> StepScore:
         """The score of one step, in the light of those before it.
 
-        `error` is what the tool raised or returned. `effect` is the worst that the call can do;
-        without it, it follows from the arguments `role` and `name` (or `target`) of a click.
-        `gate` says whether a person confirmed it, `events` what the browser reported.
-        Raises `BadParameter` for a look that cannot be read.
+        `error` is what the tool raised or returned, `effect` the worst that the call can do, by
+        default from the arguments `role` and `name` (or `target`) of a click. `gate` says whether
+        it was confirmed. Raises `BadParameter` for a look that cannot be read.
         """
         first, last = _observation(before), _observation(after)
-        if self._is_first or first.evidence != self._latest:
+        if not self._log.steps or first.evidence != self._latest:
             self._record("", first, {})
-            self._is_first = False
         outcome = last.outcome or _outcome(tool, arguments, error, effect, gate, last.evidence)
-        seen = Observation(
-            last.text,
-            evidence=last.evidence,
-            outcome=outcome,
-            facts=last.facts,
-            events=events or last.events,
-        )
+        seen = replace(last, outcome=outcome, events=events or last.events)
         self._record(f"{tool}({', '.join(arguments)})", seen, arguments)
         assert self.score is not None
         return self.score
@@ -80,25 +71,11 @@ class ObservedSteps(LoggedSteps):
         self._latest = seen.evidence if isinstance(seen.evidence, PageEvidence) else None
         self._log.record(action, seen, arguments=arguments)
 
-    def close(self) -> None:
-        """The steps file is complete."""
-        self._log.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
 
 def observe(
     before: Look | None, after: Look | None, tool: str = "act", **options: Any
 ) -> StepScore:
-    """The score of one step by itself; `ObservedSteps` scores several in the light of each other.
-
-    `options` are those of `ObservedSteps.observe`. Raises `BadParameter` for a look that cannot be
-    read.
-    """
+    """The score of one step by itself, with the `options` of `ObservedSteps.observe`."""
     return ObservedSteps().observe(before, after, tool, **options)
 
 
@@ -135,13 +112,7 @@ def _outcome(
     info = None
     if code is None and isinstance(evidence, PageEvidence) and effect == Effect.READ:
         info = None if evidence.text is None else info_digest(evidence.text)
-    return ToolOutcome(
-        tool=tool,
-        call=call_signature(tool, arguments),
-        target=call_signature(tool, {"on": [role, name]}) if name else None,
-        effect=effect,
-        gate="not_required" if effect < Effect.EXTERNAL else gate,
-        ok=code is None,
-        error=code,
-        info=info,
-    )
+    call = call_signature(tool, arguments)
+    target = call_signature(tool, {"on": [role, name]}) if name else None
+    gate = "not_required" if effect < Effect.EXTERNAL else gate
+    return ToolOutcome(tool, call, target, effect, gate, code is None, code, info=info)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.browser import page_evidence
-from assay.browser.connect.looks import ObservedSteps, observe
+from assay.browser.connect.observed import ObservedSteps, observe
 from assay.browser.step_records import rescore
 from assay.errors import BadParameter
 from assay.ledger.steps import read_steps
