@@ -204,8 +204,8 @@ def test_a_hostile_pickle_is_never_run(tmp_path: Path) -> None:
     bomb = pickle.dumps(Bomb(tmp_path / "exploded"))
     (folder / "exp_args.pkl").write_bytes(bomb)
     (folder / "step_0.pkl.gz").write_bytes(gzip.compress(bomb))
-    import_one(tmp_path, run_id="without")
-    (episode,) = import_one(tmp_path, run_id="with", unpickle=True).final()
+    import_one(tmp_path)
+    (episode,) = import_one(tmp_path, unpickle=True).final()
     assert episode.metadata["unpickle_problem"] is None
     assert isinstance(read_pickle(folder / "exp_args.pkl"), UnpickledObject)
     assert not (tmp_path / "exploded").exists()
@@ -269,11 +269,12 @@ def test_an_import_that_fails_leaves_no_run_behind(
     with monkeypatch.context() as patch:
         patch.setattr(Artifacts, "put", _full)
         with pytest.raises(OSError, match="full"):
-            import_one(tmp_path, run_id="one")
+            import_one(tmp_path)
     assert list((tmp_path / "runs").iterdir()) == []
-    import_one(tmp_path, run_id="one")
+    run = import_one(tmp_path)
+    (run.path / "manifest.json").write_text("{}")
     with pytest.raises(BadRecord, match="exists already"):
-        import_one(tmp_path, run_id="one")
+        import_one(tmp_path)
 
 
 def _full(self: Artifacts, data: bytes | str) -> str:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from assay.errors import BadRecord, UnknownName
 from assay.ledger.layout import find_run
-from assay.ledger.migrate import Migration, RecordKind
 from assay.ledger.run import Run
 from assay.ledger.steps import StepsWriter, read_steps
 from assay.ledger.writer import RunWriter
@@ -195,41 +193,20 @@ def test_an_attempt_cannot_name_a_file_outside_the_run(tmp_path: Path) -> None:
         run.steps("../../../etc/passwd")
 
 
-def _from_version_0(kind: RecordKind, record: dict[str, Any]) -> dict[str, Any]:
-    if kind == "episode":
-        record["final_response"] = record.pop("answer")
-    if kind == "step":
-        record["think"] = record.pop("thought")
-    if kind == "manifest":
-        record["agent"] = record.pop("policy")
-    return record
-
-
-VERSION_0 = (Migration("assay.run/0", RUN_SCHEMA, _from_version_0),)
-
-
-def test_a_run_of_the_previous_version_is_read_as_one_of_this(tmp_path: Path) -> None:
-    run = write_example(tmp_path)
-    renames = {"final_response": "answer", "think": "thought", "agent": "policy"}
-    for path in [run.path / "manifest.json", *run.path.rglob("*.jsonl")]:
-        text = path.read_text().replace("assay.run/1", "assay.run/0")
-        for name, former in renames.items():
-            text = text.replace(f'"{name}":', f'"{former}":')
-        path.write_text(text)
-    with pytest.raises(BadRecord, match="version of Assay reads"):
-        Run(run.path)
-    old = Run(run.path, migrations=VERSION_0)
-    assert old.manifest == MANIFEST
-    assert next(old.episodes()).final_response == "14.3"
-    assert old.steps("weather-3-e80250c8.r0.a1")[1].think == "the table\nis there"
-
-
-def test_a_record_that_its_migration_cannot_read_is_damage(tmp_path: Path) -> None:
+def test_a_record_of_another_version_is_damage(tmp_path: Path) -> None:
     run = write_example(tmp_path)
     damage(run, lambda lines: [lines[0], b'{"schema_id": "assay.run/0"}\n'])
-    lenient = Run(run.path, strict=False, migrations=VERSION_0)
+    lenient = Run(run.path, strict=False)
     assert len(list(lenient.episodes())) == 1
-    assert "episode record is not of assay.run/0" in lenient.problems[0]
+    assert "a record of schema 'assay.run/0'" in lenient.problems[0]
+    with pytest.raises(BadRecord, match="version of Assay reads"):
+        list(Run(run.path).episodes())
+    for path in [run.path / "manifest.json", *run.path.rglob("*.jsonl")]:
+        path.write_text(path.read_text().replace("assay.run/1", "assay.run/0"))
+    with pytest.raises(BadRecord, match="version of Assay reads"):
+        Run(run.path)
+    with pytest.raises(BadRecord, match=r"line 1: a record of schema"):
+        lenient.steps("weather-3-e80250c8.r0.a1")
 
 
 def test_a_bare_script_writes_the_same_steps_as_a_run(tmp_path: Path) -> None:

@@ -16,8 +16,7 @@ from assay.errors import BadRecord
 from assay.ledger.index import LedgerIndex
 from assay.ledger.lock import is_being_written
 from assay.ledger.run import Run
-from assay.ledger.steps import StepsWriter
-from assay.ledger.windows import read_gists, read_window
+from assay.ledger.steps import StepsWriter, read_gists, read_window
 from assay.ledger.writer import RunWriter
 from assay.report.alignment import align
 from assay.schema.episode import Episode, Step

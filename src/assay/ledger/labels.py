@@ -210,7 +210,7 @@ def author_name(environment: Mapping[str, str] = os.environ) -> str:
 def _check_place(layout: RunLayout, label: Label) -> None:
     """Raise `BadRecord` unless the run has the attempt and, if one is named, the step."""
     from assay.ledger.run import Run
-    from assay.ledger.windows import read_gists
+    from assay.ledger.steps import read_gists
 
     run = Run(layout.folder, strict=False)
     if label.attempt not in run.attempts().attempts and not layout.steps_of(label.attempt).exists():

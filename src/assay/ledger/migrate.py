@@ -1,9 +1,8 @@
-"""Reading what an older Assay wrote: earlier forms of records, and earlier names of rewards."""
+"""Reading what an older Assay wrote: the schema of a record, and earlier names of rewards."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 from assay.errors import BadRecord
@@ -13,65 +12,30 @@ from assay.schema.manifest import RUN_SCHEMA
 RecordKind: TypeAlias = Literal["manifest", "episode", "step"]
 
 
-@dataclass(frozen=True, slots=True)
-class Migration:
-    """How a record of one schema version becomes one of the next."""
-
-    before: str
-    after: str
-    change: Callable[[RecordKind, dict[str, Any]], dict[str, Any]]
-
-
-MIGRATIONS: tuple[Migration, ...] = ()
-"""Oldest first; version 1 is the first one, so there is nothing to migrate yet."""
-
-
-def upgrade(
-    record: dict[str, Any], kind: RecordKind, migrations: Sequence[Migration] = MIGRATIONS
-) -> dict[str, Any]:
+def upgrade(record: dict[str, Any], kind: RecordKind) -> dict[str, Any]:
     """The record as this version writes it, without its `schema_id`.
 
     Every record carries its own version, so a run that an older Assay began and this one resumed
-    is read like any other.
+    is read like any other. Rewards have the names that they have now; what is malformed stays as
+    it is. Version 1 of the schema is the first one: no other is read.
     """
     fields = dict(record)
     schema = fields.pop("schema_id", None)
-    for migration in migrations:
-        if migration.before == schema:
-            fields = _apply(migration, kind, fields)
-            schema = migration.after
     if schema != RUN_SCHEMA:
-        schemas = [*(migration.before for migration in migrations), RUN_SCHEMA]
         raise BadRecord(
-            f"a record of schema {schema!r:.80}; this version of Assay reads {', '.join(schemas)}"
+            f"a record of schema {schema!r:.80}; this version of Assay reads {RUN_SCHEMA}"
         )
-    return _with_current_names(fields, kind)
-
-
-def _apply(migration: Migration, kind: RecordKind, fields: dict[str, Any]) -> dict[str, Any]:
-    try:
-        return migration.change(kind, fields)
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadRecord(
-            f"{kind} record is not of {migration.before}: {type(error).__name__} {error!s:.200}"
-        ) from error
-
-
-def _with_current_names(fields: dict[str, Any], kind: RecordKind) -> dict[str, Any]:
-    """The record with the names that its rewards have now; what is malformed stays as it is."""
     if kind == "episode" and "scores" in fields:
         fields["scores"] = _rename_in(fields["scores"], "scorer")
     elif kind == "manifest":
         if "rewards" in fields:
             fields["rewards"] = _rename(fields["rewards"])
-        if "config" in fields:
+        if isinstance(fields.get("config"), Mapping):
             fields["config"] = _rename_in_config(fields["config"])
     return fields
 
 
-def _rename_in_config(config: Any) -> Any:
-    if not isinstance(config, Mapping):
-        return config
+def _rename_in_config(config: Mapping[str, Any]) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     if "rescored_with" in config:
         changes["rescored_with"] = _rename_in(config["rescored_with"], "name")
@@ -95,10 +59,9 @@ def _rename_in(records: Any, key: str) -> Any:
     """Current names in a list of records that have a reward name under `key`."""
     if not isinstance(records, list):
         return records
-    return [_rename_field(record, key) for record in records]
-
-
-def _rename_field(record: Any, key: str) -> Any:
-    name = record.get(key) if isinstance(record, dict) else None
-    current = REWARDS.current_name(name) if isinstance(name, str) else name
-    return record if current == name else {**record, key: current}
+    return [
+        {**record, key: REWARDS.current_name(record[key])}
+        if isinstance(record, dict) and isinstance(record.get(key), str)
+        else record
+        for record in records
+    ]

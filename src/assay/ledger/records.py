@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from assay.errors import BadRecord
 from assay.formats.lines import FileLine, load_record, read_lines
 from assay.ledger.layout import safe_name
-from assay.ledger.migrate import MIGRATIONS, Migration, upgrade
+from assay.ledger.migrate import upgrade
 from assay.schema.episode import Episode, StopReason
 from assay.schema.manifest import RUN_SCHEMA
 
@@ -103,13 +103,11 @@ def episode_from_record(fields: dict[str, Any]) -> StoredEpisode:
         raise BadRecord(f"not an episode: {type(error).__name__} {error!s:.300}") from error
 
 
-def read_raw(
-    path: Path, *, start: int = 0, after: int = 0, migrations: Sequence[Migration] = MIGRATIONS
-) -> Iterator[RawLine]:
+def read_raw(path: Path, *, start: int = 0, after: int = 0) -> Iterator[RawLine]:
     """Every terminated line of `episodes.jsonl`, brought to this version of the schema."""
     for line in read_lines(path, start=start, after=after):
         try:
-            fields = upgrade(load_record(line.data), "episode", migrations)
+            fields = upgrade(load_record(line.data), "episode")
         except BadRecord as error:
             yield RawLine(line, None, str(error))
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,7 +16,7 @@ from assay.formats.lines import load_record, open_file
 from assay.ledger.artifacts import Artifacts
 from assay.ledger.counting import AttemptLine, AttemptSelection
 from assay.ledger.layout import RunLayout, find_run, list_runs, safe_name
-from assay.ledger.migrate import MIGRATIONS, Migration, upgrade
+from assay.ledger.migrate import upgrade
 from assay.ledger.records import (
     RawLine,
     StoredEpisode,
@@ -39,19 +39,16 @@ class Run:
     and noted in `problems`.
     """
 
-    def __init__(
-        self, path: str | Path, *, strict: bool = True, migrations: Sequence[Migration] = MIGRATIONS
-    ) -> None:
+    def __init__(self, path: str | Path, *, strict: bool = True) -> None:
         self.path = Path(path)
         self.strict = strict
         self._layout = RunLayout(self.path)
-        self._migrations = migrations
         self._artifacts = Artifacts(self._layout.artifacts)
         self._selection: AttemptSelection[AttemptLine] = AttemptSelection()
         self._offset = 0
         self._lines = 0
         self._problems: dict[int, str] = {}
-        self.manifest = read_manifest(self._layout, migrations)
+        self.manifest = read_manifest(self._layout)
 
     @property
     def id(self) -> str:
@@ -149,7 +146,7 @@ class Run:
 
     def steps(self, attempt: str) -> tuple[Step, ...]:
         """The steps of an attempt, also of one that is under way or was killed."""
-        return tuple(read_steps(self._layout.steps_of(attempt), migrations=self._migrations))
+        return tuple(read_steps(self._layout.steps_of(attempt)))
 
     def unfinished(self) -> tuple[str, ...]:
         """Attempts that left steps but have no line: they are under way, or were killed."""
@@ -184,7 +181,7 @@ class Run:
             layout = RunLayout(self.path.parent / safe_name(manifest.parent, "parent run"))
             if not layout.manifest.is_file():
                 return
-            manifest = read_manifest(layout, self._migrations)
+            manifest = read_manifest(layout)
 
     def _scan(self) -> None:
         """Bring the selection up to the end of the file."""
@@ -222,8 +219,7 @@ class Run:
         return next(self._raw(line.offset, line.number - 1))
 
     def _raw(self, start: int = 0, after: int = 0) -> Iterator[RawLine]:
-        episodes = self._layout.episodes
-        return read_raw(episodes, start=start, after=after, migrations=self._migrations)
+        return read_raw(self._layout.episodes, start=start, after=after)
 
     def _stored(self, raw: RawLine) -> StoredEpisode | None:
         """What the line holds; `None`, and a problem, for a damaged one."""
@@ -282,12 +278,12 @@ class Run:
         return f"{str(self._layout.episodes)!r} line {number}: {problem}"
 
 
-def read_manifest(layout: RunLayout, migrations: Sequence[Migration] = MIGRATIONS) -> RunManifest:
+def read_manifest(layout: RunLayout) -> RunManifest:
     """The manifest of a run folder, brought to this version of the schema."""
     try:
         with open_file(layout.manifest) as stream:
             record = load_record(stream.read())
-        manifest = RunManifest.model_validate(upgrade(record, "manifest", migrations))
+        manifest = RunManifest.model_validate(upgrade(record, "manifest"))
         safe_name(manifest.run_id, "run id")
         # Recorded by somebody else, or before secrets were left out.
         return manifest.model_copy(update={"config": redact(manifest.config)})

@@ -1,21 +1,28 @@
-"""The steps of one attempt as a file of JSON lines; a run and a bare script write the same."""
+"""The steps of one attempt as a file of JSON lines; a run and a bare script write the same.
+
+A long episode is read a window at a time: a summary of every step, and whole steps where asked for.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from sys import intern
+from typing import Any, NamedTuple, Self
 
 from pydantic import ValidationError
 
 from assay.errors import BadRecord
-from assay.formats.lines import dump_line, load_record, read_lines
-from assay.ledger.migrate import MIGRATIONS, Migration, upgrade
+from assay.formats.lines import dump_line, finite_number, load_record, read_lines
+from assay.ledger.migrate import upgrade
 from assay.resources.files import sync_all
 from assay.schema.episode import Step
 from assay.schema.manifest import RUN_SCHEMA
 from assay.schema.secrets import SecretMask
+
+CODE_CHARS = 200
+"""Of a code: many summaries are in memory at once."""
 
 
 class StepsWriter:
@@ -69,15 +76,92 @@ class StepsWriter:
         self.close()
 
 
-def read_steps(path: str | Path, *, migrations: Sequence[Migration] = MIGRATIONS) -> Iterator[Step]:
+def read_steps(path: str | Path) -> Iterator[Step]:
     """The steps in the file, in order; one that is still being written is not there yet."""
     for line in read_lines(Path(path)):
-        yield load_step(line.data, f"{str(path)!r} line {line.number}", migrations)
+        yield _load_step(line.data, f"{str(path)!r} line {line.number}")
 
 
-def load_step(data: bytes, where: str, migrations: Sequence[Migration] = MIGRATIONS) -> Step:
+def _load_step(data: bytes, where: str) -> Step:
     """The step of a line; raises `BadRecord`, with the place, if it holds none."""
     try:
-        return Step.model_validate(upgrade(load_record(data), "step", migrations))
+        return Step.model_validate(upgrade(load_record(data), "step"))
     except (BadRecord, ValidationError) as error:
         raise BadRecord(f"{where}: {error!s:.300}") from error
+
+
+class StepSummary(NamedTuple):
+    """What an overview shows of one step, and where its line is."""
+
+    offset: int
+    end: int
+    """Where the next line begins."""
+    score: float | None
+    """Of the first step score; `None` when the step has none."""
+    classification: str
+    """Of that score; empty when there is none."""
+    error: str
+    """The code of the failure that the tool reported, or empty."""
+    block: str
+    """The code of what the page blocked the agent with, or empty."""
+    reward: float | None
+    """What the environment itself paid."""
+    observation: str
+    """The sha256 of what the agent saw afterwards, or empty."""
+    world: str
+    """The text environment that recorded the step, or empty."""
+    world_score: float | None
+    """Its own score so far, in its own unit."""
+
+
+def read_gists(path: Path, read_before: Sequence[StepSummary] = ()) -> tuple[StepSummary, ...]:
+    """The summary of each step in the file, in order; reading goes on where `read_before` ends.
+
+    A file that does not exist has no steps. Line `i` of the file is step `i`.
+    """
+    summaries = list(read_before)
+    start = summaries[-1].end if summaries else 0
+    for line in read_lines(path, start=start, after=len(summaries)):
+        try:
+            record = upgrade(load_record(line.data), "step")
+            summaries.append(_summarise(record, line.offset, line.end))
+        except BadRecord as error:
+            raise BadRecord(f"{str(path)!r} line {line.number}: {error!s:.300}") from error
+    return tuple(summaries)
+
+
+def read_window(
+    path: Path, summaries: Sequence[StepSummary], first: int, last: int
+) -> tuple[Step, ...]:
+    """The whole steps `first` to `last - 1`, read from their places and nowhere else."""
+    steps: list[Step] = []
+    with path.open("rb") as stream:
+        for summary in summaries[max(first, 0) : max(last, 0)]:
+            stream.seek(summary.offset)
+            data = stream.read(summary.end - summary.offset - 1)
+            steps.append(_load_step(data, f"{str(path)!r} at byte {summary.offset}"))
+    return tuple(steps)
+
+
+def _summarise(record: Mapping[str, Any], offset: int, end: int) -> StepSummary:
+    scores = record.get("scores")
+    first = scores[0] if isinstance(scores, list) and scores else {}
+    outcome = record.get("outcome")
+    if not isinstance(first, dict) or not isinstance(outcome, (dict, type(None))):
+        raise BadRecord(f"not a step: its scores are {scores!r:.100}, its outcome {outcome!r:.100}")
+    codes = outcome or {}
+    evidence = record.get("evidence")
+    world = evidence if isinstance(evidence, dict) and evidence.get("kind") == "world" else {}
+    return StepSummary(
+        offset=offset,
+        end=end,
+        score=finite_number(first.get("score")),
+        classification=str(first.get("classification") or "")[:CODE_CHARS],
+        error=str(codes.get("error") or "")[:CODE_CHARS],
+        block=str(codes.get("block") or "")[:CODE_CHARS],
+        reward=finite_number(record.get("reward")),
+        observation=str(record.get("observation") or "")[:CODE_CHARS],
+        # The same text for every step of an episode: one in memory is enough.
+        world=intern(str(world.get("world") or "")[:CODE_CHARS]),
+        world_score=finite_number(world.get("score")),
+    )

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from assay.errors import AssayError, BadParameter, BadRecord, MissingExtra, UsageError
-from assay.formats import FileFormat, ForeignRun, find_format, recognise, writable
+from assay.formats import FileFormat, ForeignRun, FoundLogs, find_format, recognise, writable
 from assay.formats.foreign import (
     DAMAGE,
     Problems,
@@ -44,34 +46,11 @@ AT_ONCE = 512
 """So many attempts wait for the disk at a time."""
 
 
-def import_run(
-    path: str | Path,
-    runs_dir: str | Path,
-    *,
-    format: str | None = None,  # noqa: A002
-    run_id: str | None = None,
-    now: datetime | None = None,
-    focus: str = "",
-    commit: str = "",
-    references: str | Path | Mapping[str, Any] | None = None,
-    **options: Any,
-) -> Run:
-    """The run of the one log at `path`, there complete or not at all.
-
-    The format is recognised by the contents unless it is named; `options` are what its reader
-    takes. A log that was imported before is not written again: the run is the one there is.
-    `references` are the right answers by task (or a file of them), for a log that has none. What
-    could not be read of it is in the manifest (`skipped_of`).
-    """
-    source = recognise(Path(path), format, options.get("columns"))
-    if len(source.logs) != 1:
-        names = [str(log.relative_to(path)) for log in source.logs[:5]]
-        raise UsageError(
-            f"{str(path)!r} holds {len(source.logs)} logs of {source.format.name}; name one, such "
-            f"as {names}, or take each as a run with import_runs"
-        )
-    importing = _Importing(Path(runs_dir), source.format, focus, commit, _references(references))
-    return importing.take(source.logs[0], options, run_id=run_id, now=now)
+def import_run(path: str | Path, runs_dir: str | Path, **options: Any) -> Run:
+    """The run of the one log at `path`; arguments as for `import_runs`."""
+    source = _one_log(Path(path), options.get("format"), options.get("columns"))
+    (run,) = import_runs(source.logs[0], runs_dir, **{**options, "format": source.format.name})
+    return run
 
 
 def import_runs(
@@ -85,13 +64,19 @@ def import_runs(
     on_skipped: Callable[[str], None] | None = None,
     **options: Any,
 ) -> Iterator[Run]:
-    """A run for each log at `path`, one after the other; arguments as for `import_run`.
+    """A run for each log at `path`, one after the other, each there complete or not at all.
 
-    `on_skipped` is told of each of several logs that cannot be read for want of a library; without
-    it that is raised.
+    The format is recognised by the contents unless it is named; `options` are what its reader
+    takes. A log that was imported before is not written again: the run is the one there is.
+    `references` are the right answers by task (or a file of them), for a log that has none. What
+    could not be read of it is in the manifest (`skipped_of`). `on_skipped` is told of each of
+    several logs that cannot be read for want of a library; without it that is raised.
     """
     source = recognise(Path(path), format, options.get("columns"))
-    importing = _Importing(Path(runs_dir), source.format, focus, commit, _references(references))
+    if not isinstance(references, Mapping):
+        references = {} if references is None else references_of(references)
+    home = Path(runs_dir)
+    importing = _Importing(home, (home,), source.format, focus, commit, references)
     for log in source.logs:
         try:
             run = importing.take(log, options)
@@ -109,13 +94,22 @@ def open_log(path: Path, runs_dir: str | Path = "runs") -> Run:
     It is imported into `.imported` below the runs, where no list or history shows it, unless it is
     a run already.
     """
-    source = recognise(path)
-    if len(source.logs) != 1:
-        names = [str(log) for log in source.logs[:5]]
-        raise UsageError(f"{str(path)!r} holds {len(source.logs)} logs; name one of them: {names}")
-    home = Path(runs_dir)
-    importing = _Importing(home, source.format, look_in=(home, home / VIEWED), into=home / VIEWED)
+    source, home = _one_log(path), Path(runs_dir)
+    importing = _Importing(home / VIEWED, (home, home / VIEWED), source.format)
     return importing.take(source.logs[0], {})
+
+
+def _one_log(
+    path: Path, name: str | None = None, columns: Mapping[str, str] | None = None
+) -> FoundLogs:
+    source = recognise(path, name, columns)
+    if len(source.logs) != 1:
+        names = [os.path.relpath(log, path) for log in source.logs[:5]]
+        raise UsageError(
+            f"{str(path)!r} holds {len(source.logs)} logs of {source.format.name}; name one, such "
+            f"as {names}, or take each as a run with import_runs"
+        )
+    return source
 
 
 def skipped_of(manifest: RunManifest) -> tuple[int, list[str]]:
@@ -131,33 +125,20 @@ def skipped_of(manifest: RunManifest) -> tuple[int, list[str]]:
     )
 
 
-def _references(references: str | Path | Mapping[str, Any] | None) -> Mapping[str, Any]:
-    if references is None:
-        return {}
-    return references if isinstance(references, Mapping) else references_of(references)
-
-
 @dataclass(frozen=True, slots=True)
 class _Importing:
     """What is the same for every log of one import."""
 
     runs_dir: Path
+    look_in: tuple[Path, ...]
+    """Where the run may be already."""
     format: FileFormat
     focus: str = ""
     commit: str = ""
     references: Mapping[str, Any] = field(default_factory=dict)
-    look_in: tuple[Path, ...] = ()
-    """Where the run may be already; the runs' folder if it is empty."""
-    into: Path | None = None
 
-    def take(
-        self,
-        log: Path,
-        options: Mapping[str, Any],
-        *,
-        run_id: str | None = None,
-        now: datetime | None = None,
-    ) -> Run:
+    def take(self, log: Path, options: Mapping[str, Any]) -> Run:
+        """The run of the log, written unless it is there."""
         for name in options:
             if name not in self.format.options:
                 takes = ", ".join(self.format.options) or "none"
@@ -166,12 +147,9 @@ class _Importing:
                 )
         foreign = self._read(log, options)
         identity = self._identity(foreign, options)
-        if run_id is None:
-            for folder in self.look_in or (self.runs_dir,):
-                earlier = _imported_before(folder, identity)
-                if earlier is not None:
-                    return Run(earlier)
-        return self._write(foreign, identity, run_id, now)
+        earlier = (_imported_before(folder, identity) for folder in self.look_in)
+        found = next((run for run in earlier if run is not None), None)
+        return Run(found) if found is not None else self._write(foreign, identity)
 
     def _read(self, log: Path, options: Mapping[str, Any]) -> ForeignRun:
         try:
@@ -198,21 +176,16 @@ class _Importing:
             }
         )
 
-    def _write(
-        self, foreign: ForeignRun, identity: str, run_id: str | None, now: datetime | None
-    ) -> Run:
-        home = self.into or self.runs_dir
+    def _write(self, foreign: ForeignRun, identity: str) -> Run:
+        home = self.runs_dir
         home.mkdir(parents=True, exist_ok=True)
-        draft_id = "draft" if run_id is None else safe_name(run_id, "run id")
-        if (home / draft_id).exists():
-            raise BadRecord(f"{str(home / draft_id)!r} exists already; take another id")
         prefix = scratch_prefix("import", home, hidden=True)
         with TemporaryDirectory(dir=home, prefix=prefix) as scratch:
-            manifest = foreign.manifest.model_copy(update={"run_id": draft_id})
+            manifest = foreign.manifest.model_copy(update={"run_id": "draft"})
             tally = _Tally()
             with RunWriter.create(scratch, manifest) as writer:
                 self._copy(foreign, writer, tally)
-                final = self._manifest(foreign, tally, identity, run_id, now)
+                final = self._manifest(foreign.manifest, tally, identity)
                 writer.replace_manifest(final)
             if not tally.episodes:
                 why = tally.problems.texts[0] if tally.problems.count else "it has no samples"
@@ -226,7 +199,7 @@ class _Importing:
         return Run(place)
 
     def _copy(self, foreign: ForeignRun, writer: RunWriter, tally: _Tally) -> None:
-        pending = []
+        pending: deque[Future[None]] = deque()
         for episode in foreign.episodes(writer.artifact, tally.problems):
             if self.references:
                 task = with_reference(episode.task, self.references)
@@ -235,34 +208,23 @@ class _Importing:
             pending.append(writer.submit(episode.model_copy(update={"attempt": attempt})))
             tally.add(episode)
             if len(pending) >= AT_ONCE:
-                for future in pending:
-                    future.result()
-                pending.clear()
+                pending.popleft().result()
         for future in pending:
             future.result()
 
-    def _manifest(
-        self,
-        foreign: ForeignRun,
-        tally: _Tally,
-        identity: str,
-        run_id: str | None,
-        now: datetime | None,
-    ) -> RunManifest:
-        manifest = foreign.manifest
-        created = utc_now(_moment(manifest.created_at or tally.first) or now)
+    def _manifest(self, manifest: RunManifest, tally: _Tally, identity: str) -> RunManifest:
+        created = utc_now(_moment(manifest.created_at or tally.first))
         record = manifest.config.get(IMPORTED)
-        problems = tally.problems
         imported = {
             **(record if isinstance(record, dict) else {}),
-            "at": utc_now(now),
+            "at": utc_now(),
             "sha256": identity,
-            "skipped": problems.count,
-            "problems": problems.texts,
+            "skipped": tally.problems.count,
+            "problems": tally.problems.texts,
         }
         return manifest.model_copy(
             update={
-                "run_id": run_id or new_run_id(_moment(created), identity[:8]),
+                "run_id": new_run_id(_moment(created), identity[:8]),
                 "config": {**manifest.config, IMPORTED: imported},
                 "versions": {**manifest.versions, **installed_versions()},
                 "rewards": manifest.rewards or tuple(tally.scorers),

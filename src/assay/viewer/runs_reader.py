@@ -18,7 +18,7 @@ from assay.ledger.layout import RunLayout, is_archived
 from assay.ledger.lock import is_being_written, runs_being_written
 from assay.ledger.records import StoredEpisode
 from assay.ledger.run import Run, read_manifest
-from assay.ledger.windows import StepSummary, read_gists, read_window
+from assay.ledger.steps import StepSummary, read_gists, read_window
 from assay.report.agreement import Agreement, agree_with_labels
 from assay.report.attempts import RunAttempts, read_attempts
 from assay.report.comparison import Comparison, compare

@@ -6,7 +6,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from assay.ledger.windows import StepSummary
+from assay.ledger.steps import StepSummary
 from assay.viewer.words import page_words
 
 Shade: TypeAlias = Literal["n4", "n3", "n2", "n1", "z", "p1", "p2", "p3", "p4", "none"]

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from assay.errors import AssayError, BadRecord
 from assay.ledger.index import RunRow
 from assay.ledger.records import StoredEpisode
-from assay.ledger.windows import StepSummary
+from assay.ledger.steps import StepSummary
 from assay.report.alignment import AlignedItem, align
 from assay.report.diagnosis import AttemptDiagnosis
 from assay.schema.score import Abstained, Score

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.ledger.windows import StepSummary
+from assay.ledger.steps import StepSummary
 from assay.schema.evidence import WorldEvidence
 from assay.schema.worlds import TEXT_WORLDS, did_nothing
 from assay.viewer.words import page_words
