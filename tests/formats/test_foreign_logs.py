@@ -16,7 +16,7 @@ import pytest
 
 from assay.errors import BadParameter, BadRecord, UnknownName, UsageError
 from assay.formats import recognise
-from assay.formats.foreign import Problems, failure_kind, json_rows, top_keys, utc
+from assay.formats.foreign import Problems, failure, json_rows, top_keys, utc
 from assay.ledger.layout import list_runs
 from assay.ledger.run import Run, open_run
 from assay.ledger.summary import summarise
@@ -412,7 +412,7 @@ def test_lines_are_read_one_at_a_time(tmp_path: Path) -> None:
     ],
 )
 def test_who_failed_is_told_by_the_error(text: str, expected: FailureKind) -> None:
-    assert failure_kind(text, otherwise="env_error") == expected
+    assert failure(text, otherwise="env_error").kind == expected
 
 
 @pytest.mark.parametrize("log", [EVAL, RESULTS, TRACES, STUDY, JOB, ROLLOUTS])
@@ -510,7 +510,7 @@ def test_a_log_is_looked_at_without_becoming_a_run(tmp_path: Path) -> None:
     assert open_run(EVAL, runs).path == imported.path == list_runs(runs)[0]
     with pytest.raises(BadRecord, match="holds no log that is known"):
         open_run(Path(__file__), runs)
-    with pytest.raises(UsageError, match="holds 2 logs; name one of them"):
+    with pytest.raises(UsageError, match="holds 2 logs of inspect; name one"):
         open_run(EVAL.parent, runs)
     with pytest.raises(UnknownName, match=r"no run 'nowhere.eval'"):
         open_run("nowhere.eval", runs)

@@ -86,7 +86,7 @@ def test_the_order_of_rows_and_the_cut_into_buckets_make_no_difference() -> None
     for bucket in range(7):
         merged.merge(compare_groups(rows[rows["key"][:, 0] % 7 == bucket], 1e-9))
     assert merged == whole
-    assert GroupEffects.from_record(whole.to_record()) == whole
+    assert merged.to_record() == whole.to_record()
 
 
 def test_the_smallest_groups_are_the_examples() -> None:

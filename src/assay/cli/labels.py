@@ -17,8 +17,8 @@ from assay.cli.terminal import interval_text, number_text, output, plain, print_
 from assay.cli.terminal import progress_output as progress
 from assay.errors import BadParameter, BadRecord
 from assay.formats.csv_rows import is_csv, read_records
-from assay.formats.csv_table import csv_cell
 from assay.formats.lines import dump_json, load_record, write_lines
+from assay.formats.table import csv_cell
 from assay.ledger.labels import Label, append_labels, new_label, read_labels
 from assay.ledger.layout import find_run
 from assay.ledger.run import Run

@@ -45,9 +45,11 @@ class FileFormat:
     name: str
     summary: str
     module: str = ""
-    """Of this package, where it has not the format's name; `write(run, path) -> count` is in it,
-    and `files(run)`, the names and contents of a folder, where that is written instead of a file.
+    """Of this package, where it has not the format's name; `write(run, path) -> count` is in it
+    (under the name that `writer` says), and `files(run)`, the names and contents of a folder, where
+    that is written instead of a file.
     """
+    writer: str = "write"
     reader: str = ""
     """Of this package, where the format is read by another module. It has `logs(path)`, the logs
     of this format at a file or under a folder, known by their contents, and

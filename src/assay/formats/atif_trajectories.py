@@ -91,14 +91,9 @@ def read(path: Path) -> ForeignRun:
 
 def _result_file(trajectory: Path) -> Path | None:
     """The result of the trial, beside the trajectory or beside its `agent` folder."""
-    for folder in (trajectory.parent, trajectory.parent.parent):
-        if (folder / RESULT).is_file() and (folder == trajectory.parent or _in_agent(trajectory)):
-            return folder / RESULT
-    return None
-
-
-def _in_agent(trajectory: Path) -> bool:
-    return trajectory.parent.name == "agent"
+    folders = [trajectory.parent]
+    folders += [trajectory.parent.parent] if trajectory.parent.name == "agent" else []
+    return next((f / RESULT for f in folders if (f / RESULT).is_file()), None)
 
 
 def _sources(files: tuple[Path, ...], problems: Problems) -> Iterator[_Source]:
@@ -108,7 +103,7 @@ def _sources(files: tuple[Path, ...], problems: Problems) -> Iterator[_Source]:
                 yield _Source(where, record, {})
             continue
         result = _result_file(file)
-        about = {} if result is None else foreign.read_optional(result)
+        about = foreign.read_optional(result)
         where = file.name if result is None else f"{result.parent.name}/{file.name}"
         try:
             yield _Source(where, foreign.load_file(file), about)
@@ -238,8 +233,8 @@ def _scores(
     extra: Mapping[str, Any], result: Mapping[str, Any], broken: Failure | None
 ) -> Iterator[Score]:
     rewards = (result.get("verifier_result") or {}).get("rewards")
-    if broken is not None and broken.kind != "agent_error":
-        yield foreign.no_score(SCORER, broken.kind, broken.message[:300])
+    if (no_score := foreign.no_score(broken, SCORER)) is not None:
+        yield no_score
     elif isinstance(rewards, Mapping):
         for name, value in rewards.items():
             yield foreign.score_of(

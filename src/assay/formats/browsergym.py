@@ -18,6 +18,7 @@ import csv
 import io
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -233,38 +234,32 @@ def _numbered(folders: Sequence[_Folder]) -> list[tuple[_Folder, int]]:
     A hidden folder belongs to the next visible one with the same seed, which replaced it.
     """
     repeats: dict[Path, int] = {}
-    counted: dict[str, int] = {}
+    counted: Counter[str] = Counter()
     for folder in folders:
         if not folder.hidden:
-            repeats[folder.path] = counted.get(folder.task, 0)
-            counted[folder.task] = repeats[folder.path] + 1
-    for position, folder in enumerate(folders):
+            repeats[folder.path] = foreign.next_repeat(folder.task, counted)
+    successors: dict[tuple[str, int | None], int] = {}
+    for folder in reversed(folders):
+        key = (folder.task, folder.seed)
         if folder.hidden:
-            successor = next((f for f in folders[position:] if _replaces(f, folder)), None)
-            repeats[folder.path] = (
-                repeats[successor.path] if successor else counted.get(folder.task, 0)
-            )
+            repeats[folder.path] = successors.get(key, counted[folder.task])
+        else:
+            successors[key] = repeats[folder.path]
     return [(folder, repeats[folder.path]) for folder in folders]
-
-
-def _replaces(later: _Folder, hidden: _Folder) -> bool:
-    return not later.hidden and (later.task, later.seed) == (hidden.task, hidden.seed)
 
 
 def _package_versions(folders: Sequence[_Folder]) -> dict[str, str]:
     """The packages that the first episode ran with."""
-    for folder in folders:
-        text = _text(folder.path / "package_versions.txt")
-        if text:
-            pairs = (line.strip().partition("==") for line in text.splitlines())
-            return {name: version for name, equals, version in pairs if equals}
-    return {}
+    texts = (_text(folder.path / "package_versions.txt") for folder in folders)
+    lines = next(filter(None, texts), "").splitlines()
+    pairs = (line.strip().partition("==") for line in lines)
+    return {name: version for name, equals, version in pairs if equals}
 
 
 def _episode(store: StoreArtifact, folder: _Folder, repeat: int, content: _Content) -> Episode:
     summary = content.summary or {}
     task = Task(id=folder.task, goal=content.goal, metadata={"domain": _domain(folder.task)})
-    stop_reason = _ending(folder, content)
+    stop_reason, broken = _ending(folder, content)
     log = _text(folder.path / "experiment.log")
     return Episode(
         task=task,
@@ -276,13 +271,13 @@ def _episode(store: StoreArtifact, folder: _Folder, repeat: int, content: _Conte
         ),
         final_response=_answer(content),
         scores=(_score(summary, stop_reason),),
-        n_steps=_count(summary.get("n_steps")),
+        n_steps=foreign.count_of(summary.get("n_steps")),
         cum_reward=finite_number(summary.get("cum_reward")) or 0.0,
         cum_raw_reward=finite_number(summary.get("cum_raw_reward")) or 0.0,
         usage=_usage(summary),
         started_at=folder.started_at,
         elapsed_s=sum(finite_number(summary.get(key)) or 0.0 for key in ELAPSED),
-        failure=_failure(content, stop_reason),
+        failure=broken,
         metadata={
             "imported_from": folder.path.name,
             "hidden": folder.hidden,
@@ -301,9 +296,8 @@ def _read(folder: _Folder, *, unpickle: bool) -> _Content:
     try:
         summary = load_record(data)
     except BadRecord as error:
-        problem = f"summary_info.json: {error}"
-    if not data:
-        problem = "there is no summary_info.json: the episode never ended, or lost its summary"
+        missing = "there is no summary_info.json: the episode never ended, or lost its summary"
+        problem = f"summary_info.json: {error}" if data else missing
     actions = logged_actions(_text(folder.path / "experiment.log"))
     if not unpickle:
         return _Content(summary, actions, problem)
@@ -377,25 +371,26 @@ def _raw_reward(step: Any) -> float | None:
     return finite_number(attribute(step, "raw_reward")) if inner is None else inner
 
 
-def _ending(folder: _Folder, content: _Content) -> StopReason:
-    """How the episode ended, as far as the summary tells.
+def _ending(folder: _Folder, content: _Content) -> tuple[StopReason, Failure | None]:
+    """How the episode ended, as far as the summary tells, and what failed.
 
     Without the actions, only tasks of AssistantBench are known to end with an answer and nothing
     else; of the others it is only known that the environment ended them.
     """
-    summary = content.summary
-    if summary is None:
-        return "env_error"
+    summary = content.summary or {}
     if summary.get("terminated"):
         spoke = _answer(content) is not None or folder.task.startswith("assistantbench")
-        return "answered" if spoke else "finished"
+        return "answered" if spoke else "finished", None
     if summary.get("truncated"):
-        return "gave_up" if content.actions and content.actions[-1].text == "None" else "step_limit"
-    # An agent that raises leaves `false`; a reset or a grader that does leaves nothing.
-    if summary.get("terminated") is not False:
-        return "env_error"
-    error, trace = str(summary.get("err_msg") or ""), str(summary.get("stack_trace") or "")
-    return foreign.failure_kind(error, trace, otherwise="agent_error")
+        gave_up = content.actions and content.actions[-1].text == "None"
+        return "gave_up" if gave_up else "step_limit", None
+    broken = foreign.failure(
+        summary.get("err_msg") or content.problem,
+        summary.get("stack_trace"),
+        # An agent that raises leaves `false`; a reset or a grader that does leaves nothing.
+        otherwise="agent_error" if summary.get("terminated") is False else "env_error",
+    )
+    return "env_error" if summary.get("terminated") is not False else broken.kind, broken
 
 
 def _answer(content: _Content) -> str | None:
@@ -412,17 +407,6 @@ def _score(summary: dict[str, Any], stop_reason: StopReason) -> Score:
     if stop_reason in NO_FAULT_OF_THE_AGENT or reward is None:
         return Abstained("no_reward", "the environment recorded no verdict", scorer=SCORER)
     return Scored(reward, "cum_reward of summary_info.json", scorer=SCORER)
-
-
-def _failure(content: _Content, stop_reason: StopReason) -> Failure | None:
-    if stop_reason not in ("agent_error", "model_error", "env_error"):
-        return None
-    summary = content.summary or {}
-    return foreign.failure(
-        summary.get("err_msg") or content.problem,
-        summary.get("stack_trace"),
-        otherwise="agent_error" if stop_reason == "agent_error" else "env_error",
-    )
 
 
 def _usage(summary: dict[str, Any]) -> Usage:
@@ -469,11 +453,6 @@ def _by_step(folder: Path, pattern: str) -> list[tuple[int, Path]]:
         if number and not path.is_symlink():
             files.append((int(number[1]), path))
     return sorted(files)
-
-
-def _count(value: Any) -> int:
-    number = finite_number(value)
-    return int(number) if number is not None and 0 <= number < 1e9 else 0
 
 
 def _content(path: Path) -> bytes:

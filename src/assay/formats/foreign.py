@@ -13,15 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 from assay.errors import BadInput, BadRecord, did_you_mean
-from assay.formats.lines import finite_number, load_record, open_file
+from assay.formats.lines import finite_number, open_file
 from assay.schema.episode import Episode, Failure, FailureKind
 from assay.schema.manifest import RunManifest
 from assay.schema.message import Message, text_of
 from assay.schema.score import Abstained, Score, Scored
-from assay.schema.task import Task
 from assay.schema.usage import Usage
 
 LINE_BYTES = 256 * 2**20
@@ -78,9 +77,6 @@ class ReportedScore(NamedTuple):
     value: float
     n: int | None = None
 
-    def to_record(self) -> dict[str, Any]:
-        return {"name": self.name, "value": self.value, "n": self.n}
-
 
 def origin(
     path: Path, name: str, reported: Iterable[ReportedScore] = (), status: Any = None
@@ -89,7 +85,7 @@ def origin(
     record: dict[str, Any] = {
         "from": path.name,
         "format": name,
-        "reported": [score.to_record() for score in reported],
+        "reported": [score._asdict() for score in reported],
     }
     return record if status is None else {**record, "status": status}
 
@@ -127,29 +123,21 @@ def json_rows(path: Path, problems: Problems | None = None) -> Iterator[Row]:
     The last line counts without its line break: a tool that ended wrote it whole, and one that was
     killed left what is not JSON.
     """
-    try:
-        stream = open_file(path)
-    except FileNotFoundError as error:
-        raise BadInput(f"there is no file {str(path)!r}") from error
-    with stream:
+    problems = Problems() if problems is None else problems
+    with _open(path) as stream:
         number = 0
         while line := stream.readline(LINE_BYTES + 1):
             number += 1
             where = f"{path.name} line {number}"
             if len(line) > LINE_BYTES:
-                _tell(problems, f"{where}: longer than {LINE_BYTES} bytes")
+                problems.add(f"{where}: longer than {LINE_BYTES} bytes")
                 while line and not line.endswith(b"\n"):
                     line = stream.readline(LINE_BYTES)
             elif line.strip():
                 try:
                     yield Row(where, loads(line))
                 except BadRecord as error:
-                    _tell(problems, f"{where}: {error}")
-
-
-def _tell(problems: Problems | None, text: str) -> None:
-    if problems is not None:
-        problems.add(text)
+                    problems.add(f"{where}: {error}")
 
 
 def loads(data: bytes | str) -> dict[str, Any]:
@@ -163,30 +151,23 @@ def loads(data: bytes | str) -> dict[str, Any]:
     return value
 
 
-def load_json(path: Path, most: int = LINE_BYTES) -> Any:
-    """The JSON value in a file of at most so many bytes; `None` where it is none."""
-    try:
-        with open_file(path) as stream:
-            data = stream.read(most + 1)
-        return json.loads(data) if len(data) <= most else None
-    except (OSError, ValueError, RecursionError):
-        return None
-
-
-def load_file(path: Path, most: int = LINE_BYTES) -> dict[str, Any]:
-    """The JSON object in a file of at most so many bytes."""
-    try:
-        stream = open_file(path)
-    except FileNotFoundError as error:
-        raise BadInput(f"there is no file {str(path)!r}") from error
-    with stream:
-        data = stream.read(most + 1)
-    if len(data) > most:
-        raise BadRecord(f"{str(path)!r} is larger than {most} bytes")
+def load_file(path: Path) -> dict[str, Any]:
+    """The JSON object in a file of at most `LINE_BYTES`."""
+    with _open(path) as stream:
+        data = stream.read(LINE_BYTES + 1)
+    if len(data) > LINE_BYTES:
+        raise BadRecord(f"{str(path)!r} is larger than {LINE_BYTES} bytes")
     try:
         return loads(data)
     except BadRecord as error:
         raise BadRecord(f"{str(path)!r} is {error}") from error
+
+
+def _open(path: Path) -> BinaryIO:
+    try:
+        return open_file(path)
+    except FileNotFoundError as error:
+        raise BadInput(f"there is no file {str(path)!r}") from error
 
 
 def first_row(path: Path) -> dict[str, Any]:
@@ -288,28 +269,23 @@ _TOO_LONG = re.compile(
 )
 
 
-def failure_kind(*texts: str, otherwise: FailureKind) -> FailureKind:
-    """Whether the model could not be asked, by the names of the errors in these texts.
-
-    A conversation that is longer than the model takes is the doing of the agent that wrote it.
-    """
-    if any(_TOO_LONG.search(text[:TEXT_CHARS]) for text in texts):
-        return "agent_error"
-    return "model_error" if any(_CLIENT.search(text[:TEXT_CHARS]) for text in texts) else otherwise
-
-
 TEXT_CHARS = 200_000
 
 
 def failure(message: Any, traceback: Any = "", *, otherwise: FailureKind) -> Failure:
-    """The failure that a log tells of."""
+    """The failure that a log tells of: of the model, by the names of the errors in it, or another.
+
+    A conversation that is longer than the model takes is a failure of the agent that wrote it.
+    """
     words, trace = str(message or "no cause was recorded"), str(traceback or "")
     if "RetryError" in words:
         # A retrying library hides what it gave up on; the traceback has it.
         words = next((line for line in trace.splitlines() if _CLIENT.match(line)), words)
-    return Failure(
-        kind=failure_kind(words, trace, otherwise=otherwise), message=words, traceback=trace
-    )
+    texts = (words[:TEXT_CHARS], trace[:TEXT_CHARS])
+    kind: FailureKind = "model_error" if any(map(_CLIENT.search, texts)) else otherwise
+    if any(map(_TOO_LONG.search, texts)):
+        kind = "agent_error"
+    return Failure(kind=kind, message=words, traceback=trace)
 
 
 def score_of(value: Any, *, scorer: str, because: str = "", **fields: Any) -> Score:
@@ -321,8 +297,11 @@ def score_of(value: Any, *, scorer: str, because: str = "", **fields: Any) -> Sc
     return Scored(number, because, scorer=scorer, **fields)
 
 
-def no_score(scorer: str, reason: str, because: str) -> Abstained:
-    return Abstained(reason, because, scorer=scorer)
+def no_score(broken: Failure | None, scorer: str) -> Abstained | None:
+    """The abstention of an attempt that its model or environment ended; `None` for any other."""
+    if broken is None or broken.kind == "agent_error":
+        return None
+    return Abstained(broken.kind, broken.message[:300], scorer=scorer)
 
 
 def messages_of(messages: Any) -> tuple[Message, ...]:
@@ -364,8 +343,17 @@ def last_reply(messages: Iterable[Message]) -> str | None:
     return next((text for text in reversed(texts) if text), None)
 
 
-def next_repeat(name: str, repeats: Counter[str]) -> int:
-    """Which attempt at the task of that name this one is, from 0; it is counted."""
+def last_text(messages: Iterable[Message], role: str) -> str | None:
+    """The text of the last message of that role; `None` where there is none."""
+    texts = [text_of(each.content) for each in messages if each.role == role]
+    return texts[-1] if texts else None
+
+
+def next_repeat(name: str, repeats: Counter[str], recorded: Any = None) -> int:
+    """Which attempt at the task of that name this one is, from 0: as recorded, or counted."""
+    number = finite_number(recorded)
+    if number is not None and 0 <= number < 2**31:
+        return int(number)
     repeats[name] += 1
     return repeats[name] - 1
 
@@ -374,12 +362,13 @@ def usage_of(prompt: Any, completion: Any, *, cost: Any = None, calls: int = 0) 
     """Tokens, money and calls; what is no number counts as none."""
     dollars = finite_number(cost)
     return Usage(
-        prompt_tokens=_count(prompt), completion_tokens=_count(completion), cost_usd=dollars,
+        prompt_tokens=count_of(prompt), completion_tokens=count_of(completion), cost_usd=dollars,
         calls=calls,
     )  # fmt: skip
 
 
-def _count(value: Any) -> int:
+def count_of(value: Any) -> int:
+    """The number of things; 0 for what is no number."""
     number = finite_number(value)
     return int(number) if number is not None and 0 <= number < 2**53 else 0
 
@@ -405,13 +394,6 @@ def references_of(path: str | Path) -> dict[str, Any]:
     return references
 
 
-def with_reference(task: Task, references: Mapping[str, Any]) -> Task:
-    """The task with its reference, where there is one."""
-    if task.id not in references:
-        return task
-    return task.model_copy(update={"answer": references[task.id]})
-
-
 def check_references(references: Mapping[str, Any], tasks: Iterable[str]) -> None:
     """Raise `BadRecord` if none of the references is for one of the tasks."""
     names = list(tasks)
@@ -424,11 +406,11 @@ def check_references(references: Mapping[str, Any], tasks: Iterable[str]) -> Non
     )
 
 
-def read_optional(path: Path) -> dict[str, Any]:
+def read_optional(path: Path | None) -> dict[str, Any]:
     """The JSON object of a file beside a log; empty where there is none that can be read."""
-    if not path.is_file() or path.is_symlink():
+    if path is None or not path.is_file() or path.is_symlink():
         return {}
     try:
-        return load_record(path.read_bytes())
+        return load_file(path)
     except (BadRecord, OSError):
         return {}

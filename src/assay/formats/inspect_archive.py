@@ -13,7 +13,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -160,27 +160,19 @@ def _unpack(path: Path, packed: bytes, member: _Member) -> bytes:
 
 
 def _zstandard(path: Path) -> Callable[[bytes, int], bytes]:
-    """What unpacks Zstandard, of whatever is installed; raises `MissingExtra` where nothing is."""
-    for module in ("compression.zstd", "backports.zstd"):
-        try:
-            library = import_module(module)
-        except ImportError:
-            continue
-        return lambda data, size: library.ZstdDecompressor().decompress(data, size + 1)
-    try:
+    """What unpacks Zstandard; raises `MissingExtra` where nothing that does is installed."""
+    with suppress(ImportError):
         zstandard = import_module("zstandard")
         return lambda data, size: zstandard.ZstdDecompressor().decompress(data, size)
-    except ImportError:
-        pass
     try:
         arrow = import_module("pyarrow")
-        return lambda data, size: arrow.decompress(data, size, codec="zstd", asbytes=True)
     except ImportError as error:
         raise MissingExtra(
             f"{str(path)!r} is packed with Zstandard, as newer versions of Inspect write it: "
             "run: pip install zstandard (or turn the log into JSON with "
             "`inspect log convert --to json`)"
         ) from error
+    return lambda data, size: arrow.decompress(data, size, codec="zstd", asbytes=True)
 
 
 def _open_json(path: Path) -> InspectLog:

@@ -51,8 +51,8 @@ def logs(path: Path) -> list[Path]:
 def read(path: Path) -> ForeignRun:
     """The documents of one task as a run."""
     results_file = _results_file(path)
-    results = {} if results_file is None else foreign.read_optional(results_file)
-    task = _task_name(path, results)
+    results = foreign.read_optional(results_file)
+    task = _DATE.sub("", path.name).removeprefix("samples_").removesuffix(".jsonl")
     version = (results.get("versions") or {}).get(task)
     filters = _filters(path)
     model = results.get("model_name") or (results.get("config") or {}).get("model")
@@ -90,12 +90,6 @@ def _results_file(path: Path) -> Path | None:
     date = _date(path)
     file = path.with_name(f"results_{date}.json")
     return file if date and file.is_file() else None
-
-
-def _task_name(path: Path, results: Mapping[str, Any]) -> str:
-    name = _DATE.sub("", path.name).removeprefix("samples_").removesuffix(".jsonl")
-    numbers = [task for task in results.get("configs") or () if task == name]
-    return numbers[0] if numbers else name
 
 
 def _filter(row: Row) -> str:

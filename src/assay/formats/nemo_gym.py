@@ -9,6 +9,7 @@ collection.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import chain
@@ -69,7 +70,10 @@ def read(path: Path) -> ForeignRun:
 
 def _reported(metrics: Path) -> Iterator[ReportedScore]:
     """The mean of the rewards of each agent; the file is a list with an entry for each."""
-    record = foreign.load_json(metrics) if metrics.is_file() else []
+    try:
+        record = json.loads(metrics.read_bytes()) if metrics.is_file() else []
+    except (OSError, ValueError, RecursionError):
+        return
     for agent in record if isinstance(record, list) else [record]:
         values = agent.get("agent_metrics") if isinstance(agent, Mapping) else None
         mean = finite_number((values or {}).get("mean/reward"))
@@ -90,7 +94,7 @@ def _episode(row: dict[str, Any], repeats: Counter[str]) -> Episode:
     return Episode(
         task=Task(
             id=name,
-            goal=next((text_of(m.content) for m in reversed(prompt) if m.role == "user"), ""),
+            goal=foreign.last_text(prompt, "user") or "",
             answer=next((row[key] for key in REFERENCES if key in row), None),
             metadata={
                 key: value
@@ -98,15 +102,14 @@ def _episode(row: dict[str, Any], repeats: Counter[str]) -> Episode:
                 if key not in OWN and not key.startswith("_ng_")
             },
         ),
-        repeat=_repeat(row, name, repeats),
+        repeat=foreign.next_repeat(name, repeats, row.get(ROLLOUT)),
         trajectory=Trajectory(
             messages=(*prompt, *output), stop_reason=_ending(response, broken, text)
         ),
         final_response=text,
         scores=(
-            foreign.no_score(SCORER, broken.kind, broken.message[:300])
-            if broken is not None and broken.kind != "agent_error"
-            else foreign.score_of(reward, scorer=SCORER, because="as the log has it"),
+            foreign.no_score(broken, SCORER)
+            or foreign.score_of(reward, scorer=SCORER, because="as the log has it"),
         ),
         usage=foreign.usage_of(
             used.get("input_tokens"),
@@ -117,13 +120,6 @@ def _episode(row: dict[str, Any], repeats: Counter[str]) -> Episode:
         failure=broken,
         metadata={"agent": (row.get("agent_ref") or {}).get("name")},
     )
-
-
-def _repeat(row: Mapping[str, Any], name: str, repeats: Counter[str]) -> int:
-    rollout = row.get(ROLLOUT)
-    if isinstance(rollout, int) and not isinstance(rollout, bool) and rollout >= 0:
-        return rollout
-    return foreign.next_repeat(name, repeats)
 
 
 def _broken(row: Mapping[str, Any]) -> Failure | None:

@@ -54,10 +54,17 @@ def run_events(run: RunRecords) -> Iterator[dict[str, Any]]:
 
 def to_events(episode: Episode, *, run_id: str = "") -> list[dict[str, Any]]:
     """One event for each score: its name, value and explanation, its parts, and whose it is."""
-    return [_event(episode, score, run_id) for score in episode.scores]
+    return [
+        {
+            "event_name": EVENT,
+            "timestamp": episode.started_at,
+            "attributes": _describe(episode, score, run_id),
+        }
+        for score in episode.scores
+    ]
 
 
-def _event(episode: Episode, score: Score, run_id: str) -> dict[str, Any]:
+def _describe(episode: Episode, score: Score, run_id: str) -> dict[str, Any]:
     name, at, version = score.scorer.rpartition("@")
     attributes: dict[str, Any] = {
         NAME: score.name,
@@ -66,19 +73,13 @@ def _event(episode: Episode, score: Score, run_id: str) -> dict[str, Any]:
         SCORER_NAME: name if at else score.scorer,
         TASK: episode.task.id,
         ATTEMPT: episode.attempt,
+        SCORER_VERSION: version if at else None,
+        RUN: run_id or None,
+        ERROR: score.reason if isinstance(score, Abstained) else None,
+        VALUE: None if isinstance(score, Abstained) else score.value,
+        **{f"{PART}.{part}": number for part, number in score.parts.items()},
     }
-    if at:
-        attributes[SCORER_VERSION] = version
-    if run_id:
-        attributes[RUN] = run_id
-    if isinstance(score, Abstained):
-        attributes[ERROR] = score.reason
-    else:
-        attributes[VALUE] = score.value
-    for part, number in score.parts.items():
-        if number is not None:
-            attributes[f"{PART}.{part}"] = number
-    return {"event_name": EVENT, "timestamp": episode.started_at, "attributes": attributes}
+    return {key: value for key, value in attributes.items() if value is not None}
 
 
 def to_otlp(*events: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
@@ -21,8 +22,8 @@ from assay.formats.foreign import ForeignRun, Problems, Row
 from assay.formats.lines import finite_number
 from assay.schema.columns import ANSWERS, GOALS, IDS, RESPONSES, SCORES
 from assay.schema.episode import Episode, Failure, StopReason, Trajectory
-from assay.schema.message import Message, text_of
-from assay.schema.score import Score
+from assay.schema.message import Message
+from assay.schema.score import Abstained, Score
 from assay.schema.task import Task
 
 PARTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -134,28 +135,30 @@ def _episode(row: dict[str, Any], columns: Mapping[str, str], repeats: Counter[s
     if not parts.keys() & set(RESULTS):
         raise BadRecord("it has neither a response nor a score")
     name = str(parts["id"]) if parts.get("id") is not None else f"line.{number}"
-    messages = foreign.messages_of(parts.get("messages")) or foreign.messages_of(
-        _turns(parts.get("question"))
-    )
+    question = parts.get("question")
+    turns = question if isinstance(question, list) else None
+    messages = foreign.messages_of(parts.get("messages")) or foreign.messages_of(turns)
     response = _response(parts.get("response"), messages)
     broken = _broken(row, parts)
     return Episode(
         task=Task(
             id=name,
-            goal=_goal(parts.get("question"), messages),
+            goal=(foreign.last_text(messages, "user") or "")
+            if turns is not None
+            else str("" if question is None else question),
             answer=_reference(row, parts.get("answer")),
             metadata=_metadata(row, places, parts.get("domain")),
         ),
-        repeat=_repeat(parts.get("repeat"), name, repeats),
+        repeat=foreign.next_repeat(name, repeats, parts.get("repeat")),
         trajectory=Trajectory(messages=messages, stop_reason=_ending(parts, broken, response)),
         final_response=response,
         scores=tuple(_scores(parts, broken, where)),
-        n_steps=int(finite_number(parts.get("n_steps")) or 0),
+        n_steps=foreign.count_of(parts.get("n_steps")),
         usage=foreign.usage_of(
             parts.get("prompt_tokens"),
             parts.get("completion_tokens"),
             cost=parts.get("cost_usd"),
-            calls=int(finite_number(parts.get("calls")) or 0),
+            calls=foreign.count_of(parts.get("calls")),
         ),
         started_at=foreign.utc(parts.get("started_at")),
         elapsed_s=finite_number(parts.get("elapsed_s")) or 0.0,
@@ -163,23 +166,12 @@ def _episode(row: dict[str, Any], columns: Mapping[str, str], repeats: Counter[s
     )
 
 
-def _turns(question: Any) -> Any:
-    return question if isinstance(question, list) else None
-
-
-def _goal(question: Any, messages: tuple[Message, ...]) -> str:
-    if isinstance(question, list):
-        return next((text_of(m.content) for m in reversed(messages) if m.role == "user"), "")
-    return "" if question is None else str(question)
-
-
 def _response(response: Any, messages: tuple[Message, ...]) -> str | None:
     if isinstance(response, list):
         messages, response = foreign.messages_of(response), None
     if response is not None:
         return response if isinstance(response, str) else json.dumps(response, ensure_ascii=False)
-    texts = [text_of(each.content) for each in messages if each.role == "assistant"]
-    return texts[-1] if texts else None
+    return foreign.last_text(messages, "assistant")
 
 
 def _reference(row: Mapping[str, Any], answer: Any) -> Any:
@@ -199,13 +191,6 @@ def _metadata(row: Mapping[str, Any], places: Mapping[str, str], domain: Any) ->
     if isinstance(nested, dict):
         rest = {**nested, **{key: value for key, value in rest.items() if key != "metadata"}}
     return rest if domain in (None, "") else {**rest, "domain": domain}
-
-
-def _repeat(explicit: Any, name: str, repeats: Counter[str]) -> int:
-    number = finite_number(explicit)
-    if number is not None and 0 <= number < 2**31:
-        return int(number)
-    return foreign.next_repeat(name, repeats)
 
 
 def _broken(row: Mapping[str, Any], parts: Mapping[str, Any]) -> Failure | None:
@@ -233,10 +218,10 @@ def _scores(parts: Mapping[str, Any], broken: Failure | None, where: str) -> Ite
         return
     scorer = str(parts.get("scorer") or "score")
     because = str(parts.get("because") or "")
-    if broken is not None and broken.kind != "agent_error":
-        yield foreign.no_score(scorer, broken.kind, broken.message[:300])
+    if (no_score := foreign.no_score(broken, scorer)) is not None:
+        yield no_score
     elif parts.get("abstained"):
-        yield foreign.no_score(scorer, str(parts["abstained"]), because)
+        yield Abstained(str(parts["abstained"]), because, scorer=scorer)
     else:
         number = _number(parts["score"])
         if number is None:
@@ -246,11 +231,7 @@ def _scores(parts: Mapping[str, Any], broken: Failure | None, where: str) -> Ite
 
 def _number(score: Any) -> float | None:
     """The score as a number, also where it is one in a text; `None` for what is none."""
-    if isinstance(score, bool):
-        return float(score)
     if isinstance(score, str) and len(score) < LONGEST_NUMBER:
-        try:
-            return finite_number(float(score))
-        except ValueError:
-            return None
-    return finite_number(score)
+        with suppress(ValueError):
+            score = float(score)
+    return float(score) if isinstance(score, bool) else finite_number(score)

@@ -1,17 +1,24 @@
-"""A run as one flat table, for tools that know nothing of Assay: its columns and its rows."""
+"""A run as one flat table, for tools that know nothing of Assay: its columns and its rows.
+
+As CSV: a spreadsheet would run a text that begins like a formula, and a model can write one. Such
+a text gets an apostrophe in front. Numbers stay as they are.
+"""
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from assay.formats import RunRecords
-from assay.formats.lines import dump_json, write_lines
+from assay.formats.lines import dump_json, valid_text, write_lines
 from assay.schema.episode import Episode
 from assay.schema.score import Abstained, Score
 
 ColumnType: TypeAlias = Literal["text", "integer", "number", "truth"]
+_FORMULA = ("=", "@", "\t", "\r")
+_SIGNS = ("+", "-")
 
 
 class _Attempt(NamedTuple):
@@ -64,6 +71,40 @@ out the attempts whose `stop_reason` is `model_error` or `env_error`.
 def write(run: RunRecords, path: Path) -> int:
     """Write every attempt as a line of JSON, every text exactly as it was; how many there are."""
     return write_lines(path, rows(run, columns_of(run)))
+
+
+def write_csv(run: RunRecords, path: Path) -> int:
+    """Write every attempt as a row under a header; how many there are."""
+    columns = columns_of(run)
+    count = 0
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(map(csv_cell, columns))
+        for row in rows(run, columns):
+            writer.writerow(map(csv_cell, row.values()))
+            count += 1
+    return count
+
+
+def csv_cell(value: Any) -> Any:
+    """The value as a cell that no spreadsheet computes."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, str):
+        return value
+    text = valid_text(value)
+    return f"'{text}" if _is_formula(text) else text
+
+
+def _is_formula(text: str) -> bool:
+    """Whether a spreadsheet would compute the text; a number with a sign is none."""
+    if not text.startswith(_SIGNS):
+        return text.startswith(_FORMULA)
+    try:
+        float(text)
+    except ValueError:
+        return len(text) > 1
+    return False
 
 
 def columns_of(run: RunRecords) -> dict[str, ColumnType]:

@@ -83,14 +83,14 @@ def _episode(row: dict[str, Any], scorer: str, repeats: Counter[str]) -> Episode
     name, reward = str(row["example_id"]), row["reward"]
     prompt, completion = foreign.messages_of(row["prompt"]), _completion(row["completion"])
     broken = _broken(row.get("error"))
-    response = _last(completion)
+    response = foreign.last_text(completion, "assistant")
     used = row.get("token_usage") or {}
     timing = row.get("timing") or {}
     calls = sum(message.role == "assistant" for message in completion)
     return Episode(
         task=Task(
             id=name,
-            goal=_goal(prompt),
+            goal=foreign.last_text(prompt, "user") or "",
             answer=row.get("answer") or None,
             metadata=_info(row),
         ),
@@ -112,16 +112,6 @@ def _completion(completion: Any) -> tuple[Message, ...]:
     if isinstance(completion, str):
         return (Message(role="assistant", content=completion),)
     return foreign.messages_of(completion)
-
-
-def _last(messages: tuple[Message, ...]) -> str | None:
-    texts = [text_of(each.content) for each in messages if each.role == "assistant"]
-    return texts[-1] if texts else None
-
-
-def _goal(messages: tuple[Message, ...]) -> str:
-    texts = [text_of(each.content) for each in messages if each.role == "user"]
-    return texts[-1] if texts else ""
 
 
 def _info(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -155,20 +145,19 @@ def _ending(row: Mapping[str, Any], broken: Failure | None, response: str | None
 
 
 def _reward(reward: Any, scorer: str, metrics: Any, broken: Failure | None) -> Score:
-    if broken is not None and broken.kind != "agent_error":
-        return foreign.no_score(scorer, broken.kind, broken.message[:300])
     parts = {
         str(name): finite_number(value)
         for name, value in (metrics or {}).items()
         if str(name) != "reward"
     }
-    return foreign.score_of(reward, scorer=scorer, because="as the log has it", parts=parts)
+    given = foreign.score_of(reward, scorer=scorer, because="as the log has it", parts=parts)
+    return foreign.no_score(broken, scorer) or given
 
 
 def _read_traces(path: Path) -> ForeignRun:
     first = foreign.first_row(path)
     config_file = next((path.parent / n for n in CONFIGS if (path.parent / n).is_file()), None)
-    config = {} if config_file is None else foreign.read_optional(config_file)
+    config = foreign.read_optional(config_file)
     trace: dict[str, Any] = next(iter(first.get("traces") or ()), {})
     agent = (trace.get("agent") or {}).get("config") or {}
     name = str((first.get("env") or {}).get("id") or path.parent.name)
@@ -194,7 +183,7 @@ def _traced(row: dict[str, Any], repeats: Counter[str]) -> Episode:
     trace = next((each for each in traces if each.get("rewards")), traces[0] if traces else {})
     name = str(data.get("name") or data.get("idx") or row["task"].get("key"))
     messages = _branch(trace.get("nodes") or [])
-    response = trace.get("root_reply") or _last(messages)
+    response = trace.get("root_reply") or foreign.last_text(messages, "assistant")
     errors = [*(trace.get("errors") or ()), *(row.get("errors") or ())]
     broken = None if row.get("ok") else _broken(errors[-1] if errors else "the rollout failed")
     reference = data.get("answer")
@@ -206,7 +195,7 @@ def _traced(row: dict[str, Any], repeats: Counter[str]) -> Episode:
     return Episode(
         task=Task(
             id=name,
-            goal=_goal(messages) or text_of(data.get("prompt")),
+            goal=foreign.last_text(messages, "user") or text_of(data.get("prompt")),
             answer=reference,
             metadata=metadata,
         ),

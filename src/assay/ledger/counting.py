@@ -49,7 +49,9 @@ class AttemptSelection(Generic[A]):
         """Add the next attempt of the file; `False` if its id is there already: the first stays."""
         if self.attempts.setdefault(attempt.attempt, attempt) is not attempt:
             return False
-        self._choose(attempt)
+        key = (attempt.task_id, attempt.repeat)
+        if _takes_over(attempt, self.final.get(key)):
+            self.final[key] = attempt
         return True
 
     @property
@@ -71,11 +73,6 @@ class AttemptSelection(Generic[A]):
             if same and other.attempt not in unreadable and _takes_over(other, final):
                 final = other
         return final
-
-    def _choose(self, attempt: A) -> None:
-        key = (attempt.task_id, attempt.repeat)
-        if _takes_over(attempt, self.final.get(key)):
-            self.final[key] = attempt
 
 
 def _takes_over(attempt: CountableAttempt, previous: CountableAttempt | None) -> bool:

@@ -174,7 +174,9 @@ class LedgerIndex:
     def update(self) -> int:
         """The index says what the run folders say; returns how many lines were new."""
         try:
-            return self._update()
+            with self._snapshot() as database:
+                changed = _changes(database, self.runs_dir)
+            return self._renew(fresh=False) if changed else 0
         except sqlite3.DatabaseError:
             return self.rebuild()
 
@@ -198,13 +200,12 @@ class LedgerIndex:
             "WHERE (?1 IS NULL OR run_id = CAST(?1 AS TEXT)) "
             "AND (?2 IS NULL OR task_id = CAST(?2 AS TEXT)) ORDER BY run_id, line"
         )
-        names = (None if name is None else _text(name) for name in (run_id, task_id))
-        values = tuple(names)
+        names = tuple(None if name is None else _text(name) for name in (run_id, task_id))
         try:
-            return [_attempt_row(row) for row in self._rows(query, values)]
+            return [_attempt_row(row) for row in self._rows(query, names)]
         except _DamagedText:
             self.rebuild()
-            return [_attempt_row(row) for row in self._rows(query, values)]
+            return [_attempt_row(row) for row in self._rows(query, names)]
 
     def task_means(self, run_id: str) -> list[float]:
         """The mean reward of each task of a run that was scored, as of the last update."""
@@ -234,14 +235,6 @@ class LedgerIndex:
             with self._snapshot() as database:
                 return database.execute(query, values).fetchall()
 
-    def _update(self) -> int:
-        try:
-            with self._snapshot() as database:
-                changes = _changes(database, self.runs_dir)
-        except _NoIndex:
-            return self._renew(fresh=True)
-        return self._renew(fresh=False) if changes else 0
-
     @contextmanager
     def _snapshot(self) -> Iterator[sqlite3.Connection]:
         """The index as it is; raises `_NoIndex`, a `DatabaseError`, where there is none."""
@@ -264,7 +257,10 @@ class LedgerIndex:
             return _bring_up_to_date(self._memory, self.runs_dir)
         draft = self.path.with_name(f".{INDEX}.{uuid.uuid4().hex}.draft")
         try:
-            self._delete_stale_drafts()
+            for path in self.runs_dir.glob(f".{INDEX}.*.draft"):
+                with suppress(OSError):
+                    if path.stat().st_mtime < time.time() - STALE_DRAFT_S:
+                        path.unlink()
             if not fresh:
                 shutil.copyfile(self.path, draft)
             with closing(_connect(draft)) as database:
@@ -279,13 +275,6 @@ class LedgerIndex:
                 draft.unlink(missing_ok=True)
         self._memory = _connect(":memory:")
         return _bring_up_to_date(self._memory, self.runs_dir)
-
-    def _delete_stale_drafts(self) -> None:
-        oldest = time.time() - STALE_DRAFT_S
-        for path in self.runs_dir.glob(f".{INDEX}.*.draft"):
-            with suppress(OSError):
-                if path.stat().st_mtime < oldest:
-                    path.unlink()
 
 
 class _NoIndex(sqlite3.DatabaseError):
@@ -344,17 +333,12 @@ def _bring_up_to_date(database: sqlite3.Connection, runs_dir: Path) -> int:
         ):
             state = None
         new += _update_run(database, run_id, layout, state)
-        _remember_files(database, run_id, _signature(layout, settled=False), signature)
+        # Of files that may still change, the manifest alone is noted.
+        signature = signature or f"{_manifest_part(_signature(layout, settled=False))}|"
+        query = "INSERT OR REPLACE INTO files VALUES (CAST(? AS TEXT), ?)"
+        database.execute(query, (_text(run_id), signature))
     database.execute("COMMIT")
     return new
-
-
-def _remember_files(database: sqlite3.Connection, run_id: str, now: str, before: str) -> None:
-    """Note what the files looked like, or the manifest alone where that may still change."""
-    signature = before if before else f"{_manifest_part(now)}|"
-    database.execute(
-        "INSERT OR REPLACE INTO files VALUES (CAST(? AS TEXT), ?)", (_text(run_id), signature)
-    )
 
 
 def _manifest_part(signature: str) -> str:
@@ -396,7 +380,13 @@ def _update_run(
 
 
 def _add_lines(database: sqlite3.Connection, run_id: str, layout: RunLayout, state: _State) -> int:
-    selection = _selection(database, run_id)
+    selection: AttemptSelection[AttemptLine] = AttemptSelection()
+    query = (
+        "SELECT attempt, task_id, repeat, stop_reason, line FROM attempts "
+        "WHERE run_id = CAST(? AS TEXT) ORDER BY line"
+    )
+    for row in database.execute(query, (_text(run_id),)):
+        selection.add(AttemptLine(*row))
     before = {line.number for line in selection.final.values()}
     offset, lines, damaged = state.offset, state.lines, 0
     for raw in read_raw(layout.episodes, start=offset, after=lines):
@@ -436,22 +426,10 @@ def _add_attempt(
     except BadRecord:
         return False
     key = (episode.attempt, episode.task.id, episode.repeat, episode.stop_reason)
-    if not selection.add(AttemptLine(*key, raw.line.number)):
-        return False
-    _insert(database, "attempts", _row(run_id, raw.line.number, episode))
-    return True
-
-
-def _selection(database: sqlite3.Connection, run_id: str) -> AttemptSelection[AttemptLine]:
-    """The attempts of a run as far as they are indexed."""
-    selection: AttemptSelection[AttemptLine] = AttemptSelection()
-    query = (
-        "SELECT attempt, task_id, repeat, stop_reason, line FROM attempts "
-        "WHERE run_id = CAST(? AS TEXT) ORDER BY line"
-    )
-    for row in database.execute(query, (_text(run_id),)):
-        selection.add(AttemptLine(*row))
-    return selection
+    is_new = selection.add(AttemptLine(*key, raw.line.number))
+    if is_new:
+        _insert(database, "attempts", _row(run_id, raw.line.number, episode))
+    return is_new
 
 
 class _DamagedText(Exception):
@@ -514,20 +492,9 @@ def _insert_run(
             manifest = manifest.model_copy(update={"focus": f"unreadable: {problem}"})
     except BadRecord as error:
         manifest = RunManifest(run_id="", benchmark="", agent="", focus=f"unreadable: {error}")
-    values = (
-        run_id,
-        manifest.created_at,
-        manifest.benchmark,
-        manifest.agent,
-        manifest.focus,
-        manifest.parent,
-        manifest.task_set,
-        manifest.n_tasks,
-        manifest.repeats,
-        manifest.short_commit,
-        manifest.model_name,
-    )
-    _insert(database, "runs", (*values, 0, 0, "", 0))
+    names = "created_at benchmark agent focus parent task_set n_tasks repeats short_commit"
+    values = (getattr(manifest, name) for name in (*names.split(), "model_name"))
+    _insert(database, "runs", (run_id, *values, 0, 0, "", 0))
 
 
 def _insert(database: sqlite3.Connection, table: str, row: Iterable[Any]) -> None:

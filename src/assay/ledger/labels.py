@@ -13,6 +13,7 @@ from __future__ import annotations
 import fcntl
 import getpass
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -88,14 +89,11 @@ class RunLabels:
 
 def consensus(labels: Iterable[Label]) -> LabelValue | None:
     """What most people say of one thing; `doubtful` where as many say another, `None` for none."""
-    counts: dict[LabelValue, int] = {}
-    for label in labels:
-        counts[label.value] = counts.get(label.value, 0) + 1
-    if not counts:
+    leading = Counter(label.value for label in labels).most_common(2)
+    if not leading:
         return None
-    most = max(counts.values())
-    leading = [value for value, count in counts.items() if count == most]
-    return leading[0] if len(leading) == 1 else "doubtful"
+    tied = len(leading) > 1 and leading[0][1] == leading[1][1]
+    return "doubtful" if tied else leading[0][0]
 
 
 def read_labels(folder: Path) -> RunLabels:

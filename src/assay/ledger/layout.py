@@ -30,7 +30,7 @@ LATEST = "latest"
 """What the newest run is called wherever a run is named; `@-1` is it too, `@-2` the one before."""
 SLUG_CHARS = 40
 NEAR = 0.8
-"""So much alike are the name of a run and a slip of it; ids share their dates anyway."""
+"""The similarity from which a run is suggested for a name; ids share their dates anyway."""
 
 _FROM_THE_END = re.compile(r"@-([1-9]\d{0,8})")
 _ATTEMPT = re.compile(r"(?P<stem>.+\.r\d+)\.a(?P<n>\d{1,9})")
@@ -70,7 +70,10 @@ def attempt_stem(task_id: str, repeat: int) -> str:
     if repeat < 0:
         raise BadRecord(f"repeat={repeat!r}; repeats count from 0")
     digest = hashlib.sha256(task_id.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{_slug(task_id)}-{digest[:8]}.r{repeat}"
+    folded = unicodedata.normalize("NFKD", task_id[:400].casefold())
+    plain = folded.encode("ascii", "ignore").decode().lower()
+    slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:SLUG_CHARS].rstrip("-") or "task"
+    return f"{slug}-{digest[:8]}.r{repeat}"
 
 
 def attempt_number(attempt: str) -> tuple[str, int] | None:
@@ -99,8 +102,8 @@ def archive(run: Path, *, archived: bool = True) -> bool:
 
     Nothing that was recorded changes.
     """
-    before = is_archived(run)
     mark = RunLayout(run).archived
+    before = mark.exists()
     if archived:
         mark.touch()
     else:
@@ -153,9 +156,3 @@ def _start_of(run: Path) -> tuple[str, str]:
     except (OSError, ValueError):
         return "", run.name
     return str(manifest.get("created_at", "") if isinstance(manifest, dict) else ""), run.name
-
-
-def _slug(text: str) -> str:
-    folded = unicodedata.normalize("NFKD", text[:400].casefold())
-    plain = folded.encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:SLUG_CHARS].rstrip("-") or "task"

@@ -57,24 +57,17 @@ def runs_being_written(folders: Iterable[Path], *, locks: Path = LOCKS) -> set[P
         lines = locks.read_text("ascii").splitlines()
     except OSError:
         return {folder for folder in folders if _holder_lives(RunLayout(folder).lock)}
-    locked = {inode for line in lines if (inode := _inode_of_lock(line)) is not None}
+    # The inode is the last number in `fe:00:2794500` of `1: FLOCK … 708 fe:00:2794500 0 EOF`.
+    fields = (line.split() for line in lines)
+    locked = {each[-3].rpartition(":")[2] for each in fields if "FLOCK" in each and len(each) > 2}
     return {folder for folder in folders if _inode(RunLayout(folder).lock) in locked}
 
 
-def _inode_of_lock(line: str) -> int | None:
-    """The inode in `1: FLOCK ADVISORY WRITE 708 fe:00:2794500 0 EOF`."""
-    fields = line.split()
-    if "FLOCK" not in fields or len(fields) < 3:
-        return None
-    inode = fields[-3].rpartition(":")[2]
-    return int(inode) if inode.isdecimal() else None
-
-
-def _inode(path: Path) -> int | None:
+def _inode(path: Path) -> str:
     try:
-        return path.stat().st_ino
+        return str(path.stat().st_ino)
     except FileNotFoundError:
-        return None
+        return "none"
 
 
 def _holder_lives(lock: Path) -> bool:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import http.client
 import os
 import random
 import re
-import ssl
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
 from itertools import islice
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -25,13 +23,13 @@ HEADERS = ("OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_LOGS_HEADERS")
 BATCH = 500
 TIMEOUT_S = 10.0
 BACKOFF = Backoff(attempts=5, base_s=0.5, cap_s=10.0)
-RETRIED = frozenset({429, 502, 503, 504})
-"""Answers after which the protocol asks for another try."""
+RETRIED = frozenset({0, 429, 502, 503, 504})
+"""Answers after which the protocol asks for another try; 0 is none at all."""
 ANSWER_BYTES = 64 * 1024
 
-_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-_VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
-"""What HTTP takes as the name and the value of a header."""
+_HEADER = re.compile(r"([A-Za-z0-9!#$%&'*+.^_`|~-]+)\s*=(.*)", re.DOTALL)
+_VALUE = re.compile(r"[\t\x20-\x7e]*")
+"""What is taken as the value of a header."""
 
 
 def send_scores(
@@ -48,14 +46,30 @@ def send_scores(
     `BadParameter` for what is no such address, and `ResourceError` when the endpoint cannot be
     reached, refuses a request or drops events of it.
     """
-    endpoint, headers = logs_endpoint(url), _headers(environment)
+    endpoint, headers, rng = logs_endpoint(url), _headers(environment), rng or random.Random()
     # What stands after a word such as Bearer is the key itself, and may be quoted alone.
     keys = [part for value in headers.values() for part in (value, value.rpartition(" ")[2])]
     mask = SecretMask([*keys, *secret_values(endpoint)])
-    sender = _Sender(endpoint, headers, mask, sleep, rng or random.Random())
+    name = endpoint.partition("?")[0]
     count, remaining = 0, otel.run_events(run)
     while events := list(islice(remaining, BATCH)):
-        sender.send(dump_json(otel.to_otlp(*events)), count)
+        body = dump_json(otel.to_otlp(*events))
+        for sent in range(1, BACKOFF.attempts + 1):
+            status, answer, content = _post(endpoint, headers, body)
+            content = mask.bytes(content)
+            if status not in RETRIED:
+                break
+            if sent < BACKOFF.attempts:
+                asked_s, wait_s = retry_after_s(answer), BACKOFF.wait_s(sent, rng)
+                sleep(wait_s if asked_s is None else min(asked_s, BACKOFF.cap_s))
+        problem = _problem(status, content)
+        if problem:
+            again = f", {BACKOFF.attempts} times" if status in RETRIED else ""
+            hint = f"; its key is read from {HEADERS[0]}, as authorization=Bearer%20KEY"
+            raise ResourceError(
+                f"{name} {problem}{again}; it has {count:,} events of the requests before"
+                f"{hint if status in (401, 403) else ''}"
+            )
         count += len(events)
     return count
 
@@ -73,101 +87,55 @@ def logs_endpoint(url: str) -> str:
         )
     if parts.username or parts.password:
         raise BadParameter(f"--otlp takes no user or password; a key is read from {HEADERS[0]}")
-    path = parts.path.rstrip("/")
-    path = path if path.endswith(PATH) else path + PATH
+    path = parts.path.rstrip("/").removesuffix(PATH) + PATH
     return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
 
 
-@dataclass(frozen=True, slots=True)
-class _Sender:
-    endpoint: str
-    headers: Mapping[str, str]
-    mask: SecretMask
-    """Takes the keys out of whatever the endpoint answers."""
-    sleep: Callable[[float], None]
-    rng: random.Random
+def _post(
+    endpoint: str, headers: Mapping[str, str], body: bytes
+) -> tuple[int, Mapping[str, str], bytes]:
+    """The status, headers and content of the answer; status 0, and why, where there is none."""
+    import httpx
 
-    def send(self, body: bytes, n_before: int) -> None:
-        """The endpoint has the body; `n_before` is how many it took already."""
-        problem = ""
-        for sent in range(1, BACKOFF.attempts + 1):
-            status, headers, content = self._post(body)
-            text = " ".join(content[:300].decode("utf-8", "replace").split())
-            problem = f"answered {status}{f': {text}' if text else ''}"
-            if not status:
-                problem = f"cannot be reached ({text[:200]})"
-            elif status not in RETRIED:
-                self._check(status, content, problem, n_before)
-                return
-            if sent < BACKOFF.attempts:
-                asked_s, wait_s = retry_after_s(headers), BACKOFF.wait_s(sent, self.rng)
-                self.sleep(wait_s if asked_s is None else min(asked_s, BACKOFF.cap_s))
-        raise ResourceError(
-            f"{self._name} {problem}, {BACKOFF.attempts} times; it has {n_before:,} events of "
-            "the run"
-        )
+    # Not packed: a small answer could become a large one.
+    own = {**headers, "Content-Type": "application/json", "Accept-Encoding": "identity"}
+    try:
+        # No proxy and no key but those that were named.
+        with (
+            httpx.Client(timeout=TIMEOUT_S, trust_env=False) as client,
+            client.stream("POST", endpoint, headers=own, content=body) as response,
+        ):
+            content = next(response.iter_raw(ANSWER_BYTES), b"")
+            return response.status_code, response.headers, content
+    except (OSError, httpx.HTTPError, httpx.InvalidURL) as error:
+        return 0, {}, (str(error) or type(error).__name__).encode("utf-8", "replace")
 
-    def _check(self, status: int, content: bytes, problem: str, n_before: int) -> None:
-        if not 200 <= status < 300:
-            hint = f"; its key is read from {HEADERS[0]}, as authorization=Bearer%20KEY"
-            raise ResourceError(
-                f"{self._name} {problem}; it has {n_before:,} events of the run"
-                f"{hint if status in (401, 403) else ''}"
-            )
-        rejected, why = _rejected(content)
-        if rejected:
-            raise ResourceError(f"{self._name} dropped {rejected} events: {why[:300]!r}")
 
-    def _post(self, body: bytes) -> tuple[int, dict[str, str], bytes]:
-        """The status, headers and content of the answer; status 0, and why, where there is none."""
-        parts = urlsplit(self.endpoint)
-        https = parts.scheme == "https"
-        make = http.client.HTTPSConnection if https else http.client.HTTPConnection
-        connection = make(str(parts.hostname), parts.port, timeout=TIMEOUT_S)
-        target = urlunsplit(("", "", parts.path, parts.query, ""))
-        try:
-            own = {**self.headers, "Content-Type": "application/json"}
-            connection.request("POST", target, body, own)
-            response = connection.getresponse()
-            headers = {name.lower(): value for name, value in response.getheaders()}
-            return response.status, headers, self.mask.bytes(response.read(ANSWER_BYTES))
-        except ssl.SSLCertVerificationError as error:
-            raise ResourceError(f"{self._name} is not trusted: {error.verify_message}") from error
-        except (OSError, http.client.HTTPException) as error:
-            return 0, {}, (str(error) or type(error).__name__).encode("utf-8", "replace")
-        finally:
-            connection.close()
-
-    @property
-    def _name(self) -> str:
-        """The address without a user, a password or a query, which may hold a key."""
-        parts = urlsplit(self.endpoint)
-        host = parts.netloc.rpartition("@")[2]
-        return urlunsplit((parts.scheme, host, parts.path, "", ""))
+def _problem(status: int, content: bytes) -> str:
+    """Why the endpoint did not take all events of a request; empty where it did."""
+    text = " ".join(content[:300].decode("utf-8", "replace").split())
+    if not status:
+        return f"cannot be reached ({text[:200]})"
+    if not 200 <= status < 300:
+        return f"answered {status}{f': {text}' if text else ''}"
+    # An answer in Protobuf, or none at all: the status is all that it says.
+    with suppress(BadRecord, TypeError, ValueError, AttributeError):
+        partial = load_record(content).get("partialSuccess") or {}
+        if rejected := int(partial.get("rejectedLogRecords") or 0):
+            return f"dropped {rejected} events: {str(partial.get('errorMessage', ''))[:300]!r}"
+    return ""
 
 
 def _headers(environment: Mapping[str, str]) -> dict[str, str]:
     headers = {}
     for variable in HEADERS:
         for pair in filter(None, environment.get(variable, "").split(",")):
-            name, equals, value = pair.partition("=")
-            header = unquote(value.strip())
-            if not equals or not _NAME.fullmatch(name.strip()) or not _VALUE.fullmatch(header):
+            match = _HEADER.fullmatch(pair.strip())
+            value = "" if match is None else unquote(match[2].strip())
+            if match is None or not _VALUE.fullmatch(value):
                 # Without the value, which may be a key.
                 raise BadParameter(
                     f"{variable} is not name=value,name=value with names and values that HTTP takes"
                 )
-            headers[name.strip()] = header
+            headers[match[1]] = value
     return headers
-
-
-def _rejected(body: bytes) -> tuple[int, str]:
-    """How many events an endpoint that took the request dropped of it, and why."""
-    try:
-        partial = load_record(body).get("partialSuccess")
-        if not isinstance(partial, dict):
-            return 0, ""
-        return int(partial.get("rejectedLogRecords") or 0), str(partial.get("errorMessage", ""))
-    except (BadRecord, TypeError, ValueError):
-        # An answer in Protobuf, or none at all: the status is all that it says.
-        return 0, ""

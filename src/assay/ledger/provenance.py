@@ -89,39 +89,25 @@ def installed_versions(packages: Iterable[str] = ()) -> dict[str, str]:
     return versions
 
 
-def repository_state(
-    folder: str | Path, *, exclude: Sequence[str | Path] = (), timeout_s: float = GIT_TIMEOUT_S
-) -> RepositoryState:
+def repository_state(folder: str | Path, *, exclude: Sequence[str | Path] = ()) -> RepositoryState:
     """The commit of the repository around `folder`, and a hash of what differs from it.
 
     Untracked files count unless git ignores them or they are under `exclude` (the runs' own
     folder, most of all). Of one that is larger than 16 MiB only name and size count. Nothing
     that the repository configures is executed.
     """
-    git = _Git(Path(folder), timeout_s)
-    try:
-        top = git.text("rev-parse", "--show-toplevel")
-    except (OSError, subprocess.SubprocessError):
+    git, commit = _repository(folder), ""
+    if git is None:
         return RepositoryState()
-    root = _Git(Path(top), timeout_s)
     try:
-        commit = root.text("rev-parse", "HEAD")
-    except subprocess.CalledProcessError:
-        commit = ""
-    except subprocess.TimeoutExpired:
-        return RepositoryState(dirty=UNKNOWN)
-    try:
-        return RepositoryState(commit, _difference(root, commit or _EMPTY_TREE, exclude))
+        commit = git.head()
+        return RepositoryState(commit, _difference(git, commit or _EMPTY_TREE, exclude))
     except (OSError, subprocess.SubprocessError):
         return RepositoryState(commit, UNKNOWN)
 
 
 def uncommitted_changes(
-    folder: str | Path,
-    *,
-    exclude: Sequence[str | Path] = (),
-    most_bytes: int = DIFF_BYTES,
-    timeout_s: float = GIT_TIMEOUT_S,
+    folder: str | Path, *, exclude: Sequence[str | Path] = (), most_bytes: int = DIFF_BYTES
 ) -> str:
     """What the repository around `folder` has and its commit has not, as a diff; empty for nothing.
 
@@ -130,63 +116,45 @@ def uncommitted_changes(
     secret is left out and named, and so are data that git does not know, and what does not fit into
     `most_bytes`.
     """
-    try:
-        root = _Git(
-            Path(_Git(Path(folder), timeout_s).text("rev-parse", "--show-toplevel")), timeout_s
-        )
-        return _Diff(root, most_bytes).text(exclude)
-    except (OSError, subprocess.SubprocessError):
+    git = _repository(folder)
+    if git is None:
         return ""
-
-
-@dataclass(slots=True)
-class _Diff:
-    git: _Git
-    most_bytes: int
-
-    def text(self, exclude: Sequence[str | Path]) -> str:
-        try:
-            base = self.git.text("rev-parse", "HEAD")
-        except subprocess.CalledProcessError:
-            base = _EMPTY_TREE
-        where = _everything_but(self.git.folder, exclude)
-        tracked = self.git.bytes("diff", "--name-only", "--no-renames", "-z", base, *where)
-        untracked = self.git.bytes("ls-files", "--others", "--exclude-standard", "-z", *where)
+    try:
+        base = git.head() or _EMPTY_TREE
+        where = _everything_but(git.folder, exclude)
+        tracked = git.names("diff", "--name-only", "--no-renames", "-z", base, *where)
+        untracked = git.names("ls-files", "--others", "--exclude-standard", "-z", *where)
         pieces: list[str] = []
         left_out: list[str] = []
-        room = self.most_bytes
-        for names, make in ((tracked, self._tracked), (untracked, self._untracked)):
-            for name in sorted(os.fsdecode(each) for each in names.split(b"\0") if each):
-                piece = make(name, base) if len(pieces) < DIFF_FILES else None
-                size = 0 if piece is None else len(piece.encode())
-                if piece is None or size > room:
-                    left_out.append(name)
-                    continue
-                pieces.append(piece)
-                room -= size
-        if len(left_out) > DIFF_FILES:
-            left_out[DIFF_FILES:] = [f"{len(left_out) - DIFF_FILES} more files"]
-        return "".join(pieces) + "".join(f"# left out: {name!a}\n" for name in left_out)
+        room = most_bytes
+        for name in (*tracked, *untracked):
+            piece = None
+            if len(pieces) < DIFF_FILES and not _is_private(name) and _is_small(git.folder / name):
+                is_known = name in tracked
+                piece = _change(git, name, base) if is_known else _addition(git.folder / name, name)
+            size = 0 if piece is None else len(piece.encode())
+            if piece is None or size > room:
+                left_out.append(name)
+                continue
+            pieces.append(piece)
+            room -= size
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    if len(left_out) > DIFF_FILES:
+        left_out[DIFF_FILES:] = [f"{len(left_out) - DIFF_FILES} more files"]
+    return "".join(pieces) + "".join(f"# left out: {name!a}\n" for name in left_out)
 
-    def _tracked(self, name: str, base: str) -> str | None:
-        """The difference of one file; `None` for one that is not kept."""
-        path = self.git.folder / name
-        if _is_private(name) or not _is_small(path):
-            return None
-        pathspec = f":(top,literal){name}"
-        size = 0
-        with suppress(subprocess.CalledProcessError, ValueError):
-            size = int(self.git.text("cat-file", "-s", f"{base}:{name}"))
-        if size > DIFF_FILE_BYTES:
-            return None
-        options = (
-            "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--src-prefix=a/",
-            "--dst-prefix=b/", f"--unified={DIFF_FILE_BYTES}",
-        )  # fmt: skip
-        return _redacted_diff(self.git.bytes("diff", *options, base, "--", pathspec))
 
-    def _untracked(self, name: str, base: str) -> str | None:  # noqa: ARG002 - as the other one
-        return _addition(self.git.folder / name, name)
+def _change(git: _Git, name: str, base: str) -> str | None:
+    """The difference of one file that git knows; `None` for one that is not kept."""
+    with suppress(subprocess.CalledProcessError, ValueError):
+        if int(git.text("cat-file", "-s", f"{base}:{name}")) > DIFF_FILE_BYTES:
+            return None
+    options = (
+        "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--src-prefix=a/",
+        "--dst-prefix=b/", f"--unified={DIFF_FILE_BYTES}",
+    )  # fmt: skip
+    return _redacted_diff(git.bytes("diff", *options, base, "--", f":(top,literal){name}"))
 
 
 def _addition(path: Path, name: str) -> str | None:
@@ -223,14 +191,14 @@ def state_of_files(files: Sequence[Path]) -> RepositoryState:
     return RepositoryState(dirty=digest.hexdigest())
 
 
-def source_of_files(files: Sequence[Path], *, most_bytes: int = DIFF_BYTES) -> str:
+def source_of_files(files: Sequence[Path]) -> str:
     """These files as `uncommitted_changes` gives those that git does not know."""
     pieces = [
         _addition(path, _name_here(path)) or f"# left out: {_name_here(path)!a}\n"
         for path in files[:DIFF_FILES]
     ]
     text = "".join(pieces)
-    return text if len(text.encode()) <= most_bytes else ""
+    return text if len(text.encode()) <= DIFF_BYTES else ""
 
 
 def _name_here(path: Path) -> str:
@@ -271,28 +239,43 @@ def _is_small(path: Path) -> bool:
         return True
 
 
+def _repository(folder: str | Path) -> _Git | None:
+    """The repository around the folder; `None` outside one, and without git."""
+    try:
+        return _Git(Path(_Git(Path(folder)).text("rev-parse", "--show-toplevel")))
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class _Git:
     folder: Path
-    timeout_s: float
 
     def bytes(self, *arguments: str) -> bytes:
         """What git prints; raises `SubprocessError` when it fails or takes too long."""
-        command = ["git", "-c", "core.fsmonitor=false", *arguments]
-        environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-        done = subprocess.run(
-            command,
+        return subprocess.run(
+            ["git", "-c", "core.fsmonitor=false", *arguments],
             cwd=self.folder,
-            env=environment,
+            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=self.timeout_s,
+            timeout=GIT_TIMEOUT_S,
             check=True,
-        )
-        return done.stdout
+        ).stdout
 
     def text(self, *arguments: str) -> str:
         return os.fsdecode(self.bytes(*arguments)).rstrip("\n")
+
+    def names(self, *arguments: str) -> list[str]:
+        """The names that git prints, in order."""
+        return sorted(os.fsdecode(each) for each in self.bytes(*arguments).split(b"\0") if each)
+
+    def head(self) -> str:
+        """The commit; empty in a repository without one."""
+        try:
+            return self.text("rev-parse", "HEAD")
+        except subprocess.CalledProcessError:
+            return ""
 
 
 def _everything_but(folder: Path, exclude: Sequence[str | Path]) -> list[str]:

@@ -93,14 +93,11 @@ class Run:
         seen: set[str] = set()
         for raw in self._raw():
             stored = self._stored(raw)
-            if stored is None:
-                continue
-            attempt = stored.episode.attempt
-            if attempt in seen:
-                self._report(raw.line.number, f"repeats attempt {attempt!r}")
-                continue
-            seen.add(attempt)
-            yield from self._episode(stored, raw.line.number, full=full)
+            if stored is not None and stored.episode.attempt in seen:
+                self._report(raw.line.number, f"repeats attempt {stored.episode.attempt!r}")
+            elif stored is not None:
+                seen.add(stored.episode.attempt)
+                yield from self._episode(stored, raw.line.number, full=full)
 
     def attempts(self) -> AttemptSelection[AttemptLine]:
         """Every attempt by its line, and those that count, without reading the episodes."""
@@ -110,8 +107,7 @@ class Run:
     def final(self, *, full: bool = False) -> Iterator[Episode]:
         """The attempt that counts for each task and repeat, in the order of their first attempts.
 
-        That is the last one; an attempt that its model or environment ended only where there is no
-        other.
+        See `counting`; in the place of one that is unreadable, another attempt counts.
         """
         selection = self.attempts()
         for chosen in list(selection.final.values()):
@@ -187,27 +183,15 @@ class Run:
         """Bring the selection up to the end of the file."""
         for raw in self._raw(self._offset, self._lines):
             self._offset, self._lines = raw.line.end, raw.line.number
-            line = self._attempt_line(raw)
-            if line is not None and not self._selection.add(line):
-                self._report(line.number, f"repeats attempt {line.attempt!r}")
-
-    def _attempt_line(self, raw: RawLine) -> AttemptLine | None:
-        try:
-            record = raw.fields
-            check_episode_keys(record)
-            return AttemptLine(
-                attempt=safe_name(str(record["attempt"]), "attempt"),
-                task_id=str(record["task"]["id"]),
-                repeat=int(record["repeat"]),
-                stop_reason=str(record["stop_reason"]),
-                number=raw.line.number,
-                offset=raw.line.offset,
-            )
-        except BadRecord as error:
-            self._report(raw.line.number, str(error))
-        except (KeyError, TypeError, ValueError) as error:
-            self._report(raw.line.number, f"not an episode: {error!r:.200}")
-        return None
+            try:
+                line = _attempt_line(raw)
+            except BadRecord as error:
+                self._report(raw.line.number, str(error))
+            except (KeyError, TypeError, ValueError) as error:
+                self._report(raw.line.number, f"not an episode: {error!r:.200}")
+            else:
+                if not self._selection.add(line):
+                    self._report(line.number, f"repeats attempt {line.attempt!r}")
 
     def _find(self, attempt: str) -> RawLine:
         line = self.attempts().attempts.get(attempt)
@@ -278,6 +262,19 @@ class Run:
         return f"{str(self._layout.episodes)!r} line {number}: {problem}"
 
 
+def _attempt_line(raw: RawLine) -> AttemptLine:
+    record = raw.fields
+    check_episode_keys(record)
+    return AttemptLine(
+        attempt=safe_name(str(record["attempt"]), "attempt"),
+        task_id=str(record["task"]["id"]),
+        repeat=int(record["repeat"]),
+        stop_reason=str(record["stop_reason"]),
+        number=raw.line.number,
+        offset=raw.line.offset,
+    )
+
+
 def read_manifest(layout: RunLayout) -> RunManifest:
     """The manifest of a run folder, brought to this version of the schema."""
     try:
@@ -308,17 +305,15 @@ def open_run(run: RunLike, runs_dir: str | Path = "runs") -> Run:
     try:
         return Run(find_run(run, Path(runs_dir)), strict=False)
     except UnknownName:
-        if not _may_be_log(Path(run)):
+        path = Path(run)
+        try:
+            # Neither a folder of runs, nor the current folder.
+            may_be_log = path.name != "" and path.exists() and not list_runs(path)
+        except (OSError, ValueError):
+            may_be_log = False
+        if not may_be_log:
             raise
     # Only here: reading logs brings the formats.
     from assay.ledger.transfer import open_log
 
-    return open_log(Path(run), runs_dir)
-
-
-def _may_be_log(path: Path) -> bool:
-    """Whether something is there that is no folder of runs, and not the current folder."""
-    try:
-        return path.name != "" and path.exists() and not list_runs(path)
-    except (OSError, ValueError):
-        return False
+    return open_log(path, runs_dir)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from math import fsum
@@ -166,11 +166,6 @@ def row_of(episode: Episode) -> dict[str, Any]:
     }
 
 
-def is_of_other_code(episode: Episode) -> bool:
-    """Whether the agent's code was not what it was when the run began."""
-    return "resumed_at_commit" in episode.metadata
-
-
 def reward_means(episodes: Iterable[Episode]) -> tuple[RewardMean, ...]:
     """Each reward that scored these episodes, with its mean; the primary one first."""
     values: dict[str, list[float]] = {}
@@ -210,16 +205,16 @@ def count(episodes: Iterable[Episode]) -> EpisodeCounts:
 def summarise(run: Run) -> RunSummary:
     """The run's final attempts counted, in all and by task."""
     final = list(run.final())
-    by_task: dict[str, list[Episode]] = {}
+    by_task: defaultdict[str, list[Episode]] = defaultdict(list)
     for episode in final:
-        by_task.setdefault(episode.task.id, []).append(episode)
+        by_task[episode.task.id].append(episode)
     attempts, elapsed_s, usage, cached_calls = 0, 0.0, Usage(), 0
-    used: dict[str, Usage] = {}
+    used: defaultdict[str, Usage] = defaultdict(Usage)
     for episode in run.episodes():
         attempts += 1
         elapsed_s += episode.elapsed_s
         usage += episode.usage
-        used[episode.task.id] = used.get(episode.task.id, Usage()) + episode.usage
+        used[episode.task.id] += episode.usage
         cached = episode.metadata.get("cached_calls", 0)
         cached_calls += cached if isinstance(cached, int) else 0
     return RunSummary(
@@ -233,14 +228,12 @@ def summarise(run: Run) -> RunSummary:
         errors=distinct_failures(final),
         usage=usage,
         rewards=reward_means(final),
-        other_code=sum(map(is_of_other_code, final)),
+        other_code=sum("resumed_at_commit" in episode.metadata for episode in final),
         cached_calls=cached_calls,
         elapsed_s=elapsed_s,
         tasks=tuple(
-            TaskSummary(
-                task_id, episodes[0].domain, count(episodes), _endings(episodes), used[task_id]
-            )
-            for task_id, episodes in by_task.items()
+            TaskSummary(task, each[0].domain, count(each), _endings(each), used[task])
+            for task, each in by_task.items()
         ),
         problems=run.problems,
     )

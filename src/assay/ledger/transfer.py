@@ -26,7 +26,6 @@ from assay.formats.foreign import (
     check_references,
     explain,
     references_of,
-    with_reference,
 )
 from assay.formats.lines import open_file
 from assay.ledger.layout import RunLayout, list_runs, safe_name
@@ -201,8 +200,8 @@ class _Importing:
     def _copy(self, foreign: ForeignRun, writer: RunWriter, tally: _Tally) -> None:
         pending: deque[Future[None]] = deque()
         for episode in foreign.episodes(writer.artifact, tally.problems):
-            if self.references:
-                task = with_reference(episode.task, self.references)
+            if (name := episode.task.id) in self.references:
+                task = episode.task.model_copy(update={"answer": self.references[name]})
                 episode = episode.model_copy(update={"task": task})
             attempt = writer.new_attempt(episode.task, episode.repeat)
             pending.append(writer.submit(episode.model_copy(update={"attempt": attempt})))
@@ -276,18 +275,14 @@ def _hashes(files: Sequence[Path]) -> list[list[str]]:
     """The content of each file; of several, also its place among them."""
     root = os.path.commonpath([file.parent for file in files])
     names = [file.relative_to(root).as_posix() if len(files) > 1 else "" for file in files]
-    return [[name, _content_hash(file)] for name, file in zip(names, files, strict=True)]
-
-
-def _content_hash(path: Path) -> str:
     try:
-        digest = hashlib.sha256()
-        with open_file(path) as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
-        return digest.hexdigest()
+        hashes = []
+        for file in files:
+            with open_file(file) as stream:
+                hashes.append(hashlib.file_digest(stream, "sha256").hexdigest())
     except FileNotFoundError as error:
-        raise BadRecord(f"there is no file {str(path)!r}") from error
+        raise BadRecord(f"there is no file {error.filename!r}") from error
+    return [list(pair) for pair in zip(names, hashes, strict=True)]
 
 
 def _moment(text: str) -> datetime | None:
@@ -309,7 +304,7 @@ def export_run(run: Run, path: str | Path, format: str = "jsonl") -> int:  # noq
     if chosen.folder and target.suffix != ".jsonl":
         return _write_folder(run, target, chosen)
     with atomic_write(target) as draft:
-        count: int = chosen.load().write(run, draft)
+        count: int = getattr(chosen.load(), chosen.writer)(run, draft)
     return count
 
 

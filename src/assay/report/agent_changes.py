@@ -45,6 +45,13 @@ class _File:
     committed: list[str] | None = field(default_factory=list)
     present: list[str] | None = field(default_factory=list)
 
+    def add(self, line: str) -> None:
+        """Add a line of the diff, whose first character says where it is."""
+        if line[:1] in (" ", "-") and self.committed is not None:
+            self.committed.append(line[1:])
+        if line[:1] in (" ", "+") and self.present is not None:
+            self.present.append(line[1:])
+
 
 def code_changes(base: RunAttempts, cand: RunAttempts) -> CodeChanges:
     """The files that differ, as far as the two runs kept what was not committed.
@@ -57,26 +64,20 @@ def code_changes(base: RunAttempts, cand: RunAttempts) -> CodeChanges:
         return CodeChanges()
     notes = [note for note in (_committed(before, after), *map(_not_kept, (base, cand))) if note]
     old, new = _read(base), _read(cand)
-    same_commit = before.commit == after.commit
     files, unknown = [], []
     for path in sorted(old.keys() | new.keys()):
         here, there = old.get(path), new.get(path)
-        if not same_commit and (here is None or there is None):
+        if before.commit != after.commit and (here is None or there is None):
             unknown.append(path)
             continue
-        present = here.present if here is not None else _of(there).committed
-        later = there.present if there is not None else _of(here).committed
-        change = _change(path, present, later)
-        if change is not None:
-            files.append(change)
+        # A run without the file in its diff has what the commit has.
+        present = here.present if here is not None else new[path].committed
+        later = there.present if there is not None else old[path].committed
+        if present != later:
+            files.append(_change(path, present, later))
     if unknown:
         notes.append(f"not committed in one of the runs alone: {', '.join(unknown[:5])}")
     return CodeChanges(tuple(files), tuple(notes))
-
-
-def _of(file: _File | None) -> _File:
-    assert file is not None
-    return file
 
 
 def _committed(before: RunManifest, after: RunManifest) -> str:
@@ -91,9 +92,7 @@ def _not_kept(run: RunAttempts) -> str:
     return f"{run.run_id} did not keep what was not committed then"
 
 
-def _change(path: str, before: list[str] | None, after: list[str] | None) -> CodeChange | None:
-    if before == after:
-        return None
+def _change(path: str, before: list[str] | None, after: list[str] | None) -> CodeChange:
     old, new = before or [], after or []
     if len(old) + len(new) > LONGEST_FILES:
         return CodeChange(path, len(new), len(old), "too long to be compared line by line")
@@ -119,28 +118,21 @@ def _read(run: RunAttempts) -> dict[str, _File]:
 
 def _files(lines: Sequence[str]) -> Iterator[tuple[str, _File]]:
     path, file, inside = "", _File(), False
-    for line in lines:
+    # The last line is no file's: it ends the last one.
+    for line in (*lines, "diff --git "):
         if line.startswith("diff --git "):
             if path:
                 yield path, file
             path, file, inside = "", _File(), False
         elif not inside and line.startswith(("--- ", "+++ ")):
             name = line[4:].rstrip("\t")
-            if name == "/dev/null":
-                file = _File(None, file.present) if line[0] == "-" else _File(file.committed, None)
-            else:
+            if name != "/dev/null":
                 path = name[2:]
+            elif line[0] == "-":
+                file.committed = None
+            else:
+                file.present = None
         elif line.startswith("@@ "):
             inside = True
         elif inside:
-            _add(file, line)
-    if path:
-        yield path, file
-
-
-def _add(file: _File, line: str) -> None:
-    kind, text = line[:1], line[1:]
-    if kind in (" ", "-") and file.committed is not None:
-        file.committed.append(text)
-    if kind in (" ", "+") and file.present is not None:
-        file.present.append(text)
+            file.add(line)

@@ -10,14 +10,14 @@ nothing. Doubtful labels and abstentions are counted, and are in no table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from assay.errors import AssayError, BadParameter
-from assay.ledger.labels import Label, RunLabels, consensus, read_labels
+from assay.ledger.labels import Label, consensus, read_labels
 from assay.ledger.run import Run
 from assay.report.statistics import ConfidenceInterval, cohen_kappa, kappa_interval, rate_interval
 from assay.schema.score import Abstained
@@ -28,26 +28,9 @@ FEWEST_LABELS = 20
 """Fewer leave kappa so wide that it says little."""
 
 
-class _Rating(NamedTuple):
-    """One label beside one score."""
-
-    run_id: str
-    task_id: str
-    attempt: str
-    step: int | None
-    label: str
-    notes: tuple[Label, ...]
-    value: float | None
-    because: str
-
-    @property
-    def is_right(self) -> bool:
-        return self.label == "right"
-
-
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A label and a score that contradict each other."""
+    """A label and a score, which contradict each other where they are reported."""
 
     run_id: str
     task_id: str
@@ -118,15 +101,15 @@ class Agreement:
         return record
 
 
-@dataclass(slots=True)
-class _Ratings:
-    """The ratings of each reward, and what could not be read."""
+class _Rating(NamedTuple):
+    """One label with one score, and the number in it."""
 
-    rows: dict[tuple[str, str], list[_Rating]] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
+    value: float | None
+    record: Disagreement
 
-    def add(self, of: str, scorer: str, rating: _Rating) -> None:
-        self.rows.setdefault((of, scorer), []).append(rating)
+
+_Ratings: TypeAlias = dict[tuple[str, str], list[_Rating]]
+"""By what was labelled, and by reward."""
 
 
 def agree_with_labels(runs: Iterable[Run], *, at: float = PAID) -> Agreement:
@@ -136,83 +119,71 @@ def agree_with_labels(runs: Iterable[Run], *, at: float = PAID) -> Agreement:
     """
     if not isfinite(at):
         raise BadParameter(f"at is {at!r}; it is the least reward that counts as paid, such as 0.5")
-    ratings = _Ratings()
-    labelled, authors = 0, set[str]()
+    ratings: _Ratings = {}
+    labelled, authors, problems = 0, set[str](), list[str]()
     for run in runs:
         labels = read_labels(run.path)
         authors |= {label.author for label in labels.current}
         labelled += len({label.place for label in labels.current})
-        ratings.problems += labels.problems
-        _rate(run, labels, ratings)
-    rows = [_agreement(of, scorer, group, at) for (of, scorer), group in ratings.rows.items()]
+        problems += labels.problems
+        attempts: dict[str, dict[int | None, list[Label]]] = {}
+        for label in labels.current:
+            attempts.setdefault(label.attempt, {}).setdefault(label.step, []).append(label)
+        for attempt, by_step in attempts.items():
+            try:
+                _rate_attempt(run, attempt, by_step, ratings)
+            except AssayError as error:
+                problems.append(str(error)[:300])
+    rows = [_agreement(of, scorer, group, at) for (of, scorer), group in ratings.items()]
     return Agreement(
         at=at,
         labelled=labelled,
         authors=tuple(sorted(authors)),
         rewards=tuple(sorted(rows, key=lambda row: row.of)),
-        problems=tuple(ratings.problems),
+        problems=tuple(problems),
     )
-
-
-def _rate(run: Run, labels: RunLabels, ratings: _Ratings) -> None:
-    places: dict[str, dict[int | None, list[Label]]] = {}
-    for label in labels.current:
-        places.setdefault(label.attempt, {}).setdefault(label.step, []).append(label)
-    for attempt, by_step in places.items():
-        try:
-            _rate_attempt(run, attempt, by_step, ratings)
-        except AssayError as error:
-            ratings.problems.append(str(error)[:300])
 
 
 def _rate_attempt(
     run: Run, attempt: str, by_step: dict[int | None, list[Label]], ratings: _Ratings
 ) -> None:
     task_id = ""
+
+    def add(scorer: str, step: int | None, value: float | None, because: str) -> None:
+        labels = tuple(by_step[step])
+        label, number = consensus(labels) or "doubtful", value or 0.0
+        record = Disagreement(run.id, task_id, attempt, step, label, number, because[:300], labels)
+        of = "attempt" if step is None else "step"
+        ratings.setdefault((of, scorer), []).append(_Rating(value, record))
+
     # An attempt that was killed has steps and no line.
     with suppress(AssayError):
         episode = run.stored(attempt).episode
         task_id = episode.task.id
         for score in episode.scores if None in by_step else ():
             value = None if isinstance(score, Abstained) else score.value
-            rating = _rating(run, task_id, attempt, None, by_step[None], value, score.because)
-            ratings.add("attempt", score.scorer, rating)
-    if set(by_step) - {None}:
-        for step in run.steps(attempt):
-            for record in step.scores if step.index in by_step else ():
-                value = record.get("score")
-                number = float(value) if isinstance(value, (int, float)) and value else None
-                labels = by_step[step.index]
-                rating = _rating(run, task_id, attempt, step.index, labels, number, step.action)
-                ratings.add("step", str(record.get("scorer", "")), rating)
-
-
-def _rating(
-    run: Run,
-    task_id: str,
-    attempt: str,
-    step: int | None,
-    labels: Sequence[Label],
-    value: float | None,
-    because: str,
-) -> _Rating:
-    label = consensus(labels) or "doubtful"
-    return _Rating(run.id, task_id, attempt, step, label, tuple(labels), value, because[:300])
+            add(score.scorer, None, value, score.because)
+    for step in run.steps(attempt) if set(by_step) - {None} else ():
+        for record in step.scores if step.index in by_step else ():
+            value = record.get("score")
+            number = float(value) if isinstance(value, (int, float)) and value else None
+            add(str(record.get("scorer", "")), step.index, number, step.action)
 
 
 def _agreement(of: str, scorer: str, ratings: Sequence[_Rating], at: float) -> RewardAgreement:
-    doubtful = sum(rating.label == "doubtful" for rating in ratings)
-    sure = [rating for rating in ratings if rating.label != "doubtful"]
-    scored = [rating for rating in sure if rating.value is not None]
+    sure = [rating for rating in ratings if rating.record.label != "doubtful"]
+    scored = [rating.record for rating in sure if rating.value is not None]
     least = at if of == "attempt" else 0.0
     tables: dict[tuple[str, str], list[int]] = {}
     agreeing: dict[tuple[str, str], list[bool]] = {}
-    for rating in scored:
-        paid = _paid(rating, least)
-        task = (rating.run_id, rating.task_id or rating.attempt)
-        cell = (0 if paid else 1) if rating.is_right else (2 if paid else 3)
+    wrong: list[Disagreement] = []
+    for record in scored:
+        paid, is_right = record.value >= least, record.label == "right"
+        task = (record.run_id, record.task_id or record.attempt)
+        cell = (0 if paid else 1) if is_right else (2 if paid else 3)
         tables.setdefault(task, [0, 0, 0, 0])[cell] += 1
-        agreeing.setdefault(task, []).append(paid == rating.is_right)
+        agreeing.setdefault(task, []).append(paid == is_right)
+        wrong += [record] * (paid != is_right)
     total = [sum(column) for column in zip(*tables.values(), strict=True)] or [0, 0, 0, 0]
     rates = [sum(group) / len(group) for group in agreeing.values()]
     # Against labels that are all the same, kappa is 0 whatever the reward says.
@@ -224,30 +195,13 @@ def _agreement(of: str, scorer: str, ratings: Sequence[_Rating], at: float) -> R
         right_unpaid=total[1],
         wrong_paid=total[2],
         wrong_unpaid=total[3],
-        doubtful=doubtful,
+        doubtful=len(ratings) - len(sure),
         abstained=len(sure) - len(scored),
         kappa=cohen_kappa(total) if two_words else None,
         interval=kappa_interval(list(tables.values())) if two_words else None,
         accuracy=(total[0] + total[3]) / len(scored) if scored else None,
         accuracy_interval=rate_interval(rates),
-        disagreements=tuple(_disagreements(scored, least)),
+        disagreements=tuple(
+            sorted(wrong, key=lambda each: (each.label == "right", -abs(each.value)))
+        ),
     )
-
-
-def _paid(rating: _Rating, least: float) -> bool:
-    return rating.value is not None and rating.value >= least
-
-
-def _disagreements(scored: Sequence[_Rating], least: float) -> Iterator[Disagreement]:
-    wrong = [rating for rating in scored if _paid(rating, least) != rating.is_right]
-    for rating in sorted(wrong, key=lambda each: (each.is_right, -abs(each.value or 0.0))):
-        yield Disagreement(
-            run_id=rating.run_id,
-            task_id=rating.task_id,
-            attempt=rating.attempt,
-            step=rating.step,
-            label=rating.label,
-            value=rating.value or 0.0,
-            because=rating.because,
-            labels=rating.notes,
-        )

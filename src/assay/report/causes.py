@@ -60,11 +60,6 @@ class DiagnosisLimits:
     steps: int | None = None
     answer_margin: int = 0
 
-    @property
-    def answer_from(self) -> int | None:
-        """The step from which the agent has to answer."""
-        return None if self.steps is None else self.steps - self.answer_margin
-
 
 @dataclass(frozen=True)
 class DiagnosisCase:
@@ -149,11 +144,10 @@ def environment_error(case: DiagnosisCase) -> Evidence:
 
 def _no_fault(case: DiagnosisCase, stop_reason: StopReason) -> Evidence:
     """What ended the episode, if that is its ending."""
-    episode = case.trace.episode
-    if episode.stop_reason != stop_reason:
+    failure, default = case.trace.episode.failure, NO_FAULT_OF_THE_AGENT[stop_reason]
+    if case.trace.episode.stop_reason != stop_reason:
         return ()
-    default = NO_FAULT_OF_THE_AGENT[stop_reason]
-    return case.at_answer((episode.failure.message if episode.failure else default)[:300])
+    return case.at_answer((failure.message if failure else default)[:300])
 
 
 @_rule("score the run: assay score RUN --reward NAME (`assay list rewards`)")
@@ -326,9 +320,9 @@ def step_budget(case: DiagnosisCase) -> Evidence:
     episode = case.trace.episode
     if episode.stop_reason == "step_limit":
         return case.at_answer(f"all {episode.n_steps} steps were used")
-    last = case.limits.answer_from
-    if last is not None and case.limits.answer_margin and episode.n_steps >= last:
-        return case.at_answer(f"the agent had to answer from step {last} on")
+    steps, margin = case.limits.steps, case.limits.answer_margin
+    if steps is not None and margin and episode.n_steps >= steps - margin:
+        return case.at_answer(f"the agent had to answer from step {steps - margin} on")
     return ()
 
 
@@ -428,9 +422,12 @@ WORLD_SUGGESTIONS: dict[tuple[Cause, str], str] = {
 """What a cause suggests in one text environment."""
 
 
-def suggestion_for(cause: Cause, world: str = "") -> str:
+def suggestion_for(cause: Cause, world: WorldEvidence | None, *, imported: bool) -> str:
     """The change that a cause suggests, in the words of the environment where it has its own."""
-    return WORLD_SUGGESTIONS.get((cause, world), SUGGESTIONS[cause])
+    if imported and cause in IN_A_LOG:
+        return IN_A_LOG[cause]
+    own = WORLD_SUGGESTIONS.get((cause, world.world)) if world is not None else None
+    return own or SUGGESTIONS[cause]
 
 
 def _what_is_left(world: WorldEvidence) -> str:
@@ -444,19 +441,15 @@ def _what_is_left(world: WorldEvidence) -> str:
     if world.score is None:
         return "the goal was not reached"
     known = TEXT_WORLDS.get(world.world)
-    return f"the environment's score is {world.score:g}" + (
-        f" of {known.full_score:g}" if known else ""
-    )
+    most = f" of {known.full_score:g}" if known else ""
+    return f"the environment's score is {world.score:g}{most}"
 
 
 def _bought(progress: Mapping[str, Any]) -> str:
     """How the product that was bought differs from the one that was asked for."""
     parts = []
-    for name, goal, matched in (
-        ("attributes", "attributes", "attributes_matched"),
-        ("options", "goal_options", "options_matched"),
-    ):
-        wishes, fitting = progress.get(goal), progress.get(matched)
+    for name, goal in (("attributes", "attributes"), ("options", "goal_options")):
+        wishes, fitting = progress.get(goal), progress.get(f"{name}_matched")
         if isinstance(wishes, Sized) and isinstance(fitting, (int, Sized)):
             n = fitting if isinstance(fitting, int) else len(fitting)
             parts.append(f"{n} of {len(wishes)} {name} fit")

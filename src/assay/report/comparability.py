@@ -14,7 +14,7 @@ from assay.errors import AssayError, BadRecord
 from assay.ledger.layout import RunLayout, list_runs
 from assay.ledger.run import read_manifest
 from assay.registry import AGENTS, MODELS
-from assay.report.attempts import RunAttempts, ScoredAttempt, read_attempts
+from assay.report.attempts import RunAttempts, read_attempts
 from assay.schema.manifest import MODEL_ACCESS_OPTIONS, RunManifest
 
 NOT_THE_CONFIGURATION = ("expect", "repeats", "reported", "imported", "seed", "budget")
@@ -31,11 +31,13 @@ MOST_IDENTICAL = 5
 def obstacles(base: RunAttempts, cand: RunAttempts) -> tuple[str, ...]:
     """Every difference that makes the numbers of two runs different quantities, in words."""
     cand = with_ids_of(base, cand)
-    before, after = base.manifest, cand.manifest
+    budgets = [step_budget(run.manifest) for run in (base, cand)]
+    rewards = [primary_reward(run) for run in (base, cand)]
     differences = (
-        _difference("rewards", primary_reward(base), primary_reward(cand), _or_not_recorded),
+        _difference("rewards", *rewards, words=_or_not_recorded),
         _task_sets(base, cand),
-        _step_budgets(before, after),
+        # One that is not recorded is not another one.
+        "" if None in budgets else _difference("step budgets", *budgets, unit=" steps"),
     )
     return tuple(difference for difference in differences if difference)
 
@@ -45,30 +47,31 @@ def labels(base: RunManifest, cand: RunManifest) -> tuple[str, ...]:
 
     And what is not known of one of them: an imported log does not record everything.
     """
-    known = step_budget(base), step_budget(cand)
-    unknown = "" if (known[0] is None) == (known[1] is None) else NO_STEP_BUDGET
-    model = _models(model_of(base), model_of(cand))
-    return tuple(label for label in (model, unknown) if label)
-
-
-def _step_budgets(base: RunManifest, cand: RunManifest) -> str:
-    """How the step budgets differ; one that is not recorded is not another one."""
-    before, after = step_budget(base), step_budget(cand)
-    if before is None or after is None:
-        return ""
-    return _difference("step budgets", before, after, unit=" steps")
+    models, model = (model_of(base), model_of(cand)), ""
+    if models[0] != models[1]:
+        # Only now: the defaults are read from the model's own module.
+        model = _difference("models", *map(_set_options, models), words=_describe_model)
+    known = {step_budget(run) is None for run in (base, cand)}
+    return tuple(filter(None, (model, NO_STEP_BUDGET if len(known) > 1 else "")))
 
 
 def changes(base: RunManifest, cand: RunManifest) -> tuple[str, ...]:
     """What else differs: the commit, the agent, and each key of the configuration."""
     before, after = (
-        {key: _without_address(value) for key, value in dotted_items(run.config)}
+        # An object that was written as text stands there without its place in memory.
+        {
+            key: _ADDRESS.sub(">", value) if isinstance(value, str) else value
+            for key, value in dotted_items(run.config)
+        }
         for run in (base, cand)
     )
     rows: list[tuple[str, Any, Any]] = [
         ("agent", base.agent, cand.agent),
-        _code_versions(base, cand),
+        ("commit", _commit(base), _commit(cand)),
     ]
+    if not base.commit and not cand.commit:
+        # Of an agent that is in no repository a hash of its files is known.
+        rows[1] = ("agent's files", base.dirty[:7] or None, cand.dirty[:7] or None)
     # A log records less than a run does: what it lacks has not changed.
     imported = base.is_imported or cand.is_imported
     keys = before.keys() & after.keys() if imported else before.keys() | after.keys()
@@ -80,11 +83,6 @@ def changes(base: RunManifest, cand: RunManifest) -> tuple[str, ...]:
     sentences = [f"{name}: {_words(was)} → {_words(now)}" for name, was, now in rows if was != now]
     more = len(sentences) - SHOWN_CHANGES
     return (*sentences[:SHOWN_CHANGES], *([f"and {more} more"] if more > 0 else []))
-
-
-def _without_address(value: Any) -> Any:
-    """The value; of an object that was written as text, without its place in memory."""
-    return _ADDRESS.sub(">", value) if isinstance(value, str) else value
 
 
 def identical_runs(attempts: RunAttempts) -> list[RunAttempts]:
@@ -141,7 +139,7 @@ def _words(value: Any) -> str:
 
 
 def _difference(
-    what: str, before: Any, after: Any, words: Callable[[Any], str] = _words, *, unit: str = ""
+    what: str, before: Any, after: Any, *, words: Callable[[Any], str] = _words, unit: str = ""
 ) -> str:
     """How a property of two runs differs, in words; empty where it does not."""
     if before == after:
@@ -175,19 +173,21 @@ def _task_sets(base: RunAttempts, cand: RunAttempts) -> str:
 
 
 def _contents(base: RunAttempts, cand: RunAttempts) -> str:
-    """How the questions or references of the same ids differ; other columns are no difference."""
+    """How the questions or references of the same ids differ; other columns are no difference.
+
+    A reference that is not recorded may be any.
+    """
+    others: dict[str, None] = {}
     after = {a.task_id: a for a in cand.final}
-    others = {a.task_id: None for a in base.final if not _is_same_task(a, after[a.task_id])}
+    for one in base.final:
+        other = after[one.task_id]
+        known = one.reference and other.reference
+        if one.question != other.question or (known and one.reference != other.reference):
+            others[one.task_id] = None
     if not others:
         return ""
     names = ", ".join(list(others)[:3]) + (" …" if len(others) > 3 else "")
     return f"the task sets differ: the same ids, but other questions or references ({names})"
-
-
-def _is_same_task(one: ScoredAttempt, other: ScoredAttempt) -> bool:
-    """Whether question and reference are the same; a reference that is not recorded may be any."""
-    known = one.reference and other.reference
-    return one.question == other.question and (not known or one.reference == other.reference)
 
 
 def _has_line_numbers(ids: Collection[str]) -> bool:
@@ -241,34 +241,25 @@ def model_of(manifest: RunManifest) -> dict[str, Any]:
     return {"client": options["model"], **sampled}
 
 
-def _models(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    if before == after:
-        return ""
-    # Only now: the defaults are read from the model's own module.
-    models = _without_defaults(before), _without_defaults(after)
-    return _difference("models", *models, words=_describe_model)
+def _set_options(model: Mapping[str, Any]) -> dict[str, Any]:
+    """The model without the options that have its class's defaults: those change nothing.
 
-
-def _without_defaults(model: Mapping[str, Any]) -> dict[str, Any]:
-    """The model without the options that have its class's defaults: those change nothing."""
+    A default that is a tuple is a list in a record.
+    """
     defaults: dict[str, Any] = {}
     # A model that is not installed here, or has no signature, keeps every option.
     with suppress(AssayError, TypeError, ValueError):
-        parameters = inspect.signature(MODELS.get(str(model.get("client")))).parameters
-        defaults = {name: parameter.default for name, parameter in parameters.items()}
-    return {key: value for key, value in model.items() if not _is_same(value, defaults.get(key))}
-
-
-def _is_same(value: Any, default: Any) -> bool:
-    """Whether a recorded value is the default, which is a list in a record where it is a tuple."""
-    return bool(value == (list(default) if isinstance(default, tuple) else default))
+        parameters = inspect.signature(MODELS.get(str(model.get("client")))).parameters.items()
+        for key, each in parameters:
+            defaults[key] = list(each.default) if isinstance(each.default, tuple) else each.default
+    return {key: value for key, value in model.items() if value != defaults.get(key)}
 
 
 def _describe_model(model: Mapping[str, Any]) -> str:
     """The client and the name that it asks for, then how it is sampled: `openai:NAME top_p=0.9`."""
-    names = [str(model[key]) for key in ("client", "model") if key in model]
+    name = ":".join(str(model[key]) for key in ("client", "model") if key in model)
     sampling = (f"{key}={value}" for key, value in model.items() if key not in ("client", "model"))
-    return _or_not_recorded(" ".join([":".join(names), *sampling]).strip())
+    return _or_not_recorded(" ".join([name, *sampling]).strip())
 
 
 def _at(config: Any, *path: str) -> Any:
@@ -286,13 +277,6 @@ def dotted_items(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield from dotted_items(inner, f"{path}.{key}" if path else str(key))
     else:
         yield path, value
-
-
-def _code_versions(base: RunManifest, cand: RunManifest) -> tuple[str, Any, Any]:
-    """The commits of two runs; of an agent that is in no repository, a hash of its files."""
-    if not base.commit and not cand.commit:
-        return "agent's files", base.dirty[:7] or None, cand.dirty[:7] or None
-    return "commit", _commit(base), _commit(cand)
 
 
 def _commit(manifest: RunManifest) -> str:

@@ -22,13 +22,7 @@ from assay.registry import REWARDS
 from assay.report import statistics
 from assay.report.agent_changes import CodeChanges, code_changes
 from assay.report.attempts import EQUAL, RunAttempts, ScoredAttempt, mean, read_attempts, rewards_of
-from assay.report.comparability import (
-    changes,
-    labels,
-    obstacles,
-    primary_reward,
-    with_ids_of,
-)
+from assay.report.comparability import changes, labels, obstacles, primary_reward, with_ids_of
 from assay.report.statistics import ALPHA, ConfidenceInterval, McNemarTest, PermutationTest
 from assay.report.task_changes import (
     DROP,
@@ -50,12 +44,7 @@ CHANGE = 0.05
 """The change of the mean whose price is named: so many tasks, or so many repeats."""
 
 Verdict: TypeAlias = Literal[
-    "improved",
-    "regressed",
-    "mixed",
-    "no difference shown",
-    "no verdict possible",
-    "not comparable",
+    "improved", "regressed", "mixed", "no difference shown", "no verdict possible", "not comparable"
 ]
 """`mixed`: one test shows a gain and another one a loss."""
 
@@ -262,7 +251,12 @@ def _compare(base: RunAttempts, cand: RunAttempts, settings: _Settings) -> Compa
         return draft
     pairs = list(pair_tasks(base, cand))
     if not pairs:
-        return replace(draft, verdict="no verdict possible", because=_no_pairs(base, cand))
+        return replace(
+            draft,
+            verdict="no verdict possible",
+            because="no verdict possible: "
+            + "; ".join(_without_rewards(base, cand) or ["no task was scored in both runs"]),
+        )
     return _with_numbers(draft, base, cand, pairs, settings)
 
 
@@ -312,7 +306,10 @@ def _verdict(draft: Comparison, *, family: int) -> tuple[Verdict, str]:
         if best > ALPHA:
             why = f"no verdict possible: n={draft.n}, the best possible p is {best:.3g}"
             return "no verdict possible", f"{label}{why}{_lead(draft)}"
-        return "no difference shown", f"{label}{_no_difference(draft, family)}{_lead(draft)}"
+        unmoved = draft.permutation is not None and not draft.permutation.nonzero
+        same = f"all {draft.n} tasks have the same reward in both runs"
+        shown = same if unmoved else _movement(draft, family)
+        return "no difference shown", f"{label}{shown}{_lead(draft)}"
     reasons = [reason for _, reason in _reasons(draft, family)]
     if not _mean_differs(draft):
         reasons.append(_movement(draft, family))
@@ -370,22 +367,14 @@ def _movement(draft: Comparison, family: int) -> str:
     return f"{moved}, {passes}"
 
 
-def _no_difference(draft: Comparison, family: int) -> str:
-    assert draft.permutation is not None
-    if not draft.permutation.nonzero:
-        return f"all {draft.n} tasks have the same reward in both runs"
-    return _movement(draft, family)
-
-
 def _lead(draft: Comparison) -> str:
     """What would have been seen, and what it takes to see more."""
     parts = []
     if draft.drops is not None and draft.drops.alarm:
         parts.append(draft.drops.sentence)
     if draft.detectable is not None and statistics.best_p(draft.n) <= ALPHA:
-        parts.append(
-            f"with {draft.n} tasks a change below {draft.detectable:.2f} is likely to hide"
-        )
+        hidden = f"a change below {draft.detectable:.2f} is likely to hide"
+        parts.append(f"with {draft.n} tasks {hidden}")
     if draft.needed is not None:
         parts.append(draft.needed.sentence)
     return "".join(f"; {part}" for part in parts)
@@ -478,11 +467,6 @@ def _why(run: RunAttempts) -> str:
     return ", ".join(f"{n} × {end}" for end, n in ends.most_common(3)) or "none is finished"
 
 
-def _no_pairs(base: RunAttempts, cand: RunAttempts) -> str:
-    missing = _without_rewards(base, cand) or ("no task was scored in both runs",)
-    return "no verdict possible: " + "; ".join(missing)
-
-
 def _same_reward(base: RunAttempts, cand: RunAttempts) -> tuple[str, ...]:
     """The command after which both have one reward, where a log has one of its own."""
     for log, run in ((base, cand), (cand, base)):
@@ -499,11 +483,10 @@ def _notes(base: RunAttempts, cand: RunAttempts) -> tuple[str, ...]:
     notes = [f"left out: {problem}" for problem in (*base.problems, *cand.problems)]
     for run in (base, cand):
         unscored = sum(a.reward is None for a in run.final)
+        why = "(abstained, or ended by the model or the environment) and are in no mean"
         if unscored:
-            notes.append(
-                f"{unscored} of {len(run.final)} attempts of {run.run_id} have no reward "
-                "(abstained, or ended by the model or the environment) and are in no mean"
-            )
+            of = f"{len(run.final)} attempts of {run.run_id}"
+            notes.append(f"{unscored} of {of} have no reward {why}")
         if run.retried:
             were = "1 attempt was" if run.retried == 1 else f"{run.retried:,} attempts were"
             notes.append(f"{were} replaced by a retry in {run.run_id}")

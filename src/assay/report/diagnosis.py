@@ -14,7 +14,6 @@ from assay.ledger.summary import RewardMean, primary_score, reward_means, reward
 from assay.report.alignment import AlignedItem, align
 from assay.report.attempts import EQUAL, mean
 from assay.report.causes import (
-    IN_A_LOG,
     Cause,
     DiagnosisCase,
     DiagnosisLimits,
@@ -137,30 +136,22 @@ def diagnose(
     opened = open_run(run, runs_dir)
     limits = _limits(opened.manifest)
     recoverer = Reformatter()
+    task = None if task is None else _task_id(opened, task)
+    counted = [episode for episode in opened.final() if task in (None, episode.task.id)]
     rewards: list[float] = []
     best: list[float] = []
     findings: list[AttemptDiagnosis] = []
-    broken: list[Episode] = []
-    counted: list[Episode] = []
-    n = 0
-    task = None if task is None else _task_id(opened, task)
-    for episode in opened.final():
-        if task not in (None, episode.task.id):
-            continue
-        n += 1
-        counted.append(episode)
-        if episode.failure is not None:
-            broken.append(episode)
+    for episode in counted:
         reward = reward_of(episode)
-        if reward is not None:
+        best_form = reward
+        if reward is None or reward < full - EQUAL:
+            finding = _find(opened, episode, limits, full, recoverer)
+            findings.append(finding)
+            best_form = finding.best_form
+        if reward is not None and best_form is not None:
             rewards.append(reward)
-        if reward is not None and reward >= full - EQUAL:
-            best.append(reward)
-            continue
-        finding = _find(opened, episode, limits, full, recoverer)
-        findings.append(finding)
-        if reward is not None:
-            best.append(finding.best_form)
+            best.append(best_form)
+    n = len(counted)
     return Diagnosis(
         run_id=opened.id,
         n=n,
@@ -169,7 +160,7 @@ def diagnose(
         recoverable_mean=mean(best) if best else None,
         causes=_summary(findings, len(rewards)),
         findings=tuple(findings),
-        notes=(*_notes(opened, n, len(rewards)), *map(str, distinct_failures(broken))),
+        notes=(*_notes(opened, n, len(rewards)), *map(str, distinct_failures(counted))),
         rewards=reward_means(counted),
         planned=0 if task is not None else opened.manifest.n_tasks * opened.manifest.repeats,
         passes=pass_rates(counted),
@@ -182,14 +173,12 @@ def _task_id(run: Run, task: str) -> str:
     Raises `UnknownName` where there is none, or more than one.
     """
     ids = {episode.task.id for episode in run.final()}
-    if task in ids:
-        return task
-    ending = sorted(each for each in ids if each.rpartition(".")[2] == task)
-    if len(ending) > 1:
-        raise UnknownName(f"{task!r} may be any of {ending[:5]}")
+    ending = sorted(each for each in ids if task in (each, each.rpartition(".")[2]))
     if not ending:
         raise UnknownName(f"run {run.id!r} has no attempt at a task {task!r}")
-    return ending[0]
+    if len(ending) > 1 and task not in ids:
+        raise UnknownName(f"{task!r} may be any of {ending[:5]}")
+    return task if task in ids else ending[0]
 
 
 def diagnose_attempt(run: Run, attempt: str, *, full: float = FULL) -> AttemptDiagnosis | None:
@@ -230,13 +219,8 @@ def _find(
         aligned=aligned,
         because=score.because if score is not None else "",
         recovery=recovery,
-        suggestion=_suggestion(run.manifest, cause, "" if case.world is None else case.world.world),
+        suggestion=suggestion_for(cause, case.world, imported=run.manifest.is_imported),
     )
-
-
-def _suggestion(manifest: RunManifest, cause: Cause, world: str) -> str:
-    instead = IN_A_LOG.get(cause) if manifest.is_imported else None
-    return instead or suggestion_for(cause, world)
 
 
 def _whole(run: Run, episode: Episode) -> Episode:

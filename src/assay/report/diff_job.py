@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from assay.formats.lines import dump_json
 from assay.ledger.layout import RunLayout, find_run, is_archived, list_runs
 from assay.ledger.run import Run
 from assay.registry import REWARDS
-from assay.report.group_effects import ROWS, GroupEffects, GroupExample, RowArray, compare_groups
+from assay.report.group_effects import ROWS, GroupEffects, compare_groups
 from assay.report.reward_diff import (
     TEXT_CHARS,
     Change,
@@ -191,19 +191,18 @@ def _expand(name: str | Path, runs_dir: Path) -> Iterator[DiffData]:
     path = Path(name)
     if path.is_file():
         yield DiffData(str(name), path, is_run=False)
-    elif path.is_dir() and not RunLayout(path).manifest.is_file():
-        runs = list_runs(path)
-        if runs:
-            yield from (DiffData(run.name, run, is_run=True) for run in runs if _is_original(run))
-        else:
-            yield from (DiffData(file, path / file, is_run=False) for file in list_inputs(path))
+        return
+    if not path.is_dir() or RunLayout(path).manifest.is_file():
+        runs = [find_run(name, runs_dir)]
+    elif runs := list_runs(path):
+        runs = [run for run in runs if not is_archived(run) and not _is_rescored(run)]
     else:
-        run = find_run(name, runs_dir)
-        yield DiffData(run.name, run, is_run=True)
+        yield from (DiffData(file, path / file, is_run=False) for file in list_inputs(path))
+    yield from (DiffData(run.name, run, is_run=True) for run in runs)
 
 
-def _is_original(run: Path) -> bool:
-    return not is_archived(run) and "rescored_with" not in Run(run, strict=False).manifest.config
+def _is_rescored(run: Path) -> bool:
+    return "rescored_with" in Run(run, strict=False).manifest.config
 
 
 def _check_columns(data: DiffData, scorers: Sequence[Scorer], group: Sequence[str]) -> None:
@@ -265,8 +264,7 @@ class PairScoring:
 
     def _pairs(self, job: ShardJob) -> Iterator[ScoredPair]:
         me = os.getpid()
-        pairs = self._run_pairs(job) if _is_run(job) else self._file_pairs(job)
-        for pair in pairs:
+        for pair in self._run_pairs(job) if _is_run(job) else self._file_pairs(job):
             if os.getpid() != me:
                 os._exit(0)  # A reward forked, and the copy would write what its parent writes.
             yield pair
@@ -282,7 +280,10 @@ class PairScoring:
         with asyncio.Runner() as runner:
             for number, episode in _attempts(job):
                 if isinstance(episode, BadRecord):
-                    yield ScoredPair(number, {}, *self._abstain(str(episode)))
+                    old, new = (
+                        each.abstain("bad_row", str(episode)) for each in (self.old, self.new)
+                    )
+                    yield ScoredPair(number, {}, old, new)
                     continue
                 context = Context.recorded(episode)
                 scoring = score_episode((self.old, self.new), episode, context, limit_s=SCORE_S)
@@ -297,23 +298,13 @@ class PairScoring:
         size = sum(len(text) for text in (response, reference) if type(text) is str)
 
         def example() -> ChangeExample:
-            return ChangeExample(
-                file=job.file,
-                line=pair.number,
-                size=size,
-                shard=job.number,
-                response=_text(response),
-                reference=_text(reference),
-                old=SideOfChange.of(pair.old),
-                new=SideOfChange.of(pair.new),
-                id=_text(_value(row, IDENTITY)),
-            )
+            sides = SideOfChange.of(pair.old), SideOfChange.of(pair.new)
+            texts = _text(response), _text(reference)
+            identity = _text(_value(row, IDENTITY))
+            return ChangeExample(job.file, pair.number, size, job.number, *texts, *sides, identity)
 
         place = (size, job.number, pair.number)
         return counts.add(pair.old, pair.new, self.tolerance, place, example)
-
-    def _abstain(self, because: str) -> tuple[Score, Score]:
-        return self.old.abstain("bad_row", because), self.new.abstain("bad_row", because)
 
 
 def _score_chunk(scorer: Scorer, rows: Sequence[InputRow]) -> list[Score]:
@@ -404,32 +395,24 @@ class _Members:
         at = rows["key"][:, 0] % np.uint64(buckets)
         order = np.argsort(at, kind="stable")
         starts = np.searchsorted(at[order], np.arange(buckets + 1, dtype=np.uint64))
-        with atomic_write(groups_of(job), job.drafts) as draft, draft.open("wb") as stream:
+        place = job.tally.with_name(f"{job.number:08d}.groups")
+        with atomic_write(place, job.drafts) as draft, draft.open("wb") as stream:
             stream.write(starts.astype("<u8").tobytes())
             stream.write(rows[order].tobytes())
 
 
-def groups_of(job: ShardJob) -> Path:
-    """Where the groups of a shard are kept until all are put together."""
-    return job.tally.with_name(f"{job.number:08d}.groups")
-
-
-def _read_bucket(stream: BinaryIO, bucket: int, buckets: int) -> RowArray:
-    stream.seek(8 * bucket)
-    first, end = np.frombuffer(stream.read(16), "<u8")
-    stream.seek(8 * (buckets + 1) + int(first) * ROWS.itemsize)
-    return np.frombuffer(stream.read(int(end - first) * ROWS.itemsize), ROWS)
-
-
 def _compare_bucket(
     folder: Path, shards: int, buckets: int, tolerance: float, bucket: int
-) -> tuple[int, GroupEffects]:
-    """The effects on the groups of one bucket, with its number."""
+) -> GroupEffects:
+    """The effects on the groups of one bucket."""
     arrays = []
     for number in range(shards):
         with (folder / f"{number:08d}.groups").open("rb") as stream:
-            arrays.append(_read_bucket(stream, bucket, buckets))
-    return bucket, compare_groups(np.concatenate(arrays), tolerance)
+            stream.seek(8 * bucket)
+            first, end = map(int, np.frombuffer(stream.read(16), "<u8"))
+            stream.seek(8 * (buckets + 1) + first * ROWS.itemsize)
+            arrays.append(np.frombuffer(stream.read((end - first) * ROWS.itemsize), ROWS))
+    return compare_groups(np.concatenate(arrays), tolerance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -448,7 +431,13 @@ class _DiffJob:
         jobs = self._cut(folder.absolute())
         total = sum(job.shard.rows for job in jobs)
         buckets = 1 + total // BUCKET_ROWS
-        self._check_plan(folder, labels)
+        plan = {
+            **self.scoring.config(),
+            "names": list(labels),
+            "inputs": [[each.name, _fingerprint(each)] for each in self.inputs],
+            "block_bytes": self.shard_bytes,
+        }
+        settle_plan(folder / PLAN, plan, folder)
         finished = {job.number for job in jobs if job.tally.is_file()}
         done = sum(job.shard.rows for job in jobs if job.number in finished)
         remaining = [job for job in jobs if job.number not in finished]
@@ -466,27 +455,16 @@ class _DiffJob:
             return counts, None
         return counts, self._compare_groups(folder.absolute(), jobs, buckets)
 
-    def _check_plan(self, folder: Path, labels: tuple[str, str]) -> None:
-        plan = {
-            **self.scoring.config(),
-            "names": list(labels),
-            "inputs": [[each.name, _fingerprint(each)] for each in self.inputs],
-            "block_bytes": self.shard_bytes,
-        }
-        settle_plan(folder / PLAN, plan, folder)
-
     def _cut(self, folder: Path) -> list[ShardJob]:
-        pieces = [
-            (each, shard)
-            for each in self.inputs
-            for shard in (
-                _run_shards(each.path) if each.is_run else plan_shards(each.path, self.shard_bytes)
-            )
-        ]
-        return [
-            ShardJob.in_folder(folder, number, each.path, shard, suffix=".jsonl", file=each.name)
-            for number, (each, shard) in enumerate(pieces)
-        ]
+        jobs: list[ShardJob] = []
+        for each in self.inputs:
+            size = self.shard_bytes
+            for shard in _run_shards(each.path) if each.is_run else plan_shards(each.path, size):
+                job = ShardJob.in_folder(
+                    folder, len(jobs), each.path, shard, suffix=".jsonl", file=each.name
+                )
+                jobs.append(job)
+        return jobs
 
     def _compare_groups(self, folder: Path, jobs: Sequence[ShardJob], buckets: int) -> GroupEffects:
         effects = GroupEffects()
@@ -494,27 +472,19 @@ class _DiffJob:
             return effects
         compare = partial(_compare_bucket, folder, len(jobs), buckets, self.scoring.tolerance)
         # A total of whole numbers, and the smallest of distinct examples: the order is no matter.
-        for _, each in self.engine.map(compare, range(buckets)):
+        for each in self.engine.map(compare, range(buckets)):
             effects.merge(each)
-        by_number = {job.number: job for job in jobs}
-        named: dict[tuple[int, int], str] = {}
+        key_of = lru_cache(None)(lambda shard, line: self._key_of(jobs[shard], line))
         for change, examples in effects.examples.items():
             effects.examples[change] = [
-                self._with_key(example, by_number[example.shard], named) for example in examples
+                replace(example, key=key_of(example.shard, example.line)) for example in examples
             ]
         return effects
 
-    def _with_key(
-        self, example: GroupExample, job: ShardJob, named: dict[tuple[int, int], str]
-    ) -> GroupExample:
-        """The example with the key of its group, which is read from its first row."""
-        place = (example.shard, example.line)
-        if place not in named:
-            rows = _rows(job)
-            row = next(row for number, row in rows if number == example.line)
-            values = group_values(row, self.scoring.group) or []
-            named[place] = " ".join(_text(value) for value in values)
-        return replace(example, key=named[place])
+    def _key_of(self, job: ShardJob, line: int) -> str:
+        """The key of a group, which is read from its first row."""
+        row = next(row for number, row in _rows(job) if number == line)
+        return " ".join(map(_text, group_values(row, self.scoring.group) or []))
 
 
 def _is_run(job: ShardJob) -> bool:

@@ -8,17 +8,16 @@ whose reward abstained has no advantage, and is in no mean.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from math import fsum
-from typing import Any, Final, Literal, NamedTuple, Self, TypeAlias, get_args
+from math import fsum, isnan
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 GroupChange = Literal["flipped", "flat", "no_longer_flat", "reordered"]
 """What happens to a group: a row's advantage turns round, the group becomes flat or ceases to be,
 or rows change places."""
-GROUP_CHANGES: Final[tuple[GroupChange, ...]] = get_args(GroupChange)
 EXAMPLES = 3
 EXAMPLE_ROWS = 16
 ROWS = np.dtype(
@@ -111,16 +110,6 @@ class GroupEffects:
         """The counts as plain JSON values."""
         return asdict(self)
 
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Self:
-        """The counts that `to_record` wrote."""
-        examples: dict[GroupChange, list[GroupExample]] = {}
-        for change in GROUP_CHANGES:
-            for example in record["examples"].get(change, ()):
-                rows = tuple(tuple(row) for row in example["rows"])
-                examples.setdefault(change, []).append(GroupExample(**{**example, "rows": rows}))
-        return cls(**{**record, "examples": examples})
-
 
 def compare_groups(rows: RowArray, tolerance: float) -> GroupEffects:
     """The effects on whole groups; the result does not depend on the order of the rows."""
@@ -146,31 +135,26 @@ def compare_groups(rows: RowArray, tolerance: float) -> GroupEffects:
     effects.flat_old = effects.flat_new = flat
     effects.pairs = int((scored * (scored - 1) // 2)[still].sum())
     for index in np.flatnonzero(many & moved):
-        _add_group(effects, list(_rows_of(ordered[starts[index] : ends[index]])), tolerance)
+        _add_group(effects, ordered[starts[index] : ends[index]], tolerance)
     return effects
 
 
-def _rows_of(rows: RowArray) -> Iterable[GroupRow]:
-    for row in rows:
-        old, new = float(row["old"]), float(row["new"])
-        yield GroupRow(
-            None if old != old else old,
-            None if new != new else new,
-            int(row["shard"]),
-            int(row["line"]),
-        )
-
-
-def _add_group(effects: GroupEffects, rows: Sequence[GroupRow], tolerance: float) -> None:
+def _add_group(effects: GroupEffects, group: RowArray, tolerance: float) -> None:
     """Count a group in which a reward has moved."""
+    columns = (group[name].tolist() for name in ("old", "new", "shard", "line"))
+    rows = [
+        GroupRow(None if isnan(old) else old, None if isnan(new) else new, shard, line)
+        for old, new, shard, line in zip(*columns, strict=True)
+    ]
     before = _signs([row.old for row in rows], tolerance)
     after = _signs([row.new for row in rows], tolerance)
     was_flat, is_flat = (not any(signs) for signs in (before, after))
     flipped = sum(a * b < 0 for a, b in zip(before, after, strict=True))
+    becomes_flat, revives = is_flat and not was_flat, was_flat and not is_flat
     effects.flat_old += was_flat
     effects.flat_new += is_flat
-    effects.flat += is_flat and not was_flat
-    effects.no_longer_flat += was_flat and not is_flat
+    effects.flat += becomes_flat
+    effects.no_longer_flat += revives
     effects.flipped += flipped
     effects.flipped_groups += flipped > 0
     effects.vanished += sum(a != 0 and b == 0 for a, b in zip(before, after, strict=True))
@@ -180,8 +164,8 @@ def _add_group(effects: GroupEffects, rows: Sequence[GroupRow], tolerance: float
     effects.best_changed += bool(both) and not _best(both, 0) & _best(both, 1)
     changes: dict[GroupChange, bool] = {
         "flipped": flipped > 0,
-        "flat": is_flat and not was_flat,
-        "no_longer_flat": was_flat and not is_flat,
+        "flat": becomes_flat,
+        "no_longer_flat": revives,
         "reordered": inverted > 0,
     }
     if not any(changes.values()):

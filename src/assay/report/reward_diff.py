@@ -11,12 +11,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.resources import files
-from typing import Any, Final, Literal, Self, get_args
+from typing import Any, Final, Literal, Self, TypeVar, get_args
 
 from assay.errors import BadParameter, did_you_mean, printable
 from assay.report.group_effects import GroupEffects
 from assay.schema.score import Abstained, Score
 
+N = TypeVar("N", int, float)
 Change = Literal["scored_to_abstained", "down", "abstained_to_scored", "up", "other_abstention"]
 CHANGES: Final[tuple[Change, ...]] = get_args(Change)
 """In the order in which they are shown."""
@@ -75,12 +76,6 @@ class ChangeExample:
     def place(self) -> tuple[int, int, int]:
         """Smaller rows come first, then earlier ones."""
         return self.size, self.shard, self.line
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Self:
-        """The example that `asdict` wrote."""
-        sides = {side: SideOfChange(**record[side]) for side in ("old", "new")}
-        return cls(**{**record, **sides})
 
 
 @dataclass(slots=True)
@@ -181,30 +176,21 @@ class DiffCounts:
 
     def _kind(self, change: Change, old: str, new: str) -> ChangeKind:
         key = "\n".join((change, old, new))
-        if key not in self.kinds and self._is_full(change):
+        many = key not in self.kinds and len(self.kinds) >= KINDS
+        if many and sum(kind.change == change for kind in self.kinds.values()) >= KINDS:
             old = new = OTHERS
             key = "\n".join((change, old, new))
         return self.kinds.setdefault(key, ChangeKind(change, old, new))
 
-    def _is_full(self, change: Change) -> bool:
-        if len(self.kinds) < KINDS:
-            return False
-        return sum(kind.change == change for kind in self.kinds.values()) >= KINDS
-
     def merge(self, other: DiffCounts) -> None:
         """Add the counts of the rows that follow."""
-        self.rows += other.rows
-        self.both += other.both
-        self.moved_by += other.moved_by
-        self.errors += other.errors
-        self.ungrouped += other.ungrouped
+        for name in ("rows", "both", "moved_by", "errors", "ungrouped"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         for change, count in other.changes.items():
             self.changes[change] += count
-        self.scored = [a + b for a, b in zip(self.scored, other.scored, strict=True)]
-        self.totals = [a + b for a, b in zip(self.totals, other.totals, strict=True)]
-        for direction, counts in other.sizes.items():
-            sizes = zip(self.sizes[direction], counts, strict=True)
-            self.sizes[direction] = [a + b for a, b in sizes]
+        self.scored = _added(self.scored, other.scored)
+        self.totals = _added(self.totals, other.totals)
+        self.sizes = {way: _added(each, other.sizes[way]) for way, each in self.sizes.items()}
         for theirs in other.kinds.values():
             kind = self._kind(theirs.change, theirs.old, theirs.new)
             kind.count += theirs.count
@@ -221,10 +207,19 @@ class DiffCounts:
         """The counts that `to_record` wrote."""
         kinds = {}
         for each in record["kinds"]:
-            examples = [ChangeExample.from_record(example) for example in each["examples"]]
+            examples = [
+                ChangeExample(
+                    **{**example, **{s: SideOfChange(**example[s]) for s in ("old", "new")}}
+                )
+                for example in each["examples"]
+            ]
             kind = ChangeKind(**{**each, "examples": examples})
             kinds["\n".join((kind.change, kind.old, kind.new))] = kind
         return cls(**{**record, "kinds": kinds})
+
+
+def _added(ours: list[N], theirs: list[N]) -> list[N]:
+    return [a + b for a, b in zip(ours, theirs, strict=True)]
 
 
 def pattern_of(score: Score) -> str:
@@ -250,27 +245,17 @@ class Gate:
         if name not in GATES:
             raise BadParameter(f"--fail-on {name!r}: {did_you_mean(name, GATES) or 'no gate'}; "
                                f"there are: {', '.join(GATES)}")  # fmt: skip
+        share = limit.endswith("%") or "." in limit
         try:
-            return cls(name, _count_or_share(limit) if equals else 0)
+            most: float = int(limit or 0) if not share else float(limit.removesuffix("%"))
+            most = most / 100 if limit.endswith("%") else most
+            if (equals and not limit) or not 0 <= most <= (1 if share else float("inf")):
+                raise ValueError(limit)
         except ValueError:
             raise BadParameter(
                 f"--fail-on {text!r}: the limit is a number, or a share such as 0.01 or 1%"
             ) from None
-
-
-def _count_or_share(text: str) -> float:
-    if text.endswith("%"):
-        share = float(text.removesuffix("%")) / 100
-    elif "." in text:
-        share = float(text)
-    else:
-        count = int(text)
-        if count < 0:
-            raise ValueError(text)
-        return count
-    if not 0 <= share <= 1:
-        raise ValueError(text)
-    return share
+        return cls(name, most)
 
 
 @dataclass(frozen=True, slots=True)

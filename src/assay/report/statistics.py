@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 ALPHA = 0.05
+LEVEL = 1 - ALPHA
+"""Of every interval."""
 POWER = 0.8
 EXACT_PAIRS = 16
 """Up to so many non-zero pairs every assignment of signs is tried."""
@@ -34,6 +36,9 @@ TIE = 1e-9
 """Sums nearer than this, relative to the sum of sizes, are the same sum in exact arithmetic."""
 SEED = 20_260_329
 
+_REACH = NormalDist().inv_cdf(1 - ALPHA / 2) + NormalDist().inv_cdf(POWER)
+"""Standard errors between no change and one that a test finds at `POWER`."""
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -43,7 +48,7 @@ class ConfidenceInterval:
 
     low: float
     high: float
-    level: float = 1 - ALPHA
+    level: float = LEVEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +69,24 @@ class McNemarTest:
     p: float
 
 
-def bootstrap_mean(
-    values: Sequence[float], *, level: float = 1 - ALPHA, seed: int = SEED
-) -> ConfidenceInterval | None:
+def bootstrap_mean(values: Sequence[float]) -> ConfidenceInterval | None:
     """The percentile interval of the mean; `None` below two values, which have no spread."""
     data = np.asarray(values, dtype=np.float64)
     if data.size < 2:
         return None
     if (data == data[0]).all():
-        return ConfidenceInterval(float(data[0]), float(data[0]), level)
-    low, high = np.quantile(_resample(data, seed), [(1 - level) / 2, (1 + level) / 2])
-    return ConfidenceInterval(float(low), float(high), level)
+        return ConfidenceInterval(float(data[0]), float(data[0]))
+    return _percentile_interval(_resample(data))
 
 
-def _resample(data: Floats, seed: int) -> Floats:
+def _percentile_interval(draws: Floats) -> ConfidenceInterval:
+    low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return ConfidenceInterval(float(low), float(high))
+
+
+def _resample(data: Floats) -> Floats:
     """Means of resamples; of many values of a few kinds, how often each is drawn is drawn."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     draws = _draws(RESAMPLES, data.size)
     if data.size >= MANY:
         kinds, counts = np.unique(data, return_counts=True)
@@ -95,7 +102,7 @@ def _resample(data: Floats, seed: int) -> Floats:
     )
 
 
-def sign_flip(differences: Sequence[float], *, seed: int = SEED) -> PermutationTest:
+def sign_flip(differences: Sequence[float]) -> PermutationTest:
     """How often flipping signs at random gives a mean at least as far from zero.
 
     Exact up to `EXACT_PAIRS` non-zero differences, seeded Monte-Carlo beyond, where the observed
@@ -111,15 +118,15 @@ def sign_flip(differences: Sequence[float], *, seed: int = SEED) -> PermutationT
         for size in sizes:
             sums = np.concatenate([sums + size, sums - size])
         return PermutationTest(float(np.mean(np.abs(sums) >= bar)), int(sizes.size), exact=True)
-    hits, draws = _flip_hits(sizes, bar, seed)
+    hits, draws = _flip_hits(sizes, bar)
     return PermutationTest((hits + 1) / (draws + 1), int(sizes.size), exact=False)
 
 
-def _flip_hits(sizes: Floats, bar: float, seed: int) -> tuple[int, int]:
+def _flip_hits(sizes: Floats, bar: float) -> tuple[int, int]:
     """How many random assignments reach the bar; equal sizes are flipped together, as counts."""
     magnitudes, counts = np.unique(sizes, return_counts=True)
     draws = _draws(PERMUTATIONS, magnitudes.size)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     hits = 0
     for rows in _chunks(draws, magnitudes.size):
         flipped = rng.binomial(counts, 0.5, size=(rows, magnitudes.size))
@@ -141,21 +148,19 @@ def pass_all(k: int, n: int, passes: int) -> float:
     return comb(passes, k) / comb(n, k)
 
 
-def rate_interval(
-    values: Sequence[float], *, level: float = 1 - ALPHA, seed: int = SEED
-) -> ConfidenceInterval | None:
+def rate_interval(values: Sequence[float]) -> ConfidenceInterval | None:
     """The interval of the mean of one rate for each task; tasks are drawn, not attempts.
 
     Where every task passes always, or none ever, nothing varies that could be drawn: then it is
     the exact interval (Clopper and Pearson's) of so many tasks. `None` without any.
     """
     n = len(values)
-    bound = ((1 - level) / 2) ** (1 / n) if n else 0.0
+    bound = ((1 - LEVEL) / 2) ** (1 / n) if n else 0.0
     if n and all(value == 1.0 for value in values):
-        return ConfidenceInterval(bound, 1.0, level)
+        return ConfidenceInterval(bound, 1.0)
     if n and not any(values):
-        return ConfidenceInterval(0.0, 1.0 - bound, level)
-    return bootstrap_mean(values, level=level, seed=seed)
+        return ConfidenceInterval(0.0, 1.0 - bound)
+    return bootstrap_mean(values)
 
 
 def mcnemar(gained: int, lost: int) -> McNemarTest:
@@ -188,9 +193,7 @@ def cohen_kappa(table: Sequence[float]) -> float | None:
     return None if np.isnan(kappa) else float(kappa)
 
 
-def kappa_interval(
-    tables: Sequence[Sequence[float]], *, level: float = 1 - ALPHA, seed: int = SEED
-) -> ConfidenceInterval | None:
+def kappa_interval(tables: Sequence[Sequence[float]]) -> ConfidenceInterval | None:
     """The percentile interval of kappa, of one table for each task; tasks are drawn.
 
     Where the raters never differ nothing varies that could be drawn: then its lower end is where
@@ -204,9 +207,9 @@ def kappa_interval(
     if not total[1:3].any():
         share = float(total[0] / total.sum())
         chance = share**2 + (1 - share) ** 2
-        agreement = ((1 - level) / 2) ** (1 / n)
-        return ConfidenceInterval((agreement - chance) / (1 - chance), 1.0, level)
-    rng = np.random.default_rng(seed)
+        agreement = ((1 - LEVEL) / 2) ** (1 / n)
+        return ConfidenceInterval((agreement - chance) / (1 - chance), 1.0)
+    rng = np.random.default_rng(SEED)
     # Equal tables are drawn together, as counts.
     kinds, counts = np.unique(data, axis=0, return_counts=True)
     draws = _draws(RESAMPLES, len(kinds))
@@ -217,10 +220,7 @@ def kappa_interval(
         ]
     )
     kappas = kappas[~np.isnan(kappas)]
-    if kappas.size < draws / 2:
-        return None
-    low, high = np.quantile(kappas, [(1 - level) / 2, (1 + level) / 2])
-    return ConfidenceInterval(float(low), float(high), level)
+    return None if kappas.size < draws / 2 else _percentile_interval(kappas)
 
 
 def _kappas(tables: Floats) -> Floats:
@@ -238,10 +238,8 @@ def best_p(n: int) -> float:
     return min(1.0, 2.0 ** (1 - n)) if n < 1000 else 0.0
 
 
-def detectable(
-    differences: Sequence[float], *, alpha: float = ALPHA, power: float = POWER
-) -> float | None:
-    """The mean change that a test of so many pairs with this spread would find, at this power.
+def detectable(differences: Sequence[float]) -> float | None:
+    """The mean change that a test of so many pairs with this spread would find, at `POWER`.
 
     The normal approximation. `None` where the spread cannot be estimated: below two pairs, or
     when no pair differs from another.
@@ -249,44 +247,27 @@ def detectable(
     if len(differences) < 2:
         return None
     spread = float(np.std(np.asarray(differences, dtype=np.float64), ddof=1))
-    return detectable_change(spread, len(differences), alpha=alpha, power=power) if spread else None
+    return detectable_change(spread, len(differences)) if spread else None
 
 
-def detectable_change(
-    spread: float, n: int, *, alpha: float = ALPHA, power: float = POWER
-) -> float:
+def detectable_change(spread: float, n: int) -> float:
     """The same for a known standard deviation of the paired differences."""
-    normal = NormalDist()
-    return (normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)) * spread / sqrt(n)
+    return _REACH * spread / sqrt(n)
 
 
-def needed_pairs(
-    spread: float, change: float, *, alpha: float = ALPHA, power: float = POWER
-) -> int:
-    """How many pairs with this standard deviation show a change of the mean, at this power."""
-    normal = NormalDist()
-    reach = normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)
-    return ceil((reach * spread / change) ** 2)
+def needed_pairs(spread: float, change: float) -> int:
+    """How many pairs with this standard deviation show a change of the mean, at `POWER`."""
+    return ceil((_REACH * spread / change) ** 2)
 
 
-def needed_repeats(
-    spread: float,
-    within: float,
-    n: int,
-    change: float,
-    *,
-    alpha: float = ALPHA,
-    power: float = POWER,
-) -> int | None:
-    """How many repeats of each of n pairs show a change of the mean, at this power.
+def needed_repeats(spread: float, within: float, n: int, change: float) -> int | None:
+    """How many repeats of each of n pairs show a change of the mean, at `POWER`.
 
     `spread` is the standard deviation of the pairs' differences that repeats do not narrow, and
     `within` that of a single repeat's difference around its pair's. `None` where no number is
     enough.
     """
-    normal = NormalDist()
-    reach = normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)
-    room = n * (change / reach) ** 2 - spread**2
+    room = n * (change / _REACH) ** 2 - spread**2
     return max(1, ceil(within**2 / room)) if room > 0 else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -40,7 +40,7 @@ class Prediction:
     others_down: int
     """Tasks that nobody expected to fall, and that fell."""
     prefix: str = ""
-    """What the ids of all tasks of the run begin with, and the sentence leaves out."""
+    """What the ids of all tasks have before their last dot, and the sentence leaves out."""
 
     @property
     def came_true(self) -> bool | None:
@@ -56,20 +56,17 @@ class Prediction:
     @property
     def sentence(self) -> str:
         """`predicted 3, 7 up: 3 up, 7 flat, 0 down`."""
+        names = {task: task.removeprefix(self.prefix) for task in (*self.up, *self.down)}
         predicted = [
-            f"{', '.join(self._name(task) for task in tasks)} {way}"
+            f"{', '.join(names[task] for task in tasks)} {way}"
             for way, tasks in (("up", self.up), ("down", self.down))
             if tasks
         ]
         came = [
-            f"{self._name(task)} {self.outcomes.get(task, 'unknown')}"
-            for task in (*self.up, *self.down)
+            f"{names[task]} {self.outcomes.get(task, 'unknown')}" for task in (*self.up, *self.down)
         ]
         others = f"{self.others_down} {'others ' if self.down else ''}down"
         return f"predicted {'; '.join(predicted)}: {', '.join([*came, others])}"
-
-    def _name(self, task: str) -> str:
-        return task.removeprefix(self.prefix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +173,8 @@ def _row(attempts: RunAttempts, before: Sequence[RunAttempts]) -> HistoryRow:
     typed = reported if isinstance(reported, Mapping) and not attempts.final else {}
     means = attempts.task_means
     values = list(means.values())
-    earlier = _earlier(before, attempts)
+    order = order_of_bases([run.manifest for run in before], manifest)
+    earlier = _first_comparable((before[place] for place in order), attempts)
     hindrance = obstacles(before[-1], attempts) if before else ()
     has = bool(attempts.final)
     return HistoryRow(
@@ -236,12 +234,6 @@ def _first_comparable(bases: Iterable[RunAttempts], attempts: RunAttempts) -> Ru
     return unscored
 
 
-def _earlier(before: Sequence[RunAttempts], attempts: RunAttempts) -> RunAttempts | None:
-    """The latest comparable run that was scored, of the same model if there is one."""
-    order = order_of_bases([run.manifest for run in before], attempts.manifest)
-    return _first_comparable((before[place] for place in order), attempts)
-
-
 def _pass_rate(attempts: RunAttempts) -> float | None:
     shares = [mean(float(r >= PERFECT) for r in rewards) for rewards in attempts.rewards.values()]
     return mean(shares) if shares else None
@@ -250,14 +242,8 @@ def _pass_rate(attempts: RunAttempts) -> float | None:
 def _run_change(earlier: RunAttempts, attempts: RunAttempts) -> RunChange:
     comparison = compare_attempts(earlier, attempts)
     shift = comparison.reward.difference if comparison.reward else None
-    return RunChange(
-        earlier.run_id,
-        shift,
-        comparison.p,
-        comparison.verdict,
-        comparison.because,
-        comparison.labels,
-    )
+    verdict, because = comparison.verdict, comparison.because
+    return RunChange(earlier.run_id, shift, comparison.p, verdict, because, comparison.labels)
 
 
 def _prediction(
@@ -271,20 +257,19 @@ def _prediction(
     if not up and not down:
         return None
     before, after = with_ids_of(attempts, earlier).task_means, attempts.task_means
-    both = after.keys() & before.keys()
-    directions = {task: _direction(after[task] - before[task]) for task in both}
-    predicted = {*up, *down}
+    directions: dict[str, Direction] = {}
+    for task in after.keys() & before.keys():
+        difference = after[task] - before[task]
+        moved: Direction = "up" if difference > 0 else "down"
+        directions[task] = "flat" if abs(difference) <= EQUAL else moved
+    heads = {task.rpartition(".")[0] for task in after}
     return Prediction(
         up=up,
         down=down,
         outcomes={task: directions[task] for task in (*up, *down) if task in directions},
-        others_down=sum(directions[task] == "down" for task in both - predicted),
-        prefix=_prefix(after),
+        others_down=sum(directions[task] == "down" for task in directions.keys() - {*up, *down}),
+        prefix=f"{heads.pop()}." if len(heads) == 1 and len(after) > 1 and heads != {""} else "",
     )
-
-
-def _direction(difference: float) -> Direction:
-    return "flat" if abs(difference) <= EQUAL else "up" if difference > 0 else "down"
 
 
 def _notes(attempts: RunAttempts, typed: Mapping[str, Any]) -> tuple[str, ...]:
@@ -309,12 +294,6 @@ def _notes(attempts: RunAttempts, typed: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-
-
-def _prefix(tasks: Collection[str]) -> str:
-    """The part before the last dot, where all tasks share it, as in `validation.7`."""
-    heads = {task.rpartition(".")[0] for task in tasks}
-    return f"{heads.pop()}." if len(heads) == 1 and len(tasks) > 1 and heads != {""} else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,13 +153,10 @@ class AttemptTrace:
             for number, message in enumerate(self._replies, 1)
             if (reason := message.get("unreadable"))
         ]
-        if marks:
-            return tuple(marks)
-        refusals = ((step, _why_unread(step)) for step in self.steps)
-        return tuple(
+        return tuple(marks) or tuple(
             EvidenceLine(step.index, f"unreadable reply: {because}")
-            for step, because in refusals
-            if because
+            for step in self.steps
+            if (because := _why_unread(step))
         )
 
     @cached_property
@@ -188,13 +185,10 @@ class AttemptTrace:
             if _why_unread(step):
                 # Waiting after a reply that could not be read is no choice of an action.
                 continue
-            key = (step.action, _state(step))
-            if key in seen:
-                repeats.append(
-                    EvidenceLine(step.index, f"{step.action[:80]} again, as at step {seen[key]}")
-                )
-            else:
-                seen[key] = step.index
+            first = seen.setdefault((step.action, _state(step)), step.index)
+            if first != step.index:
+                text = f"{step.action[:80]} again, as at step {first}"
+                repeats.append(EvidenceLine(step.index, text))
         return tuple(repeats)
 
 

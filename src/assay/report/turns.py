@@ -37,7 +37,11 @@ def turns_of(messages: Sequence[Message], n_actions: int) -> tuple[Turn, ...] | 
 
 def _pages(messages: Sequence[Message]) -> list[int]:
     """Where the research agent shows a page: once a turn."""
-    return [i for i, message in enumerate(messages) if _is_shown(message) and _has_page(message)]
+    return [
+        i
+        for i, message in enumerate(messages)
+        if message.role in ("user", "tool") and PAGE in text_of(message.content)
+    ]
 
 
 def _results(messages: Sequence[Message]) -> list[int]:
@@ -51,7 +55,8 @@ def _results(messages: Sequence[Message]) -> list[int]:
             replied = True
         elif message.tool_call_id in waiting:
             waiting.discard(message.tool_call_id)
-            if not _is_refusal(message):
+            refused = text_of(message.content).startswith(REFUSED)
+            if not (message.get("is_error") and refused):
                 starts.append(i)
             replied = False
         elif message.role == "user":
@@ -65,15 +70,3 @@ def _replies(messages: Sequence[Message]) -> list[int]:
     """Where a turn begins if each ends with a reply."""
     ends = [i + 1 for i, message in enumerate(messages) if message.role == "assistant"]
     return [0, *(end for end in ends if end < len(messages))] if ends else []
-
-
-def _is_shown(message: Message) -> bool:
-    return message.role in ("user", "tool")
-
-
-def _has_page(message: Message) -> bool:
-    return PAGE in text_of(message.content)
-
-
-def _is_refusal(message: Message) -> bool:
-    return bool(message.get("is_error")) and text_of(message.content).startswith(REFUSED)
