@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import assay
 from assay import text
-from assay.report.canonical import forms
+from assay.report.reformatting import forms
 from perf.gil import HOLD_LIMIT_S, longest_hold
 
 LENGTHS = (1_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000)

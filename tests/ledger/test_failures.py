@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.ledger.failures import distinct_failures, message_key, zeros_replaced
+from assay.ledger.summary import distinct_failures, message_key, zeros_replaced
 from assay.schema.episode import Episode, Failure, FailureKind, Trajectory
 from assay.schema.task import Task
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assay.report.turns import turns_of
+from assay.report.traces import turns_of
 from assay.schema.message import Message
 
 

@@ -278,7 +278,7 @@ def test_the_index_adds_up_time_and_cost_and_makes_up_no_price(tmp_path: Path) -
     assert rows["priced"].commit == "d4b692e+"
     assert rows["unpriced"].cost_usd is None
     assert rows["no-model"].cost_usd is None
-    assert index.task_means("priced") == [0.5, 1.0]
+    assert [task.mean for task in index.tasks("priced")] == [0.5, 1.0]
 
 
 def test_a_folder_that_cannot_be_written_is_shown_from_any_thread(tmp_path: Path) -> None:

@@ -12,9 +12,16 @@ from rich.text import Text
 
 from assay.cli.terminal import BAD, number_text, output, plain, print_json, reward_text, table_of
 from assay.errors import AssayError
-from assay.ledger.failures import distinct_failures, other_code, zeros_replaced
 from assay.ledger.run import Run
-from assay.ledger.summary import EpisodeCounts, RunSummary, TaskSummary, summarise
+from assay.ledger.summary import (
+    EpisodeCounts,
+    RunSummary,
+    TaskSummary,
+    distinct_failures,
+    other_code,
+    summarise,
+    zeros_replaced,
+)
 from assay.scoring.counts import RewardCounts
 
 if TYPE_CHECKING:

@@ -41,11 +41,9 @@ def files(run: RunRecords) -> Iterator[tuple[str, bytes]]:
 
 def _trajectories(run: RunRecords) -> Iterator[tuple[str, dict[str, Any]]]:
     manifest = run.manifest
+    about = {"agent": manifest.agent, "model": manifest.model_name}
     for episode in run.episodes(full=True):
-        trajectory = to_trajectory(
-            episode, agent=manifest.agent, model=manifest.model_name, read=run.text
-        )
-        yield episode.attempt, trajectory
+        yield episode.attempt, to_trajectory(episode, **about, read=run.text)
 
 
 def to_trajectory(
@@ -64,16 +62,14 @@ def to_trajectory(
     conversation has its actions for messages, and what the environment showed for observations:
     `read` gives the text of an artifact (`run.text`), of which the record has only the hash.
     """
-    described = {"name": agent, "version": agent_version}
-    if model:
-        described["model_name"] = model
+    named = {"model_name": model} if model else {}
     usage = episode.usage
     steps = _steps(episode.trajectory.messages) or _actions(episode, read)
     trajectory = {
         "schema_version": SCHEMA,
         "session_id": episode.attempt or episode.task.id,
         "trajectory_id": episode.attempt or episode.task.id,
-        "agent": described,
+        "agent": {"name": agent, "version": agent_version, **named},
         "steps": steps,
         "final_metrics": {**_metrics(usage, "total_"), "total_steps": len(steps)},
         "extra": {
@@ -129,8 +125,7 @@ def _actions(episode: Episode, read: Callable[[str], str]) -> list[dict[str, Any
     for action in episode.trajectory.steps:
         text = read(action.observation) if action.observation else ""
         if action.index == 0:
-            if text:
-                steps.append({"step_id": 2, "source": "system", "message": text})
+            steps += [{"step_id": 2, "source": "system", "message": text}] if text else []
             continue
         step = {"step_id": len(steps) + 1, "source": "agent", "message": action.action}
         if action.think:
@@ -145,12 +140,8 @@ def _actions(episode: Episode, read: Callable[[str], str]) -> list[dict[str, Any
 
 
 def _step(number: int, message: Message) -> dict[str, Any]:
-    source = SOURCES.get(message.role, "system")
-    step: dict[str, Any] = {
-        "step_id": number,
-        "source": source,
-        "message": text_of(message.content),
-    }
+    source, text = SOURCES.get(message.role, "system"), text_of(message.content)
+    step: dict[str, Any] = {"step_id": number, "source": source, "message": text}
     # The format allows what follows for the agent's own steps alone.
     if source != "agent":
         return step

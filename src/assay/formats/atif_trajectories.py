@@ -117,15 +117,21 @@ def _episode(source: _Source, store: StoreArtifact, repeats: Counter[str]) -> Ep
     if not isinstance(steps, list) or not steps:
         raise BadRecord("it has no steps")
     extra = record.get("extra") or {}
-    goal = str(extra.get("goal") or _goal(steps))
+    asked = (text_of(step.get("message")) for step in steps if step.get("source") == "user")
+    times = (step["timestamp"] for step in steps if step.get("timestamp"))
     name = str(
         result.get("task_name") or extra.get("task_id") or record.get("session_id") or source.where
     )
-    broken = _broken(result)
+    broken, totals = _broken(result), record.get("final_metrics") or {}
     messages = tuple(message for step in steps for message in _messages(step))
     response = extra.get("final_response") or foreign.last_reply(messages)
     return Episode(
-        task=Task(id=name, goal=goal, answer=extra.get("answer"), metadata={}),
+        task=Task(
+            id=name,
+            goal=str(extra.get("goal") or next(asked, "")),
+            answer=extra.get("answer"),
+            metadata={},
+        ),
         repeat=foreign.next_repeat(name, repeats),
         trajectory=Trajectory(
             messages=messages,
@@ -134,24 +140,17 @@ def _episode(source: _Source, store: StoreArtifact, repeats: Counter[str]) -> Ep
         ),
         final_response=response,
         scores=tuple(_scores(extra, result, broken)),
-        usage=_usage(record, steps),
-        started_at=foreign.utc(result.get("started_at")) or foreign.utc(_first_time(steps)),
+        usage=foreign.usage_of(
+            totals.get("total_prompt_tokens"),
+            totals.get("total_completion_tokens"),
+            cost=totals.get("total_cost_usd"),
+            calls=sum(_calls(step) for step in steps if step.get("source") == "agent"),
+        ),
+        started_at=foreign.utc(result.get("started_at")) or foreign.utc(next(times, None)),
         elapsed_s=_elapsed(result),
         failure=broken,
-        metadata={
-            "session_id": record.get("session_id"),
-            "trajectory_id": record.get("trajectory_id"),
-            "notes": record.get("notes"),
-        },
+        metadata={key: record.get(key) for key in ("session_id", "trajectory_id", "notes")},
     )
-
-
-def _goal(steps: list[Any]) -> str:
-    return next((text_of(s.get("message")) for s in steps if s.get("source") == "user"), "")
-
-
-def _first_time(steps: list[Any]) -> Any:
-    return next((step["timestamp"] for step in steps if step.get("timestamp")), None)
 
 
 def _messages(step: Mapping[str, Any]) -> Iterator[Message]:
@@ -222,11 +221,10 @@ def _broken(result: Mapping[str, Any]) -> Failure | None:
 def _ending(extra: Mapping[str, Any], broken: Failure | None, response: str | None) -> StopReason:
     if broken is not None:
         return broken.kind
-    ending_name = extra.get("stop_reason")
-    if ending_name in ("answered", "finished", "gave_up", "step_limit", "timeout"):
-        ending: StopReason = ending_name
-        return ending
-    return "answered" if response else "finished"
+    recorded = extra.get("stop_reason")
+    otherwise: StopReason = "answered" if response else "finished"
+    known = ("answered", "finished", "gave_up", "step_limit", "timeout")
+    return recorded if recorded in known else otherwise
 
 
 def _scores(
@@ -242,17 +240,6 @@ def _scores(
             )
     elif isinstance(extra.get("scores"), list):
         yield from map(score_from_record, extra["scores"])
-
-
-def _usage(record: Mapping[str, Any], steps: list[Any]) -> Any:
-    totals = record.get("final_metrics") or {}
-    calls = sum(_calls(step) for step in steps if step.get("source") == "agent")
-    return foreign.usage_of(
-        totals.get("total_prompt_tokens"),
-        totals.get("total_completion_tokens"),
-        cost=totals.get("total_cost_usd"),
-        calls=calls,
-    )
 
 
 def _elapsed(result: Mapping[str, Any]) -> float:

@@ -105,28 +105,8 @@ class _Content(NamedTuple):
     """Why there is no summary."""
     pickle_problem: str = ""
     """Why there is less than the pickles hold."""
-    steps: tuple[_PickledStep, ...] = ()
-
-    @property
-    def goal(self) -> str:
-        return self.steps[0].goal if self.steps else ""
-
-
-class _PickledStep(NamedTuple):
-    """What one pickled step holds."""
-
-    action: LoggedAction
-    reward: float | None
-    raw_reward: float | None
-    goal: str
-    url: str | None
-    page: str
-    """The text that the agent saw of the page."""
-    error: str
-    """What the environment said of the action before this step."""
-    prompt: tuple[Message, ...]
-    chat: tuple[dict[str, Any], ...]
-    """The messages between user and agent, as BrowserGym keeps them."""
+    steps: tuple[Any, ...] = ()
+    """The pickled ones, as `pickles` reads them."""
 
 
 def logs(path: Path) -> list[Path]:
@@ -258,8 +238,12 @@ def _package_versions(folders: Sequence[_Folder]) -> dict[str, str]:
 
 def _episode(store: StoreArtifact, folder: _Folder, repeat: int, content: _Content) -> Episode:
     summary = content.summary or {}
-    task = Task(id=folder.task, goal=content.goal, metadata={"domain": _domain(folder.task)})
+    goal = _text_in(next(iter(content.steps), None), "obs", "goal")
+    task = Task(id=folder.task, goal=goal, metadata={"domain": _domain(folder.task)})
     stop_reason, broken = _ending(folder, content)
+    # The messages between user and agent, as BrowserGym keeps them.
+    last = plain(attribute(next(reversed(content.steps), None), "obs", "chat_messages"))
+    chat = [each for each in last or () if isinstance(each, dict)]
     log = _text(folder.path / "experiment.log")
     return Episode(
         task=task,
@@ -284,7 +268,7 @@ def _episode(store: StoreArtifact, folder: _Folder, repeat: int, content: _Conte
             "seed": folder.seed,
             "summary_info": content.summary,
             "unpickle_problem": content.pickle_problem or None,
-            "chat": list(content.steps[-1].chat) if content.steps else None,
+            "chat": chat if content.steps else None,
             "experiment_log": store(log) if log else None,
         },
     )
@@ -302,29 +286,14 @@ def _read(folder: _Folder, *, unpickle: bool) -> _Content:
     if not unpickle:
         return _Content(summary, actions, problem)
     try:
-        steps = [read_pickle(file) for _, file in _by_step(folder.path, "step_*.pkl.gz")]
+        steps = tuple(read_pickle(file) for _, file in _by_step(folder.path, "step_*.pkl.gz"))
     except BadRecord as error:
         return _Content(summary, actions, problem, pickle_problem=str(error))
-    pickled = tuple(map(_pickled, steps))
-    return _Content(
-        summary, tuple(step.action for step in pickled) or actions, problem, steps=pickled
+    pickled = (
+        LoggedAction(_text_in(step, "action"), _text_in(step, "agent_info", "think"))
+        for step in steps
     )
-
-
-def _pickled(step: Any) -> _PickledStep:
-    seen = (_text_in(step, "obs", name) for name in PAGES)
-    chat = plain(attribute(step, "obs", "chat_messages"))
-    return _PickledStep(
-        action=LoggedAction(_text_in(step, "action"), _text_in(step, "agent_info", "think")),
-        reward=finite_number(attribute(step, "reward")),
-        raw_reward=_raw_reward(step),
-        goal=_text_in(step, "obs", "goal"),
-        url=_text_in(step, "obs", "url") or None,
-        page=next((text for text in seen if text), ""),
-        error=_text_in(step, "obs", "last_action_error"),
-        prompt=_prompt(attribute(step, "agent_info", "chat_messages")),
-        chat=tuple(each for each in chat or () if isinstance(each, dict)),
-    )
+    return _Content(summary, tuple(pickled) or actions, problem, steps=steps)
 
 
 def _prompt(messages: Any) -> tuple[Message, ...]:
@@ -348,14 +317,14 @@ def _prompt_text(content: Any) -> str:
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def _conversation(steps: Sequence[_PickledStep]) -> tuple[Message, ...]:
+def _conversation(steps: Sequence[Any]) -> tuple[Message, ...]:
     """The prompts one after the other; one that goes on with the last adds what is new in it."""
     messages: list[Message] = []
     before: tuple[Message, ...] = ()
     for step in steps:
-        new = step.prompt[len(before) :] if step.prompt[: len(before)] == before else step.prompt
-        messages.extend(new)
-        before = step.prompt or before
+        prompt = _prompt(attribute(step, "agent_info", "chat_messages"))
+        messages += prompt[len(before) :] if prompt[: len(before)] == before else prompt
+        before = prompt or before
     return tuple(messages)
 
 
@@ -427,18 +396,21 @@ def _steps(store: StoreArtifact, folder: _Folder, content: _Content) -> tuple[St
     for index in range(last + 1):
         action = actions[index - 1] if 0 < index <= len(actions) else LoggedAction("", "")
         pickled = content.steps[index] if index < len(content.steps) else None
-        picture = pictures.get(index)
+        picture, url = pictures.get(index), _text_in(pickled, "obs", "url")
+        pages = (_text_in(pickled, "obs", name) for name in PAGES)
+        page = next(filter(None, pages), "")
         steps.append(
             Step(
                 index=index,
                 action=action.text,
                 think=action.think,
-                reward=pickled.reward if pickled else None,
-                raw_reward=pickled.raw_reward if pickled else None,
-                observation=store(pickled.page) if pickled and pickled.page else "",
-                observation_chars=len(pickled.page) if pickled else 0,
-                evidence=PageEvidence(url=pickled.url) if pickled and pickled.url else None,
-                error=pickled.error if pickled else "",
+                reward=finite_number(attribute(pickled, "reward")),
+                raw_reward=_raw_reward(pickled),
+                observation=store(page) if page else "",
+                observation_chars=len(page),
+                evidence=PageEvidence(url=url) if url else None,
+                # What the environment said of the action before this step.
+                error=_text_in(pickled, "obs", "last_action_error"),
                 screenshot=store(_content(picture)) if picture else "",
             )
         )

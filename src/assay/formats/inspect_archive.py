@@ -66,13 +66,10 @@ def open_log(path: Path) -> InspectLog:
 def _open_zip(path: Path) -> InspectLog:
     with _mapped(path) as data:
         members, whole = _members(path, data)
-        header, finished = {}, False
-        for name in ("header.json", "_journal/start.json"):
-            if name in members:
-                header = _read(path, data, members[name])
-                finished = name == "header.json"
-                break
-    if not members or not header:
+        finished = "header.json" in members
+        head = members.get("header.json" if finished else "_journal/start.json")
+        header = {} if head is None else _read(path, data, head)
+    if not header:
         raise BadRecord(f"{str(path)!r} is not an Inspect log: it has no header.json")
     names = [name for name in members if name.startswith("samples/")]
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import import_module
 from itertools import count
@@ -72,9 +73,7 @@ def read(path: Path) -> ForeignRun:
         if isinstance(scorer, Mapping)
     }
 
-    return foreign.run_of_rows(
-        manifest, (path,), log.samples, lambda row, _: _episode("", row, params)
-    )
+    return foreign.run_of_rows(manifest, (path,), log.samples, lambda row, _: _episode(row, params))
 
 
 def _settings(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,7 +114,7 @@ def read_log(path: str | Path) -> Iterator[Episode]:
     """
     problems = Problems()
     rows = open_log(Path(path)).samples(problems)
-    for episode in foreign.episodes_of(rows, lambda row: _episode("", row, {}), problems):
+    for episode in foreign.episodes_of(rows, lambda row: _episode(row, {}), problems):
         yield episode
         if problems.count:
             break
@@ -186,19 +185,20 @@ def to_message(message: Any) -> dict[str, Any]:
     """
     role = field_of(message, "role")
     plain: dict[str, Any] = {"role": role, "content": text_of(field_of(message, "content"))}
-    calls = field_of(message, "tool_calls")
-    if calls:
-        plain["tool_calls"] = [_to_call(call) for call in calls]
+    if calls := field_of(message, "tool_calls"):
+        plain["tool_calls"] = [
+            tool_call(
+                field_of(call, "id"),
+                field_of(call, "function"),
+                json.dumps(field_of(call, "arguments")),
+            )
+            for call in calls
+        ]
     if role == "tool":
         plain["tool_call_id"] = field_of(message, "tool_call_id")
         plain["name"] = field_of(message, "function")
         plain["is_error"] = field_of(message, "error") is not None
     return plain
-
-
-def _to_call(call: Any) -> dict[str, Any]:
-    arguments = json.dumps(field_of(call, "arguments"))
-    return tool_call(field_of(call, "id"), field_of(call, "function"), arguments)
 
 
 def _library(module: str) -> Any:
@@ -211,17 +211,25 @@ def _library(module: str) -> Any:
         ) from error
 
 
-def _episode(
-    attempt: str, sample: Mapping[str, Any], params: Mapping[str, Mapping[str, Any]]
-) -> Episode:
+def _episode(sample: Mapping[str, Any], params: Mapping[str, Mapping[str, Any]]) -> Episode:
     target, source = sample.get("target") or "", sample["input"]
     targets = [target] if isinstance(target, str) else list(target)
     parts = [source] if isinstance(source, str) else [each["content"] for each in source]
     attachments = sample.get("attachments") or {}
     messages = [to_message(_resolve(each, attachments)) for each in sample.get("messages") or ()]
+    output = sample.get("output") or {}
+    text = output.get("completion") if output.get("choices") else None
+    if text is None and output.get("choices"):
+        text = output["choices"][0]["message"]["content"] or ""
     turns = sample.get("turn_count") or sum(each["role"] == "assistant" for each in messages)
+    limit, error = sample.get("limit"), sample.get("error")
+    stop_reason: StopReason = LIMITS.get(limit["type"], "step_limit") if limit else "answered"
+    broken: Failure | None = None
+    if error:
+        # The model where it could not be asked, else what the sample ran in.
+        broken = foreign.failure(error["message"], error.get("traceback"), otherwise="env_error")
+        stop_reason = broken.kind
     return Episode(
-        attempt=attempt,
         task=Task(
             id=str(sample["id"]),
             goal="\n".join(text_of(_resolve(part, attachments)) for part in parts),
@@ -230,29 +238,14 @@ def _episode(
         ),
         repeat=max(int(sample.get("epoch") or 1) - 1, 0),
         trajectory=Trajectory(
-            messages=tuple(map(Message.model_validate, messages)), stop_reason=_stop_reason(sample)
+            messages=tuple(map(Message.model_validate, messages)), stop_reason=stop_reason
         ),
-        final_response=_final_response(sample.get("output") or {}, attachments),
+        final_response=None if text is None else text_of(_resolve(text, attachments)),
         scores=tuple(_scores(sample.get("scores") or {}, params)),
         usage=_usage(sample.get("model_usage") or {}, turns),
         started_at=foreign.utc(sample.get("started_at")),
         elapsed_s=sample.get("total_time") or 0.0,
-        failure=_failure(sample["error"]) if sample.get("error") else None,
-    )
-
-
-def _failure(error: Mapping[str, Any]) -> Failure:
-    """Whoever failed: the model where it could not be asked, else what the sample ran in."""
-    return foreign.failure(error["message"], error.get("traceback"), otherwise="env_error")
-
-
-def _final_response(output: Mapping[str, Any], attachments: Mapping[str, str]) -> str | None:
-    choices = output.get("choices")
-    if not choices:
-        return None
-    text = output.get("completion")
-    return text_of(
-        _resolve(choices[0]["message"]["content"] if text is None else text, attachments)
+        failure=broken,
     )
 
 
@@ -265,13 +258,6 @@ def _resolve(value: Any, attachments: Mapping[str, str]) -> Any:
     if isinstance(value, list):
         return [_resolve(item, attachments) for item in value]
     return value
-
-
-def _stop_reason(sample: Mapping[str, Any]) -> StopReason:
-    if sample.get("error"):
-        return _failure(sample["error"]).kind
-    limit = sample.get("limit")
-    return LIMITS.get(limit["type"], "step_limit") if limit else "answered"
 
 
 def _scores(scores: Mapping[str, Any], options: Mapping[str, Mapping[str, Any]]) -> Iterator[Score]:
@@ -300,12 +286,9 @@ def _number(value: Any) -> float | None:
     if not isinstance(value, str):
         return None
     word = WORDS.get(value, WORDS.get(value.lower()))
-    if word is not None:
-        return word
-    try:
-        return float(value)
-    except ValueError:
-        return None
+    with suppress(ValueError):
+        return float(value) if word is None else word
+    return None
 
 
 def _usage(models: Mapping[str, Any], calls: int) -> Usage:

@@ -50,11 +50,16 @@ def logs(path: Path) -> list[Path]:
 
 def read(path: Path) -> ForeignRun:
     """The documents of one task as a run."""
-    results_file = _results_file(path)
+    date = _date(path)
+    day, clock = date[:10], date[10:].replace("-", ":")
+    results_file = path.with_name(f"results_{date}.json")
     results = foreign.read_optional(results_file)
     task = _DATE.sub("", path.name).removeprefix("samples_").removesuffix(".jsonl")
     version = (results.get("versions") or {}).get(task)
-    filters = _filters(path)
+    # In the order of the file: the first one's metrics are primary.
+    filters = list(dict.fromkeys(map(_filter, foreign.json_rows(path))))
+    if not filters:
+        raise BadRecord(f"{str(path)!r} holds no samples")
     model = results.get("model_name") or (results.get("config") or {}).get("model")
     manifest = foreign.manifest_of(
         task,
@@ -63,7 +68,7 @@ def read(path: Path) -> ForeignRun:
         _settings(task, results),
         versions={name: str(results[key]) for name, key in VERSIONS if results.get(key)},
         commit=str(results.get("git_hash") or ""),
-        created_at=foreign.utc(results.get("date")) or foreign.utc(_iso(_date(path))),
+        created_at=foreign.utc(results.get("date")) or foreign.utc(day + clock),
     )
     suffix = "" if version is None else f"@{version}"
 
@@ -72,7 +77,7 @@ def read(path: Path) -> ForeignRun:
         rows = (row for row in foreign.json_rows(path, problems) if _filter(row) == first)
         return foreign.episodes_of(rows, lambda row: _episode(row, suffix, others), problems)
 
-    files = (path,) if results_file is None else (path, results_file)
+    files = (path, results_file) if date and results_file.is_file() else (path,)
     return ForeignRun(manifest, files, episodes)
 
 
@@ -81,27 +86,8 @@ def _date(path: Path) -> str:
     return match[1] if match else ""
 
 
-def _iso(date: str) -> str:
-    day, _, clock = date.partition("T")
-    return f"{day}T{clock.replace('-', ':')}" if clock else ""
-
-
-def _results_file(path: Path) -> Path | None:
-    date = _date(path)
-    file = path.with_name(f"results_{date}.json")
-    return file if date and file.is_file() else None
-
-
 def _filter(row: Row) -> str:
     return str(row.data.get("filter") or _NONE)
-
-
-def _filters(path: Path) -> list[str]:
-    """The filters in the order in which the file has them; the first one's metrics are primary."""
-    filters = list(dict.fromkeys(_filter(row) for row in foreign.json_rows(path)))
-    if not filters:
-        raise BadRecord(f"{str(path)!r} holds no samples")
-    return filters
 
 
 def _settings(task: str, results: Mapping[str, Any]) -> dict[str, Any]:
@@ -129,12 +115,8 @@ def _reported(task: str, filters: list[str], results: Mapping[str, Any]) -> Iter
     for name, value in ((results.get("results") or {}).get(task) or {}).items():
         number = finite_number(value)
         metric, comma, filter_name = str(name).rpartition(",")
-        if (
-            comma
-            and number is not None
-            and filter_name in filters
-            and not metric.endswith("_stderr")
-        ):
+        is_mean = comma and filter_name in filters and not metric.endswith("_stderr")
+        if is_mean and number is not None:
             yield ReportedScore(_score_name(metric, filter_name), number, n)
 
 
@@ -161,19 +143,16 @@ def _scores(row: Mapping[str, Any], suffix: str) -> Iterator[Score]:
     """The metrics that are numbers: some are pairs, which only a whole file makes a number of."""
     filter_name = str(row.get("filter") or _NONE)
     names = row.get("metrics") or [name for name in row if name not in NOT_METRICS]
-    texts = _texts(row.get("filtered_resps"))
-    notes = {"extracted": texts[0]} if texts else {}
+    responses = row.get("filtered_resps")
+    listed = responses if isinstance(responses, list) else [responses]
+    text = next((each for each in listed if isinstance(each, str)), None)
+    notes = {} if text is None else {"extracted": text}
     for name in names:
         value = row.get(name)
         if isinstance(value, bool) or finite_number(value) is not None:
             yield foreign.score_of(
                 value, scorer=_score_name(name, filter_name) + suffix, notes=notes
             )
-
-
-def _texts(value: Any) -> list[str]:
-    values = value if isinstance(value, list) else [value]
-    return [text for text in values if isinstance(text, str)]
 
 
 def _episode(row: dict[str, Any], suffix: str, others: Mapping[str, list[Score]]) -> Episode:
@@ -197,13 +176,13 @@ def _episode(row: dict[str, Any], suffix: str, others: Mapping[str, list[Score]]
 
 def _requests(arguments: Any) -> list[Any]:
     """The requests that were made for a document: prompt, and continuation or options."""
-    if isinstance(arguments, Mapping):
-        requests = [arguments[key] for key in sorted(arguments, key=_place)]
-        return [
-            [each.get("arg_0"), each.get("arg_1")] if isinstance(each, Mapping) else each
-            for each in requests
-        ]
-    return arguments if isinstance(arguments, list) else []
+    if not isinstance(arguments, Mapping):
+        return arguments if isinstance(arguments, list) else []
+    requests = [arguments[key] for key in sorted(arguments, key=_place)]
+    return [
+        [each.get("arg_0"), each.get("arg_1")] if isinstance(each, Mapping) else each
+        for each in requests
+    ]
 
 
 def _place(name: str) -> tuple[int, str]:

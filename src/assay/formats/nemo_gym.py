@@ -149,19 +149,14 @@ def _messages(items: Any, instructions: Any = None) -> tuple[Message, ...]:
 
 
 def _item(item: Mapping[str, Any]) -> dict[str, Any]:
-    kind = item.get("type") or "message"
+    kind, summary = item.get("type") or "message", text_of(item.get("summary"))
     if kind == "message":
         return {"role": item.get("role") or "assistant", "content": text_of(item.get("content"))}
     if kind == "function_call":
         return {"role": "assistant", "content": "", "tool_calls": [dict(item)]}
     if kind == "function_call_output":
-        output = item.get("output")
-        return {
-            "role": "tool",
-            "tool_call_id": str(item.get("call_id") or ""),
-            "content": text_of(output),
-        }
-    if kind == "reasoning":
-        summary = text_of(item.get("summary"))
-        return {"role": "assistant", "content": "", "reasoning_content": summary} if summary else {}
+        call_id = str(item.get("call_id") or "")
+        return {"role": "tool", "tool_call_id": call_id, "content": text_of(item.get("output"))}
+    if kind == "reasoning" and summary:
+        return {"role": "assistant", "content": "", "reasoning_content": summary}
     return {}

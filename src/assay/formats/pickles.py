@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import BadRecord
+from assay.formats.foreign import DAMAGE
 
 PICKLE_BYTES = 256 * 2**20
 """The largest pickle that is read, unpacked."""
@@ -39,10 +40,9 @@ class UnpickledObject:
             self.__dict__[key] = value
 
     def append(self, item: Any) -> None:
-        """A list of an unknown class is filled; nobody reads it."""
+        """A list of an unknown class is filled, and not kept."""
 
-    def extend(self, items: Any) -> None:
-        """As `append`."""
+    extend = append
 
 
 class _Inert(pickle.Unpickler):
@@ -85,17 +85,4 @@ def plain(value: Any, depth: int = 8) -> Any:
 
 
 # What a damaged or hostile pickle makes the unpickler raise.
-_DAMAGE = (
-    pickle.UnpicklingError,
-    OSError,
-    EOFError,
-    zlib.error,
-    AttributeError,
-    ImportError,
-    LookupError,
-    MemoryError,
-    OverflowError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
+_DAMAGE = (*DAMAGE, pickle.UnpicklingError, OSError, EOFError, zlib.error, ImportError, MemoryError)

@@ -6,7 +6,7 @@ No library is imported to ask: a table is known by what it can do.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -35,15 +35,18 @@ def read_table(table: Any) -> RowTable:
     if isinstance(table, Mapping):
         return _from_mapping(table)
     if _has(table, "to_pylist", "schema", "slice"):
-        return RowTable(_arrow_rows(table), _names(table.schema.names))
+        starts = range(0, table.num_rows, BATCH_ROWS)
+        arrow_rows = (row for at in starts for row in table.slice(at, BATCH_ROWS).to_pylist())
+        return RowTable(arrow_rows, _names(table.schema.names))
     if _has(table, "iter_rows", "columns"):
         return RowTable(table.iter_rows(named=True), _names(table.columns))
     if _has(table, "itertuples", "columns"):
-        return RowTable(_frame_rows(table), _names(table.columns))
+        names, cells = _names(table.columns), table.itertuples(index=False, name=None)
+        return RowTable((dict(zip(names, each, strict=True)) for each in cells), names)
     if _has(table, "iter", "column_names"):
         # A data set that is streamed may not know them before its first row.
-        names = table.column_names
-        return RowTable(table, None if names is None else _names(names))
+        unknown = table.column_names is None
+        return RowTable(table, None if unknown else _names(table.column_names))
     if _has(table, "tolist") or not isinstance(table, Iterable):
         raise BadParameter(
             f"rows is {describe(table)}; pass an iterable of dicts, a data frame, a data set, an "
@@ -77,7 +80,8 @@ def _from_mapping(table: Mapping[Any, Any]) -> RowTable:
         )
     if len(set(lengths.values())) > 1:
         raise BadParameter(f"rows is a dict of columns of different lengths: {lengths}")
-    return RowTable(_zip_columns(whole), tuple(whole))
+    cells = zip(*whole.values(), strict=True)
+    return RowTable((dict(zip(whole, each, strict=True)) for each in cells), tuple(whole))
 
 
 def _cells(column: Any) -> Sequence[Any] | None:
@@ -91,22 +95,6 @@ def _cells(column: Any) -> Sequence[Any] | None:
             cells = getattr(column, name)()
             return cells if isinstance(cells, list) else None
     return None
-
-
-def _zip_columns(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
-    for cells in zip(*columns.values(), strict=True):
-        yield dict(zip(columns, cells, strict=True))
-
-
-def _frame_rows(frame: Any) -> Iterator[dict[str, Any]]:
-    names = [str(name) for name in frame.columns]
-    for cells in frame.itertuples(index=False, name=None):
-        yield dict(zip(names, cells, strict=True))
-
-
-def _arrow_rows(table: Any) -> Iterator[dict[str, Any]]:
-    for start in range(0, table.num_rows, BATCH_ROWS):
-        yield from table.slice(start, BATCH_ROWS).to_pylist()
 
 
 def _has(value: Any, *names: str) -> bool:

@@ -81,7 +81,9 @@ def _version(version: Any) -> dict[str, str]:
 
 def _episode(row: dict[str, Any], scorer: str, repeats: Counter[str]) -> Episode:
     name, reward = str(row["example_id"]), row["reward"]
-    prompt, completion = foreign.messages_of(row["prompt"]), _completion(row["completion"])
+    said = row["completion"]
+    said = [{"role": "assistant", "content": said}] if isinstance(said, str) else said
+    prompt, completion = foreign.messages_of(row["prompt"]), foreign.messages_of(said)
     broken = _broken(row.get("error"))
     response = foreign.last_text(completion, "assistant")
     used = row.get("token_usage") or {}
@@ -106,12 +108,6 @@ def _episode(row: dict[str, Any], scorer: str, repeats: Counter[str]) -> Episode
         failure=broken,
         metadata={"stop_condition": row.get("stop_condition")},
     )
-
-
-def _completion(completion: Any) -> tuple[Message, ...]:
-    if isinstance(completion, str):
-        return (Message(role="assistant", content=completion),)
-    return foreign.messages_of(completion)
 
 
 def _info(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -227,12 +223,10 @@ def _rewards(trace: Mapping[str, Any], broken: Failure | None) -> Score:
         str(name): each for name, each in (trace.get("rewards") or {}).items() if each is not None
     }
     parts = {name: finite_number(each.get("score")) for name, each in rewards.items()}
-    values = [
-        (finite_number(each.get("score")) or 0.0) * (finite_number(each.get("weight", 1.0)) or 0.0)
-        for each in rewards.values()
-    ]
+    weights = [finite_number(each.get("weight", 1.0)) or 0.0 for each in rewards.values()]
+    total = sum((part or 0.0) * w for part, w in zip(parts.values(), weights, strict=True))
     metrics = {**parts, **(trace.get("metrics") or {})}
-    return _reward(sum(values) if values else None, "reward", metrics, broken)
+    return _reward(total if rewards else None, "reward", metrics, broken)
 
 
 def _usage(traces: list[Any]) -> Usage:

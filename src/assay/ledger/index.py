@@ -207,14 +207,6 @@ class LedgerIndex:
             self.rebuild()
             return [_attempt_row(row) for row in self._rows(query, names)]
 
-    def task_means(self, run_id: str) -> list[float]:
-        """The mean reward of each task of a run that was scored, as of the last update."""
-        query = (
-            "SELECT avg(reward) FROM attempts WHERE run_id = CAST(? AS TEXT) "
-            "AND counts AND reward IS NOT NULL GROUP BY task_id ORDER BY min(line)"
-        )
-        return [mean for (mean,) in self._rows(query, (_text(run_id),))]
-
     def tasks(self, run_id: str) -> list[TaskRow]:
         """Every task of a run in the order of its attempts, as of the last update."""
         query = (

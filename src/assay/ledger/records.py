@@ -1,22 +1,23 @@
-"""An episode as the line that the ledger keeps, and back."""
+"""An episode as the line that the ledger keeps, and back; what an older Assay wrote is read too."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from pydantic import ValidationError
 
 from assay.errors import BadRecord
 from assay.formats.lines import FileLine, load_record, read_lines
 from assay.ledger.layout import safe_name
-from assay.ledger.migrate import upgrade
+from assay.registry import REWARDS
 from assay.schema.episode import Episode, StopReason
 from assay.schema.manifest import RUN_SCHEMA
 
 _KEYS = frozenset(Episode.model_fields) - {"trajectory"} | {"stop_reason", "messages", "steps"}
 _ENDINGS = frozenset(get_args(StopReason))
+RecordKind: TypeAlias = Literal["manifest", "episode", "step"]
 
 
 class StoredSteps(NamedTuple):
@@ -112,3 +113,58 @@ def read_raw(path: Path, *, start: int = 0, after: int = 0) -> Iterator[RawLine]
             yield RawLine(line, None, str(error))
         else:
             yield RawLine(line, fields)
+
+
+def upgrade(record: dict[str, Any], kind: RecordKind) -> dict[str, Any]:
+    """The record as this version writes it, without its `schema_id`.
+
+    Every record carries its own version, so a run that an older Assay began and this one resumed
+    is read like any other. Rewards have the names that they have now; what is malformed stays as
+    it is. Version 1 of the schema is the first one: no other is read.
+    """
+    fields = dict(record)
+    schema = fields.pop("schema_id", None)
+    if schema != RUN_SCHEMA:
+        raise BadRecord(
+            f"a record of schema {schema!r:.80}; this version of Assay reads {RUN_SCHEMA}"
+        )
+    if kind == "episode" and "scores" in fields:
+        fields["scores"] = _rename_in(fields["scores"], "scorer")
+    elif kind == "manifest":
+        if "rewards" in fields:
+            fields["rewards"] = _rename(fields["rewards"])
+        if isinstance(fields.get("config"), Mapping):
+            fields["config"] = _rename_in_config(fields["config"])
+    return fields
+
+
+def _rename_in_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    changes: dict[str, Any] = {}
+    if "rescored_with" in config:
+        changes["rescored_with"] = _rename_in(config["rescored_with"], "name")
+    benchmark = config.get("benchmark")
+    if isinstance(benchmark, Mapping) and isinstance(benchmark.get("rewards"), Mapping):
+        rewards = {key: _rename(value) for key, value in benchmark["rewards"].items()}
+        changes["benchmark"] = {**benchmark, "rewards": rewards}
+    return {**config, **changes}
+
+
+def _rename(names: Any) -> Any:
+    """Current names in a list of reward names, or in a table by reward name."""
+    if isinstance(names, Mapping):
+        return {REWARDS.current_name(name): value for name, value in names.items()}
+    if isinstance(names, list) and all(isinstance(name, str) for name in names):
+        return [REWARDS.current_name(name) for name in names]
+    return names
+
+
+def _rename_in(records: Any, key: str) -> Any:
+    """Current names in a list of records that have a reward name under `key`."""
+    if not isinstance(records, list):
+        return records
+    return [
+        {**record, key: REWARDS.current_name(record[key])}
+        if isinstance(record, dict) and isinstance(record.get(key), str)
+        else record
+        for record in records
+    ]

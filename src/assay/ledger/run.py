@@ -16,13 +16,13 @@ from assay.formats.lines import load_record, open_file
 from assay.ledger.artifacts import Artifacts
 from assay.ledger.counting import AttemptLine, AttemptSelection
 from assay.ledger.layout import RunLayout, find_run, list_runs, safe_name
-from assay.ledger.migrate import upgrade
 from assay.ledger.records import (
     RawLine,
     StoredEpisode,
     check_episode_keys,
     episode_from_record,
     read_raw,
+    upgrade,
 )
 from assay.ledger.steps import read_steps
 from assay.schema.episode import Episode, Step

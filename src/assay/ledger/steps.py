@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from assay.errors import BadRecord
 from assay.formats.lines import dump_line, finite_number, load_record, read_lines
-from assay.ledger.migrate import upgrade
+from assay.ledger.records import upgrade
 from assay.resources.files import sync_all
 from assay.schema.episode import Step
 from assay.schema.manifest import RUN_SCHEMA

@@ -279,7 +279,10 @@ def _hashes(files: Sequence[Path]) -> list[list[str]]:
         hashes = []
         for file in files:
             with open_file(file) as stream:
-                hashes.append(hashlib.file_digest(stream, "sha256").hexdigest())
+                digest = hashlib.sha256()
+                while block := stream.read(1 << 20):
+                    digest.update(block)
+                hashes.append(digest.hexdigest())
     except FileNotFoundError as error:
         raise BadRecord(f"there is no file {error.filename!r}") from error
     return [list(pair) for pair in zip(names, hashes, strict=True)]

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterable
 from concurrent.futures import Future
 from contextlib import ExitStack
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Self
 
@@ -226,30 +227,20 @@ class RunWriter:
 
 def _move_torn_line_aside(layout: RunLayout) -> Path | None:
     """The episodes file ends with a line break; what came after the last one has its own file."""
-    content = _tail(layout.episodes) if layout.episodes.exists() else b""
+    if not layout.episodes.exists() or not layout.episodes.stat().st_size:
+        return None
+    with (
+        layout.episodes.open("rb") as stream,
+        mmap(stream.fileno(), 0, access=ACCESS_READ) as data,
+    ):
+        end = data.rfind(b"\n") + 1
+        content = data[end:]
     if not content:
         return None
-    end = layout.episodes.stat().st_size - len(content)
-    name = f"episodes.torn-{end}-{hashlib.sha256(content).hexdigest()[:8]}"
-    aside = layout.folder / name
+    digest = hashlib.sha256(content).hexdigest()
+    aside = layout.folder / f"episodes.torn-{end}-{digest[:8]}"
     with atomic_write(aside) as draft:
         draft.write_bytes(content)
     os.truncate(layout.episodes, end)
     sync(layout.episodes)
     return aside
-
-
-def _tail(path: Path, block: int = 1 << 16) -> bytes:
-    """The bytes after the last line break."""
-    with path.open("rb") as stream:
-        position = stream.seek(0, os.SEEK_END)
-        tail = b""
-        while position > 0:
-            start = max(0, position - block)
-            stream.seek(start)
-            head, line_break, rest = stream.read(position - start).rpartition(b"\n")
-            tail = (rest if line_break else head + rest) + tail
-            if line_break:
-                break
-            position = start
-        return tail

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from assay.report.canonical import read_json
+from assay.report.reformatting import read_json
 
 MOST_ITEMS = 40
 ITEM_CHARS = 400

@@ -15,9 +15,8 @@ from statistics import variance
 from typing import Any, Literal, TypeAlias
 
 from assay.errors import BadParameter
-from assay.ledger.failures import zeros_replaced
 from assay.ledger.run import RunLike
-from assay.ledger.summary import PERFECT
+from assay.ledger.summary import PERFECT, zeros_replaced
 from assay.registry import REWARDS
 from assay.report import statistics
 from assay.report.agent_changes import CodeChanges, code_changes

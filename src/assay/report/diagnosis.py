@@ -8,9 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import AssayError, UnknownName
-from assay.ledger.failures import distinct_failures
 from assay.ledger.run import Run, RunLike, open_run
-from assay.ledger.summary import RewardMean, primary_score, reward_means, reward_of
+from assay.ledger.summary import (
+    RewardMean,
+    distinct_failures,
+    primary_score,
+    reward_means,
+    reward_of,
+)
 from assay.report.alignment import AlignedItem, align
 from assay.report.attempts import EQUAL, mean
 from assay.report.causes import (

@@ -27,6 +27,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import islice
+from math import nan
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,9 +53,10 @@ from assay.resources.files import atomic_write
 from assay.resources.scratch import scratch_prefix
 from assay.schema.episode import Episode
 from assay.schema.score import Abstained, Score, score_to_record
-from assay.scoring.batch import Engine, LocalProcesses, at_place, check_table
+from assay.scoring.batch import Engine, LocalProcesses, at_place
 from assay.scoring.columns import NoSuchPath, look_up
 from assay.scoring.files.folders import list_inputs
+from assay.scoring.files.jobs import check_source
 from assay.scoring.files.rows import (
     IDENTITY,
     SHARD_BYTES,
@@ -97,6 +99,11 @@ class DiffData(NamedTuple):
     name: str
     path: Path
     is_run: bool
+
+    @property
+    def content(self) -> Path:
+        """The file that the rows are in."""
+        return RunLayout(self.path).episodes if self.is_run else self.path
 
 
 class ScoredPair(NamedTuple):
@@ -210,8 +217,7 @@ def _check_columns(data: DiffData, scorers: Sequence[Scorer], group: Sequence[st
     names = None if data.is_run else column_names(data.path)
     if names is None:
         return
-    for scorer in scorers:
-        check_table(scorer, names, data.path.name)
+    check_source(data.path, scorers)
     for column in group:
         if column not in names and column.partition(".")[0] not in names:
             raise MissingParameter(
@@ -339,18 +345,10 @@ def _text(value: Any) -> str:
 def _changed_row(pair: ScoredPair, job: ShardJob, change: Change) -> dict[str, Any]:
     """The result row of a change: where it is, what it is, and both scores."""
     row = pair.row if isinstance(pair.row, dict) else {}
-    return {
-        "file": job.file,
-        "line": pair.number,
-        **{name: row[name] for name in IDENTITY if name in row},
-        "change": change,
-        "old": score_to_record(pair.old),
-        "new": score_to_record(pair.new),
-    }
-
-
-def _number(score: Score) -> float:
-    return float("nan") if type(score) is Abstained else float(score)
+    place = {"file": job.file, "line": pair.number}
+    identity = {name: row[name] for name in IDENTITY if name in row}
+    scores = {"old": score_to_record(pair.old), "new": score_to_record(pair.new)}
+    return {**place, **identity, "change": change, **scores}
 
 
 def group_key(row: Any, columns: Sequence[str]) -> bytes | None:
@@ -382,8 +380,8 @@ class _Members:
 
     def add(self, key: bytes, pair: ScoredPair) -> None:
         self._keys += key
-        self._old.append(_number(pair.old))
-        self._new.append(_number(pair.new))
+        for column, score in ((self._old, pair.old), (self._new, pair.new)):
+            column.append(nan if type(score) is Abstained else float(score))
         self._lines.append(pair.number)
 
     def write(self, job: ShardJob, buckets: int) -> None:
@@ -434,7 +432,7 @@ class _DiffJob:
         plan = {
             **self.scoring.config(),
             "names": list(labels),
-            "inputs": [[each.name, _fingerprint(each)] for each in self.inputs],
+            "inputs": [[each.name, fingerprint(each.content)] for each in self.inputs],
             "block_bytes": self.shard_bytes,
         }
         settle_plan(folder / PLAN, plan, folder)
@@ -502,13 +500,8 @@ def _rows(job: ShardJob) -> Iterator[tuple[int, Any]]:
 
 def _row_of(job: ShardJob, episode: Episode) -> dict[str, Any]:
     """The attempt as a row: the task's columns, the answer, and which attempt it is."""
-    return {
-        **episode.columns(),
-        "run_id": job.file,
-        "task_id": episode.task.id,
-        "repeat": episode.repeat,
-        "id": episode.attempt,
-    }
+    own = {"run_id": job.file, "task_id": episode.task.id, "repeat": episode.repeat}
+    return {**episode.columns(), **own, "id": episode.attempt}
 
 
 @lru_cache(maxsize=4)
@@ -519,10 +512,11 @@ def _open(path: Path) -> Run:
 def _run_shards(path: Path) -> list[Shard]:
     """Shards of the attempts of a run that count."""
     count = len(_open(path.absolute()).attempts().final)
+    starts = range(0, count, RUN_ROWS)
+    ends = (min(start + RUN_ROWS, count) for start in starts)
     return [
-        Shard(start // RUN_ROWS, start, end, start + 1, end - start)
-        for start in range(0, count, RUN_ROWS)
-        for end in [min(start + RUN_ROWS, count)]
+        Shard(index, start, end, start + 1, end - start)
+        for index, (start, end) in enumerate(zip(starts, ends, strict=True))
     ]
 
 
@@ -535,10 +529,6 @@ def _attempts(job: ShardJob) -> Iterator[tuple[int, Episode | BadRecord]]:
             yield line.number, run.episode(line.attempt)
         except BadRecord as error:
             yield line.number, error
-
-
-def _fingerprint(data: DiffData) -> str:
-    return fingerprint(RunLayout(data.path).episodes if data.is_run else data.path)
 
 
 @contextmanager

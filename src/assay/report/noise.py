@@ -54,14 +54,14 @@ class NoiseFloor:
     @property
     def sentence(self) -> str:
         """The finding in one sentence."""
-        if not self.flaky:
+        if self.flaky:
             return (
-                f"{self.n} tasks scored the same in all of {self.k} runs: any difference between "
-                "two runs comes from a change, or from noise too rare to be seen here"
+                f"two single runs must differ by more than {self.floor:.3f} before it means "
+                f"anything ({len(self.flaky)} of {self.n} tasks are flaky over {self.k} runs)"
             )
         return (
-            f"two single runs must differ by more than {self.floor:.3f} before it means anything "
-            f"({len(self.flaky)} of {self.n} tasks are flaky over {self.k} runs)"
+            f"{self.n} tasks scored the same in all of {self.k} runs: any difference between "
+            "two runs comes from a change, or from noise too rare to be seen here"
         )
 
     def to_record(self) -> dict[str, Any]:

@@ -171,16 +171,8 @@ def mcnemar(gained: int, lost: int) -> McNemarTest:
         term = term * (n - i) // (i + 1)
         tail += term
     # Integers of thousands of digits do not fit a float, their quotient does.
-    p = (
-        1.0
-        if gained == lost
-        else min(1.0, 2 * tail / 2**n if n < LARGEST_EXACT else _ratio(tail, n))
-    )
-    return McNemarTest(gained, lost, p)
-
-
-def _ratio(tail: int, n: int) -> float:
-    return float((tail << 64) >> (n - 1)) / 2.0**64
+    share = 2 * tail / 2**n if n < LARGEST_EXACT else float((tail << 64) >> (n - 1)) / 2.0**64
+    return McNemarTest(gained, lost, 1.0 if gained == lost else min(1.0, share))
 
 
 def cohen_kappa(table: Sequence[float]) -> float | None:
@@ -213,12 +205,9 @@ def kappa_interval(tables: Sequence[Sequence[float]]) -> ConfidenceInterval | No
     # Equal tables are drawn together, as counts.
     kinds, counts = np.unique(data, axis=0, return_counts=True)
     draws = _draws(RESAMPLES, len(kinds))
-    kappas = np.concatenate(
-        [
-            _kappas(rng.multinomial(n, counts / n, size=rows) @ kinds)
-            for rows in _chunks(draws, len(kinds))
-        ]
-    )
+    chunks = _chunks(draws, len(kinds))
+    drawn = (rng.multinomial(n, counts / n, size=rows) @ kinds for rows in chunks)
+    kappas = np.concatenate(list(map(_kappas, drawn)))
     kappas = kappas[~np.isnan(kappas)]
     return None if kappas.size < draws / 2 else _percentile_interval(kappas)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -59,11 +60,9 @@ def pair_tasks(base: RunAttempts, cand: RunAttempts) -> Iterable[TaskPair]:
     there = cand.by_task
     for task, attempts in base.by_task.items():
         after = {a.repeat: a for a in there.get(task, ()) if a.reward is not None}
-        both = [
-            (a, after[a.repeat]) for a in attempts if a.reward is not None and a.repeat in after
-        ]
+        both = [a for a in attempts if a.reward is not None and a.repeat in after]
         if both:
-            yield TaskPair(task, tuple(b for b, _ in both), tuple(c for _, c in both))
+            yield TaskPair(task, tuple(both), tuple(after[a.repeat] for a in both))
 
 
 def steady_drops(pairs: Sequence[TaskPair]) -> tuple[str, ...]:
@@ -132,39 +131,33 @@ def task_changes(
     base: RunAttempts, cand: RunAttempts, pairs: Sequence[TaskPair], flaky: set[str]
 ) -> tuple[TaskChange, ...]:
     pair_of = {pair.task_id: pair for pair in pairs}
-    rows = [
-        _task_change(task, base, cand, pair_of.get(task), flaky=task in flaky)
-        for task in base.by_task
-        if task in cand.by_task
-    ]
-    return tuple(
-        sorted(rows, key=lambda row: (ORDER.index(row.change), -abs(row.difference or 0.0)))
-    )
-
-
-def _task_change(
-    task: str, base: RunAttempts, cand: RunAttempts, pair: TaskPair | None, *, flaky: bool
-) -> TaskChange:
-    before, after = base.by_task[task], cand.by_task[task]
-    difference = None if pair is None else pair.means[1] - pair.means[0]
-    return TaskChange(
-        task_id=task,
-        change=_change(before, after, difference),
-        base=base.task_means.get(task),
-        cand=cand.task_means.get(task),
-        difference=difference,
-        repeats=0 if pair is None else len(pair.base),
-        flaky=flaky,
-        base_ending=_endings(before),
-        cand_ending=_endings(after),
-    )
+    rows: list[TaskChange] = []
+    for task, before in base.by_task.items():
+        after, pair = cand.by_task.get(task), pair_of.get(task)
+        if after is None:
+            continue
+        difference = None if pair is None else pair.means[1] - pair.means[0]
+        row = TaskChange(
+            task_id=task,
+            change=_change(before, after, difference),
+            base=base.task_means.get(task),
+            cand=cand.task_means.get(task),
+            difference=difference,
+            repeats=0 if pair is None else len(pair.base),
+            flaky=task in flaky,
+            base_ending=_endings(before),
+            cand_ending=_endings(after),
+        )
+        rows.append(row)
+    rows.sort(key=lambda row: (ORDER.index(row.change), -abs(row.difference or 0.0)))
+    return tuple(rows)
 
 
 def _change(
     before: list[ScoredAttempt], after: list[ScoredAttempt], difference: float | None
 ) -> Change:
-    errors = _errored(after) - _errored(before)
-    unscored = _unscored(after) - _unscored(before)
+    errors = sum(a.errored for a in after) - sum(a.errored for a in before)
+    unscored = sum(a.reward is None for a in after) - sum(a.reward is None for a in before)
     if errors > 0:
         return "newly errored"
     if unscored > 0:
@@ -174,14 +167,6 @@ def _change(
     if errors < 0 or unscored < 0:
         return "recovered"
     return "improved" if difference is not None and difference > EQUAL else "unchanged"
-
-
-def _errored(attempts: Iterable[ScoredAttempt]) -> int:
-    return len([a for a in attempts if a.errored])
-
-
-def _unscored(attempts: Iterable[ScoredAttempt]) -> int:
-    return len([a for a in attempts if a.reward is None])
 
 
 def flaky_tasks(base: RunAttempts, cand: RunAttempts, others: set[str] | None) -> set[str]:
@@ -195,15 +180,11 @@ def unsteady_tasks(attempts: RunAttempts) -> set[str]:
 
 
 def _varying(runs: Iterable[dict[str, list[float]]]) -> set[str]:
-    pooled: dict[str, list[float]] = {}
+    pooled: defaultdict[str, list[float]] = defaultdict(list)
     for rewards in runs:
         for task, values in rewards.items():
-            pooled.setdefault(task, []).extend(values)
-    return {
-        task
-        for task, values in pooled.items()
-        if len(values) > 1 and max(values) - min(values) > EQUAL
-    }
+            pooled[task] += values
+    return {task for task, values in pooled.items() if max(values) - min(values) > EQUAL}
 
 
 def _endings(attempts: Iterable[ScoredAttempt]) -> str:

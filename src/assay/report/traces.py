@@ -1,4 +1,4 @@
-"""What an episode's record shows of how it went: cuts, blocks, failures, loops.
+"""What an episode's record shows of how it went: turns, cuts, blocks, failures, loops.
 
 Codes that the environment recorded (`Step.outcome`) are read first; where a step has none, the
 lines that the environment puts before the page are. The page itself, which may say anything, is
@@ -8,15 +8,15 @@ never searched for errors.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from assay.errors import BadRecord
 from assay.schema.blocking import read_block_note
 from assay.schema.episode import Episode, Step
-from assay.schema.message import Message
+from assay.schema.message import Message, text_of
 
 PAGE = "Page:\n"
 """What the research agent puts before the page in every turn: such turns and steps run in step."""
@@ -36,6 +36,14 @@ _READ = ("was not opened", "was not done", "is not one of the actions")
 """What an agent says of an action that it read and did not do."""
 # A name begins where a word does, and has an end: a thought may be megabytes of letters.
 _REFUSED = re.compile(r"(?<![\w.-])(?P<site>[\w.-]{1,253}) does not work here and was not opened")
+
+
+Turn: TypeAlias = tuple[Message, ...]
+"""The messages of one turn of an agent: what it is shown, and one action."""
+REFUSED_CALL = "error: "
+"""How the result of a call begins that the agent did not do: it comes in the same turn."""
+NOTE = "Note: "
+"""How a word of the agent to its model begins; it comes in the same turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,3 +223,56 @@ def _text(message: Message) -> str:
         return message.content
     parts: Iterable[dict[str, Any]] = message.content or ()
     return "\n".join(str(part.get("text", "")) for part in parts)
+
+
+def turns_of(messages: Sequence[Message], n_actions: int) -> tuple[Turn, ...] | None:
+    """The messages of each turn: number `i` is of step `i + 1`; `None` where that is not told.
+
+    Messages and steps are in two lists of a record, so the beginnings of turns are counted. Where
+    their number is not that of the actions, nothing is guessed. There is one more turn than actions
+    where the agent gave up, or was shown what its last action led to.
+    """
+    for find in (_pages, _results, _replies):
+        starts = find(messages)
+        if starts and len(starts) in (n_actions, n_actions + 1):
+            ends = [*starts[1:], len(messages)]
+            pieces = zip([0, *starts[1:]], ends, strict=True)
+            return tuple(tuple(messages[first:last]) for first, last in pieces)
+    return None
+
+
+def _pages(messages: Sequence[Message]) -> list[int]:
+    """Where the research agent shows a page: once a turn."""
+    return [
+        i
+        for i, message in enumerate(messages)
+        if message.role in ("user", "tool") and PAGE in text_of(message.content)
+    ]
+
+
+def _results(messages: Sequence[Message]) -> list[int]:
+    """Where the result of a call is, or a word of the other side after a reply without one."""
+    starts: list[int] = []
+    waiting: set[str] = set()
+    replied = True
+    for i, message in enumerate(messages):
+        if message.role == "assistant":
+            waiting |= {call.id for call in message.tool_calls}
+            replied = True
+        elif message.tool_call_id in waiting:
+            waiting.discard(message.tool_call_id)
+            refused = text_of(message.content).startswith(REFUSED_CALL)
+            if not (message.get("is_error") and refused):
+                starts.append(i)
+            replied = False
+        elif message.role == "user":
+            if replied and not text_of(message.content).startswith(NOTE):
+                starts.append(i)
+            replied = False
+    return starts
+
+
+def _replies(messages: Sequence[Message]) -> list[int]:
+    """Where a turn begins if each ends with a reply."""
+    ends = [i + 1 for i, message in enumerate(messages) if message.role == "assistant"]
+    return [0, *(end for end in ends if end < len(messages))] if ends else []

@@ -13,8 +13,8 @@ from traceback import walk_tb
 from assay.agents.functions import observation_hint
 from assay.agents.outside import CannotWork
 from assay.errors import BadParameter
-from assay.ledger.failures import message_key
 from assay.ledger.run import Run
+from assay.ledger.summary import message_key
 from assay.runner.plan import AttemptKey, Plan
 from assay.schema.episode import FAILURES, Episode, StopReason
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from assay.browser.step_records import rescore
 from assay.browser.steps import RecoveryRewardScorer
 from assay.errors import BadRecord
-from assay.ledger.migrate import upgrade
+from assay.ledger.records import upgrade
 from assay.schema.episode import Step
 from assay.schema.manifest import RUN_SCHEMA
 from assay.server.jobs import OutOfTime, Turn, alarm

@@ -25,7 +25,7 @@ from assay.report.comparison import Comparison, compare
 from assay.report.diagnosis import AttemptDiagnosis, Diagnosis, diagnose, diagnose_attempt
 from assay.report.statistics import ConfidenceInterval, bootstrap_mean, rate_interval
 from assay.report.timeline import FEWEST, RunChange, change_from, order_of_bases
-from assay.report.turns import Turn, turns_of
+from assay.report.traces import Turn, turns_of
 from assay.schema.episode import Step
 from assay.schema.manifest import RunManifest
 from assay.schema.name import is_name

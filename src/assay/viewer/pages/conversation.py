@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, Literal, TypeAlias
 
-from assay.report.traces import CUT_MARK, PAGE
-from assay.report.turns import Turn
+from assay.report.traces import CUT_MARK, PAGE, Turn
 from assay.schema.message import Message, ToolCall, text_of
 from assay.viewer.pages.records import CutText, cut_text
 

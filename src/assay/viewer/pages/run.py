@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal, TypeAlias, cast
 from pydantic import BaseModel, BeforeValidator
 
 from assay.errors import AssayError, UnknownName
-from assay.ledger.failures import DistinctFailure, group_failures, message_key
 from assay.ledger.index import AttemptRow, RunRow
+from assay.ledger.summary import DistinctFailure, group_failures, message_key
 from assay.report.attempts import EQUAL
 from assay.report.comparability import changes, dotted_items
 from assay.report.diagnosis import AttemptDiagnosis, CauseSummary, Diagnosis

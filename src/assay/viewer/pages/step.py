@@ -11,8 +11,7 @@ from struct import unpack
 from typing import Any, Literal, TypeAlias
 
 from assay.errors import AssayError, BadRecord
-from assay.report.traces import REFUSED
-from assay.report.turns import Turn
+from assay.report.traces import REFUSED, Turn
 from assay.schema.episode import Step
 from assay.schema.evidence import PageEvidence, WorldEvidence
 from assay.schema.usage import Usage
