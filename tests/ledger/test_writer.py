@@ -18,10 +18,9 @@ from hypothesis import strategies as st
 
 from assay.errors import BadRecord, ResourceError
 from assay.formats.lines import dump_json, load_record
-from assay.ledger.commit import GroupCommit
 from assay.ledger.layout import attempt_number, attempt_stem
 from assay.ledger.run import Run
-from assay.ledger.writer import RunWriter
+from assay.ledger.writer import GroupCommit, RunWriter
 from assay.schema.episode import Episode, Step, Trajectory
 from assay.schema.message import Message
 from assay.schema.task import Task

@@ -45,16 +45,12 @@ class FileFormat:
     name: str
     summary: str
     module: str = ""
-    """Of this package, where it has not the format's name; `write(run, path) -> count` is in it
-    (under the name that `writer` says), and `files(run)`, the names and contents of a folder, where
-    that is written instead of a file.
-    """
-    writer: str = "write"
-    reader: str = ""
-    """Of this package, where the format is read by another module. It has `logs(path)`, the logs
-    of this format at a file or under a folder, known by their contents, and
+    """Of this package, where it has not the format's name. It writes by `write(run, path) -> count`
+    (or what `writer` names), and a folder by `files(run)`, its names and contents. It reads by
+    `logs(path)`, the logs of this format at a file or under a folder, known by their contents, and
     `read(log, **options) -> ForeignRun`.
     """
+    writer: str = "write"
     reads: bool = False
     writes: bool = False
     looks_for: str = ""
@@ -71,12 +67,8 @@ class FileFormat:
     """What `write` counts."""
 
     def load(self) -> Any:
-        """The module that writes, imported now: some bring a library of their own."""
+        """The module, imported now: some bring a library of their own."""
         return import_module(f"{__name__}.{self.module or self.name}")
-
-    def load_reader(self) -> Any:
-        """The module that reads, imported now."""
-        return import_module(f"{__name__}.{self.reader or self.module or self.name}")
 
 
 class FoundLogs(NamedTuple):
@@ -129,7 +121,7 @@ def recognise(
         raise BadInput(f"there is no file or folder {str(path)!r}")
     if name is not None:
         chosen = find_format(name, readable())
-        return FoundLogs(chosen, tuple(chosen.load_reader().logs(path)) or (path,))
+        return FoundLogs(chosen, tuple(chosen.load().logs(path)) or (path,))
     candidates = [each for each in _search(path, columns) if each.logs]
     if len(candidates) > 1:
         names = ", ".join(each.format.name for each in candidates)
@@ -148,8 +140,8 @@ def recognise(
 def _search(path: Path, columns: Mapping[str, str] | None) -> Iterable[FoundLogs]:
     """Each format with its logs; rows of no tool's are only looked for where nothing else is."""
     formats = [each for each in readable().values() if each.name != "jsonl"]
-    candidates = [FoundLogs(each, tuple(each.load_reader().logs(path))) for each in formats]
+    candidates = [FoundLogs(each, tuple(each.load().logs(path))) for each in formats]
     if not any(each.logs for each in candidates):
         rows = readable()["jsonl"]
-        candidates.append(FoundLogs(rows, tuple(rows.load_reader().logs(path, columns))))
+        candidates.append(FoundLogs(rows, tuple(rows.load().logs(path, columns))))
     return candidates

@@ -134,17 +134,9 @@ def _records(
             return
         if not cells:  # a blank line
             continue
-        value, problem = _value(first, lines.problem, header, cells)
+        problem, value = lines.problem and f"line {first} {lines.problem}", None
+        if not problem and len(cells) != len(header):
+            problem = f"line {first} has {len(cells)} cells, and the header has {len(header)}"
+        if not problem:
+            value = {name: cell or None for name, cell in zip(header, cells, strict=True)}
         yield CsvRecord(first, line + lines.lines, lines.offset, value, problem)
-
-
-def _value(
-    line: int, problem: str, header: list[str], cells: list[str]
-) -> tuple[dict[str, str | None] | None, str]:
-    """The row, or what is wrong with it."""
-    if problem:
-        return None, f"line {line} {problem}"
-    if len(cells) != len(header):
-        return None, f"line {line} has {len(cells)} cells, and the header has {len(header)}"
-    values = (cell or None for cell in cells)
-    return dict(zip(header, values, strict=True)), ""

@@ -82,11 +82,8 @@ def origin(
     path: Path, name: str, reported: Iterable[ReportedScore] = (), status: Any = None
 ) -> dict[str, Any]:
     """What a manifest keeps of where it came from: the file, the format, the tool's own means."""
-    record: dict[str, Any] = {
-        "from": path.name,
-        "format": name,
-        "reported": [score._asdict() for score in reported],
-    }
+    means = [score._asdict() for score in reported]
+    record: dict[str, Any] = {"from": path.name, "format": name, "reported": means}
     return record if status is None else {**record, "status": status}
 
 
@@ -236,20 +233,17 @@ def utc(moment: Any) -> str:
     """
     seconds = finite_number(moment)
     try:
-        if seconds is not None:
-            if not 0 < seconds < 1e11:
-                return ""
-            return _utc(datetime.fromtimestamp(seconds, UTC))
-        if not isinstance(moment, str) or not moment:
+        if seconds is None:
+            parsed = datetime.fromisoformat(str(moment))
+        elif 0 < seconds < 1e11:
+            parsed = datetime.fromtimestamp(seconds, UTC)
+        else:
             return ""
-        parsed = datetime.fromisoformat(moment)
     except (ValueError, OverflowError, OSError):
         return ""
-    return parsed.isoformat() if parsed.tzinfo is None else _utc(parsed.astimezone(UTC))
-
-
-def _utc(moment: datetime) -> str:
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    if parsed.tzinfo is None:
+        return parsed.isoformat()
+    return parsed.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 # The packages whose frames, and the names of the errors, that say that a model could not be asked.

@@ -9,6 +9,7 @@ directory, and is read by the headers of its members.
 from __future__ import annotations
 
 import json
+import re
 import struct
 import zipfile
 import zlib
@@ -178,19 +179,7 @@ def _open_json(path: Path) -> InspectLog:
     if len(data) > JSON_BYTES:
         raise BadRecord(f"{str(path)!r} is larger than {JSON_BYTES} bytes; write it as .eval")
     text = data.decode("utf-8", "replace")
-    header: dict[str, Any] = {}
-    place = None
-    problem = ""
-    try:
-        for key, at in _fields(text):
-            if key == "samples" and text[at : at + 1] == "[":
-                place = at
-                break
-            header[key] = _DECODER.raw_decode(text, at)[0]
-    except (ValueError, RecursionError, IndexError) as error:
-        problem = str(error)
-    if problem or (place is None and "eval" not in header):
-        raise BadRecord(f"{str(path)!r} is not an Inspect log: {problem or 'it has no samples'}")
+    header, place = _json_header(path, text)
 
     def samples(problems: Problems) -> Iterator[Row]:
         if place is not None:
@@ -201,6 +190,23 @@ def _open_json(path: Path) -> InspectLog:
 
 _DECODER = json.JSONDecoder()
 _SPACE = " \t\r\n"
+_SAMPLES = re.compile(r'"samples"\s*+:\s*+\[')
+"""The beginning of a list under that name; inside a text its quotes would be escaped."""
+
+
+def _json_header(path: Path, text: str) -> tuple[dict[str, Any], int | None]:
+    """What comes before the samples, and where their list begins; `None` for no samples."""
+    for match in _SAMPLES.finditer(text):
+        # Anything but the log's own list leaves brackets open here.
+        with suppress(BadRecord):
+            return loads(text[: match.end()] + "]}"), match.end()
+    try:
+        header = loads(text)
+    except BadRecord as error:
+        raise BadRecord(f"{str(path)!r} is not an Inspect log: {error}") from error
+    if "eval" not in header:
+        raise BadRecord(f"{str(path)!r} is not an Inspect log: it has no samples")
+    return header, None
 
 
 def _skip(text: str, at: int) -> int:
@@ -209,29 +215,11 @@ def _skip(text: str, at: int) -> int:
     return at
 
 
-def _fields(text: str) -> Iterator[tuple[str, int]]:
-    """Each key of the object, and where its value begins."""
-    at = _skip(text, 0)
-    if text[at] != "{":
-        raise ValueError("it is not a JSON object")
-    at = _skip(text, at + 1)
-    while text[at] != "}":
-        key, at = _DECODER.raw_decode(text, at)
-        at = _skip(text, at)
-        if text[at] != ":" or not isinstance(key, str):
-            raise ValueError(f"it is not JSON at character {at}")
-        at = _skip(text, at + 1)
-        yield key, at
-        at = _skip(text, _DECODER.raw_decode(text, at)[1])
-        if text[at] == ",":
-            at = _skip(text, at + 1)
-
-
 def _elements(text: str, at: int, problems: Problems) -> Iterator[Row]:
     """The objects of the list; where the text is broken, what comes after is lost with it."""
     number = 0
     try:
-        at = _skip(text, at + 1)
+        at = _skip(text, at)
         while text[at] != "]":
             sample, at = _DECODER.raw_decode(text, at)
             if isinstance(sample, dict):

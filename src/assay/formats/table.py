@@ -1,4 +1,10 @@
-"""A run as one flat table, for tools that know nothing of Assay: its columns and its rows.
+"""Attempts as the rows of a table: written as JSON lines and CSV, read from JSON lines.
+
+A row that is read has a question and what was answered to it. The parts are found by their usual
+names, and by `columns` where a file has others: `id`, `question`, `answer` (the reference),
+`response`, `score`, and `scorer`, `because`, `repeat`, `error`, `stop_reason`, `model`,
+`prompt_tokens`, `completion_tokens`, `cost_usd`, `started_at`, `elapsed_s`. Every other column is
+metadata of the task. What our own export writes is read back.
 
 As CSV: a spreadsheet would run a text that begins like a formula, and a model can write one. Such
 a text gets an apostrophe in front. Numbers stay as they are.
@@ -7,14 +13,23 @@ a text gets an apostrophe in front. Numbers stay as they are.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from assay.formats import RunRecords
-from assay.formats.lines import dump_json, valid_text, write_lines
-from assay.schema.episode import Episode
+from assay.errors import BadInput, BadParameter, BadRecord, did_you_mean
+from assay.formats import RunRecords, foreign
+from assay.formats.foreign import ForeignRun, Problems, Row
+from assay.formats.lines import dump_json, finite_number, valid_text, write_lines
+from assay.schema.columns import ANSWERS, GOALS, IDS, RESPONSES, SCORES
+from assay.schema.episode import Episode, Failure, StopReason, Trajectory
+from assay.schema.message import Message
 from assay.schema.score import Abstained, Score
+from assay.schema.task import Task
 
 ColumnType: TypeAlias = Literal["text", "integer", "number", "truth"]
 _FORMULA = ("=", "@", "\t", "\r")
@@ -109,7 +124,7 @@ def _is_formula(text: str) -> bool:
 
 def columns_of(run: RunRecords) -> dict[str, ColumnType]:
     """The columns of the run's table, and their types."""
-    scores = dict.fromkeys(name for episode in run.episodes() for name in _scores(episode))
+    scores = dict.fromkeys(name for episode in run.episodes() for name in _score_cells(episode))
     return {**COLUMNS, **{name: "number" for name in scores if name not in COLUMNS}}
 
 
@@ -120,11 +135,11 @@ def rows(run: RunRecords, columns: dict[str, ColumnType]) -> Iterator[dict[str, 
         primary = episode.scores[0] if episode.scores else None
         attempt = _Attempt(run.manifest.run_id, episode, episode.attempt in final, primary)
         fixed = {name: cell(attempt) for name, (_, cell) in _CELLS.items()}
-        row = {**dict.fromkeys(columns), **_scores(episode), **fixed}
+        row = {**dict.fromkeys(columns), **_score_cells(episode), **fixed}
         yield {name: row[name] for name in columns}
 
 
-def _scores(episode: Episode) -> dict[str, float | None]:
+def _score_cells(episode: Episode) -> dict[str, float | None]:
     row: dict[str, float | None] = {}
     for score in episode.scores:
         row[score.name] = score["reward"]
@@ -134,3 +149,214 @@ def _scores(episode: Episode) -> dict[str, float | None]:
 
 def _as_text(value: Any) -> str | None:
     return value if value is None or isinstance(value, str) else dump_json(value).decode("ascii")
+
+
+PARTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "id": IDS,
+        "question": GOALS,
+        "answer": ANSWERS,
+        "response": RESPONSES,
+        "score": SCORES,
+        "messages": ("messages", "conversation", "trajectory"),
+        **{
+            name: (name,)
+            for name in (
+                "scorer", "because", "abstained", "repeat", "error", "stop_reason", "model",
+                "domain", "prompt_tokens", "completion_tokens", "cost_usd", "calls", "n_steps",
+                "started_at", "elapsed_s",
+            )
+        },
+    }
+)  # fmt: skip
+"""The parts of an attempt, each with the names of columns that may hold it."""
+ALIASES = {alias: part for part, names in PARTS.items() for alias in names}
+OF_OUR_EXPORT = frozenset(
+    {"run_id", "attempt", "counts", "failure", "cum_reward", "cum_raw_reward", "task_metadata",
+     "metadata"}
+)  # fmt: skip
+ENDINGS = get_args(StopReason)
+RESULTS = ("response", "score", "messages", "error")
+"""The parts of which a row has one at least: without them nothing was attempted."""
+LONGEST_NUMBER = 40
+"""Characters of a score that is a text."""
+
+
+def logs(path: Path, columns: Mapping[str, str] | None = None) -> list[Path]:
+    """The file, if its first row has a question and a response or a score; never a folder.
+
+    With `columns`, any file of JSON lines: `read` says what is wrong with them.
+    """
+    if path.is_dir() or path.suffix not in (".jsonl", ".ndjson"):
+        return []
+    row = foreign.first_row(path)
+    if columns and row:
+        return [path]
+    usual = {part for part, names in PARTS.items() if any(name in row for name in names)}
+    return [path] if "question" in usual and usual & {"response", "score", "messages"} else []
+
+
+def read(path: Path, *, columns: Mapping[str, str] | None = None) -> ForeignRun:
+    """The rows of the file as a run; `columns` says where a part is: `{"question": "prompt"}`."""
+    first = foreign.first_row(path)
+    if not first:
+        raise BadInput(f"{str(path)!r} is not a file of JSON lines")
+    explicit_columns = dict(columns or {})
+    _check(path, first, explicit_columns)
+    model = first.get(_places(first, explicit_columns).get("model", ""))
+    agent = {"name": "rows", "options": {} if model is None else {"model": model}}
+    settings = {"agent": agent, "columns": explicit_columns}
+    imported = foreign.origin(path, "jsonl")
+    manifest = foreign.manifest_of(path.stem, str(model or path.stem), imported, settings)
+
+    def numbered(problems: Problems) -> Iterator[Row]:
+        for number, row in enumerate(foreign.json_rows(path, problems), 1):
+            yield row._replace(data={**row.data, "\0": (number, row.where)})
+
+    return foreign.run_of_rows(
+        manifest,
+        (path,),
+        numbered,
+        lambda row, repeats: _episode(row, explicit_columns, repeats),
+    )
+
+
+def _check(path: Path, row: Mapping[str, Any], columns: Mapping[str, str]) -> None:
+    """Raise `BadParameter` for a part or a column that there is not."""
+    for part, column in columns.items():
+        if part not in ALIASES:
+            hint = did_you_mean(part, PARTS, f"the parts are {', '.join(PARTS)}")
+            raise BadParameter(f"--column {part}={column}: no part {part!r}; {hint}")
+        if column not in row:
+            hint = did_you_mean(column, row, f"the columns there are: {', '.join(sorted(row))}")
+            raise BadParameter(f"--column {part}={column}: {path.name} has no {column!r}; {hint}")
+    parts = _places(row, columns).keys()
+    for part, others in (("question", ("id",)), ("response", RESULTS)):
+        if not parts & {part, *others}:
+            what = "question" if part == "question" else "response and no score"
+            raise BadInput(
+                f"{path.name}: no {what}; the columns there are: {', '.join(sorted(row))}; say "
+                f"which it is, as in --column {part}=NAME"
+            )
+
+
+def _places(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, str]:
+    """The column of each part in this row."""
+    explicit = {ALIASES[part]: column for part, column in columns.items()}
+    used = set(explicit.values())
+    usual = {
+        part: next((name for name in names if name in row and name not in used), "")
+        for part, names in PARTS.items()
+    }
+    return {part: column for part, column in {**usual, **explicit}.items() if column}
+
+
+def _episode(row: dict[str, Any], columns: Mapping[str, str], repeats: Counter[str]) -> Episode:
+    number, where = row.pop("\0")
+    places = _places(row, columns)
+    parts = {part: row.get(column) for part, column in places.items()}
+    if parts.get("question") is None and parts.get("id") is None:
+        raise BadRecord("it has neither a question nor an id")
+    if not parts.keys() & set(RESULTS):
+        raise BadRecord("it has neither a response nor a score")
+    name = str(parts["id"]) if parts.get("id") is not None else f"line.{number}"
+    question = parts.get("question")
+    turns = question if isinstance(question, list) else None
+    messages = foreign.messages_of(parts.get("messages")) or foreign.messages_of(turns)
+    response = _response(parts.get("response"), messages)
+    broken = _broken(row, parts)
+    return Episode(
+        task=Task(
+            id=name,
+            goal=(foreign.last_text(messages, "user") or "")
+            if turns is not None
+            else str("" if question is None else question),
+            answer=_reference(row, parts.get("answer")),
+            metadata=_metadata(row, places, parts.get("domain")),
+        ),
+        repeat=foreign.next_repeat(name, repeats, parts.get("repeat")),
+        trajectory=Trajectory(messages=messages, stop_reason=_ending(parts, broken, response)),
+        final_response=response,
+        scores=tuple(_scores(parts, broken, where)),
+        n_steps=foreign.count_of(parts.get("n_steps")),
+        usage=foreign.usage_of(
+            parts.get("prompt_tokens"),
+            parts.get("completion_tokens"),
+            cost=parts.get("cost_usd"),
+            calls=foreign.count_of(parts.get("calls")),
+        ),
+        started_at=foreign.utc(parts.get("started_at")),
+        elapsed_s=finite_number(parts.get("elapsed_s")) or 0.0,
+        failure=broken,
+    )
+
+
+def _response(response: Any, messages: tuple[Message, ...]) -> str | None:
+    if isinstance(response, list):
+        messages, response = foreign.messages_of(response), None
+    if response is not None:
+        return response if isinstance(response, str) else json.dumps(response, ensure_ascii=False)
+    return foreign.last_text(messages, "assistant")
+
+
+def _reference(row: Mapping[str, Any], answer: Any) -> Any:
+    """Our own export writes an answer that is no text as JSON."""
+    if isinstance(answer, str) and "task_metadata" in row and answer[:1] in ("[", "{"):
+        try:
+            return json.loads(answer)
+        except ValueError:
+            return answer
+    return answer
+
+
+def _metadata(row: Mapping[str, Any], places: Mapping[str, str], domain: Any) -> dict[str, Any]:
+    used = {*places.values(), *(OF_OUR_EXPORT if "task_metadata" in row else ())}
+    rest = {key: value for key, value in row.items() if key not in used}
+    nested = row.get("metadata")
+    if isinstance(nested, dict):
+        rest = {**nested, **{key: value for key, value in rest.items() if key != "metadata"}}
+    return rest if domain in (None, "") else {**rest, "domain": domain}
+
+
+def _broken(row: Mapping[str, Any], parts: Mapping[str, Any]) -> Failure | None:
+    """What failed: the row's own word for it, else the model or the environment by the message."""
+    message = parts.get("error") or (row.get("failure") if "task_metadata" in row else None)
+    ending = parts.get("stop_reason")
+    if ending in ("agent_error", "model_error", "env_error"):
+        return Failure(kind=ending, message=str(message or "no cause was recorded"))
+    return foreign.failure(message, otherwise="env_error") if message else None
+
+
+def _ending(parts: Mapping[str, Any], broken: Failure | None, response: str | None) -> StopReason:
+    """How the attempt ended; where only its score was recorded, with an answer."""
+    if broken is not None:
+        return broken.kind
+    if parts.get("stop_reason") in ENDINGS:
+        ending: StopReason = parts["stop_reason"]
+        return ending
+    recorded = bool(parts.keys() & {"response", "messages"})
+    return "gave_up" if recorded and not response else "answered"
+
+
+def _scores(parts: Mapping[str, Any], broken: Failure | None, where: str) -> Iterator[Score]:
+    if "score" not in parts:
+        return
+    scorer = str(parts.get("scorer") or "score")
+    because = str(parts.get("because") or "")
+    if (no_score := foreign.no_score(broken, scorer)) is not None:
+        yield no_score
+    elif parts.get("abstained"):
+        yield Abstained(str(parts["abstained"]), because, scorer=scorer)
+    else:
+        number = _number(parts["score"])
+        if number is None:
+            because = f"the score is {json.dumps(parts['score'])[:80]} ({where})"
+        yield foreign.score_of(number, scorer=scorer, because=because)
+
+
+def _number(score: Any) -> float | None:
+    """The score as a number, also where it is one in a text; `None` for what is none."""
+    if isinstance(score, str) and len(score) < LONGEST_NUMBER:
+        with suppress(ValueError):
+            score = float(score)
+    return float(score) if isinstance(score, bool) else finite_number(score)

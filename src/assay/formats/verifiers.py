@@ -182,17 +182,15 @@ def _traced(row: dict[str, Any], repeats: Counter[str]) -> Episode:
     response = trace.get("root_reply") or foreign.last_text(messages, "assistant")
     errors = [*(trace.get("errors") or ()), *(row.get("errors") or ())]
     broken = None if row.get("ok") else _broken(errors[-1] if errors else "the rollout failed")
-    reference = data.get("answer")
-    metadata = {
-        key: value for key, value in data.items() if key not in ("answer", "prompt", "name", "idx")
-    }
+    named = ("answer", "prompt", "name", "idx")
+    metadata = {key: value for key, value in data.items() if key not in named}
     timing = trace.get("timing") or {}
     start = finite_number(timing.get("start"))
     return Episode(
         task=Task(
             id=name,
             goal=foreign.last_text(messages, "user") or text_of(data.get("prompt")),
-            answer=reference,
+            answer=data.get("answer"),
             metadata=metadata,
         ),
         repeat=foreign.next_repeat(name, repeats),

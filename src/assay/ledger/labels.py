@@ -15,7 +15,7 @@ import getpass
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, get_args
@@ -30,7 +30,6 @@ from assay.schema.episode import MOST
 from assay.schema.name import Name
 from assay.schema.record import Record
 
-LABEL_SCHEMA = "assay.label/1"
 LabelValue: TypeAlias = Literal["right", "wrong", "doubtful", "withdrawn"]
 """What a person says; `withdrawn` takes back what the same person said before."""
 LABEL_VALUES: tuple[str, ...] = get_args(LabelValue)
@@ -197,12 +196,9 @@ def can_label(folder: Path) -> bool:
 def author_name(environment: Mapping[str, str] = os.environ) -> str:
     """Who adds labels here: `ASSAY_AUTHOR`, or the name of the user."""
     named = environment.get(AUTHOR_VARIABLE, "").strip()
-    if named:
-        return named[:AUTHOR_CHARS]
-    try:
-        return getpass.getuser()[:AUTHOR_CHARS]
-    except (KeyError, OSError):
-        return ""
+    with suppress(KeyError, OSError):
+        return (named or getpass.getuser())[:AUTHOR_CHARS]
+    return ""
 
 
 def _check_place(layout: RunLayout, label: Label) -> None:
@@ -210,10 +206,8 @@ def _check_place(layout: RunLayout, label: Label) -> None:
     from assay.ledger.run import Run
     from assay.ledger.steps import read_gists
 
-    run = Run(layout.folder, strict=False)
-    if label.attempt not in run.attempts().attempts and not layout.steps_of(label.attempt).exists():
+    run, steps = Run(layout.folder, strict=False), layout.steps_of(label.attempt)
+    if label.attempt not in run.attempts().attempts and not steps.exists():
         raise BadRecord(f"run {layout.folder.name!r} has no attempt {label.attempt[:200]!r}")
-    if label.step is not None:
-        n = len(read_gists(layout.steps_of(label.attempt)))
-        if label.step >= n:
-            raise BadRecord(f"attempt {label.attempt!r} has no step {label.step}; it has {n}")
+    if label.step is not None and label.step >= (n := len(read_gists(steps))):
+        raise BadRecord(f"attempt {label.attempt!r} has no step {label.step}; it has {n}")

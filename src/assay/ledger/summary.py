@@ -281,13 +281,11 @@ def distinct_failures(episodes: Iterable[Episode]) -> tuple[DistinctFailure, ...
 
 def group_failures(failures: Iterable[tuple[FailureKind, str]]) -> tuple[DistinctFailure, ...]:
     """Each distinct message of these failures once, the most frequent first."""
-    first: dict[tuple[FailureKind, str], DistinctFailure] = {}
+    groups: defaultdict[tuple[FailureKind, str], list[str]] = defaultdict(list)
     for kind, message in failures:
-        key = (kind, message_key(message))
-        before = first.get(key)
-        text, count = (message, 0) if before is None else (before.message, before.count)
-        first[key] = DistinctFailure(kind, text, count + 1)
-    return tuple(sorted(first.values(), key=lambda failure: -failure.count))
+        groups[kind, message_key(message)].append(message)
+    rows = (DistinctFailure(kind, each[0], len(each)) for (kind, _), each in groups.items())
+    return tuple(sorted(rows, key=lambda failure: -failure.count))
 
 
 def other_code(count: int, n: int) -> str:

@@ -152,7 +152,7 @@ class _Importing:
 
     def _read(self, log: Path, options: Mapping[str, Any]) -> ForeignRun:
         try:
-            foreign: ForeignRun = self.format.load_reader().read(log, **options)
+            foreign: ForeignRun = self.format.load().read(log, **options)
         except AssayError:
             raise
         except DAMAGE as error:

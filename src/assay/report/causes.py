@@ -28,9 +28,7 @@ Cause: TypeAlias = Literal[
     "unreadable_reply", "not_recorded", "format_rejection", "payload_truncated",
     "observation_truncated", "blocked", "no_effect", "looping", "navigation_failure",
     "time_budget", "token_budget", "step_budget", "stale_gold", "goal_not_reached", "no_answer",
-    "partial_list",
-    "extra_words", "near_miss",
-    "wrong_answer",
+    "partial_list", "extra_words", "near_miss", "wrong_answer",
 ]  # fmt: skip
 
 ROTTING = frozenset({"Unlikely"})
@@ -272,16 +270,17 @@ def no_effect(case: DiagnosisCase) -> Evidence:
         for step in case.trace.acted
         if did_nothing(world.world, case.trace.observation(step))
     )
-    enough = len(idle) >= LOOPS and len(idle) * 5 >= len(case.trace.acted) * 2
-    return idle if enough else ()
+    return idle if _is_often(idle, case) else ()
 
 
 @_rule("notice a repeated action and try something else")
 def looping(case: DiagnosisCase) -> Evidence:
     """At least three steps, and two in five, repeat an earlier action with the same result."""
-    signs = case.trace.repeats
-    enough = len(signs) >= LOOPS and len(signs) * 5 >= len(case.trace.acted) * 2
-    return signs if enough else ()
+    return case.trace.repeats if _is_often(case.trace.repeats, case) else ()
+
+
+def _is_often(signs: Evidence, case: DiagnosisCase) -> bool:
+    return len(signs) >= LOOPS and len(signs) * 5 >= len(case.trace.acted) * 2
 
 
 @_rule("retry, wait longer, or check the addresses that the agent makes up")
@@ -334,9 +333,8 @@ def stale_gold(case: DiagnosisCase) -> Evidence:
         return ()
     target = _looks_for(case.answer, least=1)
     step = None if target is None else case.trace.first_shown(target)
-    if step is None:
-        return ()
-    return (EvidenceLine(step, "the answer stands on this page; the reference may be out of date"),)
+    where = "the answer stands on this page; the reference may be out of date"
+    return () if step is None else (EvidenceLine(step, where),)
 
 
 @_rule("read the last steps: what of the goal was left, and what would have led there")
@@ -402,10 +400,10 @@ def near_miss(case: DiagnosisCase) -> Evidence:
         if off <= NEAR:
             return case.at_answer(f"{number:g} is {off:.1%} off {target:g}")
     best = max((row.overlap for row in case.aligned if row.gold is not None), default=0.0)
-    if best >= HALF or (case.reward or 0.0) >= HALF:
-        why = f"{best:.0%} of the tokens agree" if best >= HALF else f"reward {case.reward:.3f}"
-        return case.at_answer(why)
-    return ()
+    if best >= HALF:
+        return case.at_answer(f"{best:.0%} of the tokens agree")
+    near = case.reward is not None and case.reward >= HALF
+    return case.at_answer(f"reward {case.reward:.3f}") if near else ()
 
 
 IN_A_LOG: dict[Cause, str] = {
@@ -462,7 +460,7 @@ def _looks_for(value: Any, *, least: int = 3) -> Callable[[str], bool] | None:
     """Whether a text holds one of the items; `None` when they are too short to mean anything."""
     items = [item.casefold() for item in items_of(value) if len(item) > least]
     numbers = [item for item in items if number_in(item) is not None]
-    words = [item for item in items if number_in(item) is None and not item.startswith("{")]
+    words = [item for item in items if item not in numbers and not item.startswith("{")]
     patterns = [re.compile(rf"(?<![\d.,]){re.escape(n)}(?!\.?\d)") for n in numbers]
     if not words and not patterns:
         return None

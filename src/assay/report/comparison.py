@@ -19,9 +19,16 @@ from assay.ledger.run import RunLike
 from assay.ledger.summary import PERFECT, zeros_replaced
 from assay.registry import REWARDS
 from assay.report import statistics
-from assay.report.agent_changes import CodeChanges, code_changes
 from assay.report.attempts import EQUAL, RunAttempts, ScoredAttempt, mean, read_attempts, rewards_of
-from assay.report.comparability import changes, labels, obstacles, primary_reward, with_ids_of
+from assay.report.comparability import (
+    CodeChanges,
+    changes,
+    code_changes,
+    labels,
+    obstacles,
+    primary_reward,
+    with_ids_of,
+)
 from assay.report.statistics import ALPHA, ConfidenceInterval, McNemarTest, PermutationTest
 from assay.report.task_changes import (
     DROP,
@@ -348,9 +355,8 @@ def _reasons(draft: Comparison, family: int) -> list[tuple[int, str]]:
 
 
 def _mean_differs(draft: Comparison) -> bool:
-    if draft.reward is None or draft.p is None:
-        return False
-    return draft.p <= ALPHA and abs(draft.reward.difference) > EQUAL
+    moved = draft.reward is not None and abs(draft.reward.difference) > EQUAL
+    return moved and draft.p is not None and draft.p <= ALPHA
 
 
 def _sign(value: float) -> float:

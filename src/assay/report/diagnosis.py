@@ -246,13 +246,14 @@ def _summary(findings: Iterable[AttemptDiagnosis], scored: int) -> tuple[CauseSu
     groups: dict[Cause, list[AttemptDiagnosis]] = {}
     for finding in findings:
         groups.setdefault(finding.cause, []).append(finding)
+    scored = max(scored, 1)
     rows = [
         CauseSummary(
             cause=cause,
             attempts=len(group),
             unscored=sum(finding.lost is None for finding in group),
-            lost=sum(finding.lost or 0.0 for finding in group) / max(scored, 1),
-            returns=sum(finding.returns for finding in group) / max(scored, 1),
+            lost=sum(finding.lost or 0.0 for finding in group) / scored,
+            returns=sum(finding.returns for finding in group) / scored,
             suggestion=group[0].suggestion,
         )
         for cause, group in groups.items()

@@ -147,8 +147,8 @@ def diff_rewards(
     if not 0 <= tolerance < float("inf"):
         raise BadParameter(f"tolerance={tolerance!r}; it is a number from 0 up")
     start = time.monotonic()
-    sides = [_scorer(old), _scorer(new)]
-    bound = bind_columns(sides, columns or {})
+    sides = (REWARDS.find(reward) if isinstance(reward, str) else reward for reward in (old, new))
+    bound = bind_columns(tuple(sides), columns or {})
     inputs = find_data([data] if isinstance(data, str | Path) else data, Path(runs_dir))
     keys = (group,) if isinstance(group, str) else tuple(group)
     if not keys and all(each.is_run for each in inputs):
@@ -174,12 +174,6 @@ def diff_rewards(
         tolerance=tolerance,
         elapsed_s=time.monotonic() - start,
     )
-
-
-def _scorer(reward: RewardLike) -> Scorer:
-    if isinstance(reward, Scorer):
-        return reward
-    return Scorer(REWARDS.find(reward) if isinstance(reward, str) else reward)
 
 
 def find_data(names: Sequence[str | Path], runs_dir: Path) -> list[DiffData]:
@@ -286,10 +280,9 @@ class PairScoring:
         with asyncio.Runner() as runner:
             for number, episode in _attempts(job):
                 if isinstance(episode, BadRecord):
-                    old, new = (
-                        each.abstain("bad_row", str(episode)) for each in (self.old, self.new)
-                    )
-                    yield ScoredPair(number, {}, old, new)
+                    problem = ("bad_row", str(episode))
+                    sides = (self.old.abstain(*problem), self.new.abstain(*problem))
+                    yield ScoredPair(number, {}, *sides)
                     continue
                 context = Context.recorded(episode)
                 scoring = score_episode((self.old, self.new), episode, context, limit_s=SCORE_S)

@@ -316,8 +316,7 @@ class RewardDiff:
 
     def to_record(self, *, timings: bool = False) -> dict[str, Any]:
         """Everything as plain JSON values; equal for equal rows and rewards, but for the time."""
-        counts = self.counts
-        both = counts.both
+        counts, both = self.counts, self.counts.both
         record: dict[str, Any] = {
             "old": self.old,
             "new": self.new,

@@ -100,6 +100,8 @@ def _frames(reference: str) -> Iterator[AnswerVariant]:
 
 def _letters(reference: str) -> Iterator[AnswerVariant]:
     """Forms of a text; a text without letters has none."""
+    decomposed = unicodedata.normalize("NFD", reference)
+    wide = {code: code + 0xFEE0 for code in range(ord("!"), ord("~") + 1)}
     yield from _right(
         "case",
         ("lower case", reference.lower()),
@@ -108,10 +110,10 @@ def _letters(reference: str) -> Iterator[AnswerVariant]:
     )
     yield from _right(
         "unicode",
-        ("decomposed", unicodedata.normalize("NFD", reference)),
+        ("decomposed", decomposed),
         ("composed", unicodedata.normalize("NFC", reference)),
-        ("full width", "".join(_wide(char) for char in reference)),
-        ("without accents", _plain(reference)),
+        ("full width", reference.translate(wide)),
+        ("without accents", "".join(c for c in decomposed if not unicodedata.combining(c))),
         ("curly apostrophe", reference.replace("'", "’")),
         ("zero-width space", f"{reference}\u200b"),
     )
@@ -120,15 +122,6 @@ def _letters(reference: str) -> Iterator[AnswerVariant]:
         yield from _right("case", ("hyphens for spaces", reference.replace(" ", "-")))
     if reference[:1].isalpha():
         yield from _right("words", ("article", f"the {reference}"))
-
-
-def _wide(char: str) -> str:
-    return chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else char
-
-
-def _plain(text: str) -> str:
-    parts = unicodedata.normalize("NFD", text)
-    return "".join(char for char in parts if not unicodedata.combining(char))
 
 
 def _numbers(reference: str, number: float) -> Iterator[AnswerVariant]:
@@ -302,8 +295,7 @@ class Sensitivity:
         """The finding in one sentence."""
         right = sum(row.right for row in self.rows)
         wrong = len(self.rows) - right
-        worst = Counter(row.family for row in self.losing)
-        most = worst.most_common(4)
+        most = Counter(row.family for row in self.losing).most_common(4)
         rest = len(self.losing) - sum(n for _, n in most)
         named = [f"{name} {n}" for name, n in (*most, *([("others", rest)] if rest else []))]
         where = f" ({', '.join(named)})" if named else ""
@@ -345,16 +337,11 @@ def probe(
         raise UsageError(f"give a reference of 1 to {LONGEST} characters to vary")
     scorer = Scorer(reward, params)
     needs = (*scorer.spec.required, *scorer.spec.optional)
+    scores = "" if "answer" in needs else "compares a response with no reference answer"
     if "context" in scorer.spec.required or "final_response" not in needs:
-        raise UsageError(
-            f"{scorer.spec.name} scores what happened in an environment, not the form of an "
-            "answer; there is nothing to vary"
-        )
-    if "answer" not in needs:
-        raise UsageError(
-            f"{scorer.spec.name} compares a response with no reference answer; there is nothing to "
-            "vary"
-        )
+        scores = "scores what happened in an environment, not the form of an answer"
+    if scores:
+        raise UsageError(f"{scorer.spec.name} {scores}; there is nothing to vary")
     missing = [name for name in scorer.spec.required if name not in {*FILLED, *(columns or {})}]
     if missing:
         raise UsageError(
@@ -371,17 +358,9 @@ def probe(
 def _score(
     scorer: Scorer, variant: AnswerVariant, reference: str, columns: Mapping[str, Any]
 ) -> ScoredVariant:
-    score: Score = scorer(
-        {
-            "answer": reference,
-            "golden_answers": [reference],
-            "task_id": "probe",
-            "goal": "",
-            **columns,
-            "final_response": variant.text,
-            "trajectory": _trajectory(variant.text),
-        }
-    )
+    task = {"answer": reference, "golden_answers": [reference], "task_id": "probe", "goal": ""}
+    attempt = {"final_response": variant.text, "trajectory": _trajectory(variant.text)}
+    score: Score = scorer({**task, **columns, **attempt})
     value = None if isinstance(score, Abstained) else score.value
     return ScoredVariant(**asdict(variant), reward=value, because=score.because)
 

@@ -194,7 +194,7 @@ def _row(attempts: RunAttempts, before: Sequence[RunAttempts]) -> HistoryRow:
         answered=sum(a.stop_reason == "answered" for a in attempts.final) if has else None,
         errors=sum(a.errored for a in attempts.final) if has else None,
         abstained=sum(bool(a.abstained) for a in attempts.final) if has else None,
-        change=_run_change(earlier, attempts) if earlier is not None else None,
+        change=change_from([earlier], attempts) if earlier is not None else None,
         not_comparable="; ".join(hindrance),
         prediction=_prediction(manifest, earlier, attempts),
         reported=bool(typed),
@@ -218,7 +218,11 @@ def change_from(bases: Iterable[RunAttempts], attempts: RunAttempts) -> RunChang
     Those after it are not read.
     """
     earlier = _first_comparable(bases, attempts)
-    return None if earlier is None else _run_change(earlier, attempts)
+    if earlier is None:
+        return None
+    change = compare_attempts(earlier, attempts)
+    shift = change.reward.difference if change.reward else None
+    return RunChange(earlier.run_id, shift, change.p, change.verdict, change.because, change.labels)
 
 
 def _first_comparable(bases: Iterable[RunAttempts], attempts: RunAttempts) -> RunAttempts | None:
@@ -236,13 +240,6 @@ def _first_comparable(bases: Iterable[RunAttempts], attempts: RunAttempts) -> Ru
 def _pass_rate(attempts: RunAttempts) -> float | None:
     shares = [mean(float(r >= PERFECT) for r in rewards) for rewards in attempts.rewards.values()]
     return mean(shares) if shares else None
-
-
-def _run_change(earlier: RunAttempts, attempts: RunAttempts) -> RunChange:
-    comparison = compare_attempts(earlier, attempts)
-    shift = comparison.reward.difference if comparison.reward else None
-    verdict, because = comparison.verdict, comparison.because
-    return RunChange(earlier.run_id, shift, comparison.p, verdict, because, comparison.labels)
 
 
 def _prediction(
