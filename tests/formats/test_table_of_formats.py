@@ -20,7 +20,7 @@ def test_a_row_says_what_its_module_does(row: FileFormat) -> None:
         assert callable(module.write)
         assert callable(getattr(module, "files", None)) == row.folder
     if row.reads:
-        reader = row.load_reader()
+        reader = row.load()
         assert reader.__doc__
         assert callable(reader.read)
         assert callable(reader.logs)

@@ -16,7 +16,7 @@ from assay.errors import BadRecord
 from assay.ledger.index import LedgerIndex
 from assay.ledger.lock import is_being_written
 from assay.ledger.run import Run
-from assay.ledger.steps import StepsWriter, read_gists, read_window
+from assay.ledger.steps import StepsWriter, read_summaries, read_window
 from assay.ledger.writer import RunWriter
 from assay.report.alignment import align
 from assay.schema.episode import Episode, Step
@@ -196,27 +196,27 @@ def test_what_two_ask_for_at_once_is_made_once() -> None:
 def test_a_window_reads_the_steps_that_it_is_asked_for(tmp_path: Path) -> None:
     run = write_marked(tmp_path, 30)
     path = run.path / "steps" / "marked.r0.a1.jsonl"
-    gists = read_gists(path)
+    gists = read_summaries(path)
     assert len(gists) == 30
     assert read_window(path, gists, 20, 23) == run.steps("marked.r0.a1")[20:23]
-    assert read_gists(path, gists[:11]) == gists
+    assert read_summaries(path, gists[:11]) == gists
     assert [part.first for part in overview(gists, 4)] == [0, 8, 16, 24]
     assert gists[2].classification == "failure"
-    assert read_gists(tmp_path / "nowhere.jsonl") == ()
+    assert read_summaries(tmp_path / "nowhere.jsonl") == ()
 
 
 def test_a_damaged_step_is_named_by_its_line(tmp_path: Path) -> None:
     path = tmp_path / "steps.jsonl"
     path.write_text('{"schema_id": "assay.run/1", "scores": 3}\n{"x": 1}\n')
     with pytest.raises(BadRecord, match="line 2"):
-        read_gists(path)
+        read_summaries(path)
 
 
 def test_a_summary_reads_what_only_the_slower_reader_can(tmp_path: Path) -> None:
     path = tmp_path / "steps.jsonl"
     with StepsWriter(path) as steps:
         steps.write(Step(index=0, action="\ud800", reward=0.5))
-    assert read_gists(path)[0].reward == 0.5
+    assert read_summaries(path)[0].reward == 0.5
 
 
 def test_a_steps_file_that_grows_is_read_on_and_one_that_was_replaced_anew(

@@ -58,7 +58,7 @@ class FileFormat:
     version: int = 1
     """Of what `read` makes of a log: one that was imported by another version is imported anew."""
     options: tuple[str, ...] = ()
-    """What `read` takes beside the path."""
+    """What `read` takes apart from the path."""
     suffix: str = ""
     """What the name of a written file or folder ends with."""
     folder: bool = False

@@ -173,7 +173,7 @@ def _call(call: ToolCall) -> dict[str, Any]:
 
 
 def _is_shallow(value: Any, levels: int) -> bool:
-    """Whether no more than so many levels are nested in the value."""
+    """Whether at most so many levels are nested in the value."""
     if not isinstance(value, (dict, list)):
         return True
     inner = value.values() if isinstance(value, dict) else value
@@ -247,7 +247,7 @@ def read(path: Path) -> ForeignRun:
 
 
 def _result_file(trajectory: Path) -> Path | None:
-    """The result of the trial, beside the trajectory or beside its `agent` folder."""
+    """The result of the trial, next to the trajectory or to its `agent` folder."""
     folders = [trajectory.parent]
     folders += [trajectory.parent.parent] if trajectory.parent.name == "agent" else []
     return next((f / RESULT for f in folders if (f / RESULT).is_file()), None)

@@ -463,13 +463,13 @@ def answer_of(action: str) -> str | None:
         return None
     try:
         with warnings.catch_warnings():
-            # An invalid escape in the agent's text is nobody's concern here.
+            # Of an invalid escape in the agent's text.
             warnings.simplefilter("ignore")
             statements = ast.parse(action.strip()).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    answers = [_message(statement) for statement in statements]
-    return next((answer for answer in reversed(answers) if answer is not None), None)
+    answers = (_message(statement) for statement in reversed(statements))
+    return next((answer for answer in answers if answer is not None), None)
 
 
 def _message(statement: ast.stmt) -> str | None:

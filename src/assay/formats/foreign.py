@@ -1,7 +1,7 @@
 """What readers of other tools' logs share: the run they give, lines, dates, failures, messages.
 
-A log is somebody else's: it may be cut off, half written or wrong in one place. What cannot be read
-of it is told to `Problems`, by name, and the rest is read.
+A log may be cut off, half written or wrong in one place. What cannot be read of it goes to
+`Problems`, with its place, and the rest is read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from assay.errors import BadInput, BadRecord, did_you_mean
 from assay.formats.lines import finite_number, open_file
 from assay.schema.episode import Episode, Failure, FailureKind
 from assay.schema.manifest import RunManifest
-from assay.schema.message import Message, text_of
+from assay.schema.message import Message, text_of, tool_call
 from assay.schema.score import Abstained, Score, Scored
 from assay.schema.usage import Usage
 
@@ -71,7 +71,7 @@ class Row(NamedTuple):
 
 
 class ReportedScore(NamedTuple):
-    """A mean that the tool itself gives, to be shown beside ours."""
+    """A mean that the tool itself gives, to be shown with ours."""
 
     name: str
     value: float
@@ -97,6 +97,13 @@ def manifest_of(
     """The manifest of another tool's run: where it came from, and its settings under our names."""
     config = {**settings, "imported": imported}
     return RunManifest(run_id="", benchmark=benchmark[:200], agent=agent, config=config, **others)
+
+
+def settings_of(agent: Any, model: Any, sampling: Any = None, **task: Any) -> dict[str, Any]:
+    """The agent with its model, and the task, under the names that a configuration has for them."""
+    options = {"model": model} | ({} if sampling is None else {"model_options": sampling})
+    settings = {"agent": {"name": agent, "options": options}}
+    return {**settings, "task": task} if task else settings
 
 
 def run_of_rows(
@@ -302,18 +309,16 @@ def messages_of(messages: Any) -> tuple[Message, ...]:
     """The messages of a conversation in the shape of chat APIs; a text is the user's."""
     if isinstance(messages, str):
         messages = [{"role": "user", "content": messages}]
-    if not isinstance(messages, list):
-        return ()
-    return tuple(Message.model_validate(_message(each)) for each in messages)
+    return tuple(map(_message, messages)) if isinstance(messages, list) else ()
 
 
-def _message(message: Any) -> dict[str, Any]:
+def _message(message: Any) -> Message:
     if not isinstance(message, Mapping):
         raise BadRecord(f"a message is {message!r:.80}, not an object")
     calls = message.get("tool_calls")
     fields = {str(key): value for key, value in message.items() if value is not None}
     fields["tool_calls"] = [_call(call) for call in calls] if isinstance(calls, list) else ()
-    return fields
+    return Message.model_validate(fields)
 
 
 def _call(call: Any) -> dict[str, Any]:
@@ -324,11 +329,8 @@ def _call(call: Any) -> dict[str, Any]:
     named = function if isinstance(function, Mapping) else call
     arguments = named.get("arguments")
     text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
-    return {
-        "id": str(call.get("id") or call.get("call_id") or ""),
-        "type": "function",
-        "function": {"name": str(named.get("name") or function or ""), "arguments": text},
-    }
+    call_id = str(call.get("id") or call.get("call_id") or "")
+    return tool_call(call_id, str(named.get("name") or function or ""), text)
 
 
 def last_reply(messages: Iterable[Message]) -> str | None:
@@ -401,7 +403,7 @@ def check_references(references: Mapping[str, Any], tasks: Iterable[str]) -> Non
 
 
 def read_optional(path: Path | None) -> dict[str, Any]:
-    """The JSON object of a file beside a log; empty where there is none that can be read."""
+    """The JSON object of a file next to a log; empty where there is none that can be read."""
     if path is None or not path.is_file() or path.is_symlink():
         return {}
     try:

@@ -2,7 +2,7 @@
 
 An `.eval` file is a zip file with a member for each sample, packed with deflate or, by newer
 versions, with Zstandard; a `.json` log is one object. Both are read sample by sample: one that is
-damaged is told to `Problems`, and the next is read. A zip file that was cut off has lost its
+damaged becomes a problem, and the next is read. A zip file that was cut off has lost its
 directory, and is read by the headers of its members.
 """
 

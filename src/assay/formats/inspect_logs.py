@@ -61,7 +61,14 @@ def read(path: Path) -> ForeignRun:
         task,
         str(spec.get("model") or "inspect"),
         foreign.origin(path, "inspect", _reported(log.header), log.header.get("status")),
-        _settings(spec),
+        foreign.settings_of(
+            str(spec.get("solver") or "inspect"),
+            spec.get("model"),
+            spec.get("model_generate_config") or {},
+            name=spec.get("task"),
+            version=spec.get("task_version"),
+            args=spec.get("task_args") or {},
+        ),
         versions={str(name): str(value) for name, value in (spec.get("packages") or {}).items()},
         commit=str(revision.get("commit") or ""),
         dirty="unknown" if revision.get("dirty") else "",
@@ -74,22 +81,6 @@ def read(path: Path) -> ForeignRun:
     }
 
     return foreign.run_of_rows(manifest, (path,), log.samples, lambda row, _: _episode(row, params))
-
-
-def _settings(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The model and the task, under the names that a configuration of ours has for them."""
-    sampling = spec.get("model_generate_config") or {}
-    return {
-        "agent": {
-            "name": str(spec.get("solver") or "inspect"),
-            "options": {"model": spec.get("model"), "model_options": sampling},
-        },
-        "task": {
-            "name": spec.get("task"),
-            "version": spec.get("task_version"),
-            "args": spec.get("task_args") or {},
-        },
-    }
 
 
 def _reported(header: Mapping[str, Any]) -> Iterator[ReportedScore]:

@@ -1,6 +1,6 @@
 """Samples of the LM Evaluation Harness, as `--log_samples` writes them.
 
-A file `samples_<task>_<date>.jsonl` is a run; `results_<date>.json` beside it says the model, the
+A file `samples_<task>_<date>.jsonl` is a run; `results_<date>.json` next to it says the model, the
 version of the task and the tool's own means. The file has a line for each document and filter: a
 document is one attempt, and each metric after each filter is one of its scores, under the name that
 the tool has for it (`exact_match,strict-match`).
@@ -92,22 +92,11 @@ def _filter(row: Row) -> str:
 
 def _settings(task: str, results: Mapping[str, Any]) -> dict[str, Any]:
     run = results.get("config") or {}
-    return {
-        "agent": {
-            "name": run.get("model") or "lm-eval",
-            "options": {
-                "model": results.get("model_name"),
-                "model_options": {"gen_kwargs": run.get("gen_kwargs") or {}},
-            },
-        },
-        "task": {
-            "name": task,
-            "version": (results.get("versions") or {}).get(task),
-            "hash": (results.get("task_hashes") or {}).get(task),
-            "num_fewshot": (results.get("n-shot") or {}).get(task),
-            "limit": run.get("limit"),
-        },
-    }
+    keys = {"version": "versions", "hash": "task_hashes", "num_fewshot": "n-shot"}
+    about = {name: (results.get(key) or {}).get(task) for name, key in keys.items()}
+    sampling = {"gen_kwargs": run.get("gen_kwargs") or {}}
+    agent, model = run.get("model") or "lm-eval", results.get("model_name")
+    return foreign.settings_of(agent, model, sampling, name=task, **about, limit=run.get("limit"))
 
 
 def _reported(task: str, filters: list[str], results: Mapping[str, Any]) -> Iterator[ReportedScore]:

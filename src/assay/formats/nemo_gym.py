@@ -2,7 +2,7 @@
 
 A line is an attempt: what was asked (`responses_create_params`), the model's `response` in the
 shape of OpenAI's Responses, and the `reward` of its resources server. `<name>_failures.jsonl`
-beside the rollouts has the ones that failed, `<name>_aggregate_metrics.json` the tool's own means.
+next to the rollouts has the ones that failed, `<name>_aggregate_metrics.json` the tool's own means.
 Written from the published schema of version 0.4: `BaseVerifyResponse`, and `_ng_…` of the
 collection.
 """
@@ -57,7 +57,7 @@ def read(path: Path) -> ForeignRun:
     name = str((first.get("agent_ref") or {}).get("name") or path.stem)
     names = ("temperature", "top_p", "max_output_tokens", "reasoning")
     sampling = {key: request[key] for key in names if request.get(key) is not None}
-    settings = {"agent": {"name": name, "options": {"model": model, "model_options": sampling}}}
+    settings = foreign.settings_of(name, model, sampling)
     imported = foreign.origin(path, "nemo-gym", _reported(metrics))
     manifest = foreign.manifest_of(name, str(model or "nemo-gym"), imported, settings)
 

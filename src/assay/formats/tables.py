@@ -28,7 +28,7 @@ def read_table(table: Any) -> RowTable:
 
     Takes an iterable of rows, a data frame of pandas or polars, a table of Arrow, a data set of
     Hugging Face or a slice of one, and a mapping of columns. A row among others that is no mapping
-    is passed on: it is that row's affair.
+    is passed on, and fails alone.
     """
     if isinstance(table, (str, bytes, PurePath)):
         raise BadParameter(f"rows is {table!r:.80}; `assay.score_file` scores files")

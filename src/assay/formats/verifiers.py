@@ -1,6 +1,6 @@
 """Results of verifiers: `results.jsonl` of version 0.1 to 0.3, `traces.jsonl` of 0.4.
 
-A line is an attempt. `metadata.json` beside the results, and `configs/` beside the traces, say the
+A line is an attempt. `metadata.json` of the results, and `configs/` of the traces, say the
 environment, the model and the tool's own means. The reward is primary, its metrics are its parts. A
 rollout that an error ended has no score here, though the tool counts it as 0.
 """
@@ -53,15 +53,14 @@ def _read_results(path: Path) -> ForeignRun:
     mean = finite_number(about.get("avg_reward"))
     reported = [] if mean is None else [ReportedScore("reward", mean)]
     model, version = about.get("model"), versions.get("env_version")
-    options = {"model": model, "model_options": about.get("sampling_args") or {}}
+    sampling, arguments = about.get("sampling_args") or {}, about.get("env_args") or {}
     manifest = foreign.manifest_of(
         name,
         str(model or "verifiers"),
         foreign.origin(path, "verifiers", reported),
-        {
-            "agent": {"name": "verifiers", "options": options},
-            "task": {"name": name, "version": version, "args": about.get("env_args") or {}},
-        },
+        foreign.settings_of(
+            "verifiers", model, sampling, name=name, version=version, args=arguments
+        ),
         versions=_version(versions.get("vf_version")),
         created_at=foreign.utc(about.get("date")),
     )
@@ -158,13 +157,12 @@ def _read_traces(path: Path) -> ForeignRun:
     agent = (trace.get("agent") or {}).get("config") or {}
     name = str((first.get("env") or {}).get("id") or path.parent.name)
     model = config.get("model") or agent.get("model")
-    options = {"model": model, "model_options": agent.get("sampling") or {}}
     harness = (agent.get("harness") or {}).get("id") or "verifiers"
     manifest = foreign.manifest_of(
         name,
         str(model or "verifiers"),
         foreign.origin(path, "verifiers"),
-        {"agent": {"name": harness, "options": options}, "task": {"name": name}},
+        foreign.settings_of(harness, model, agent.get("sampling") or {}, name=name),
         versions=_version((trace.get("verifiers") or {}).get("version")),
     )
 

@@ -57,13 +57,9 @@ class AttemptSelection(Generic[A]):
     @property
     def replaced_zeros(self) -> int:
         """Tasks and repeats with an `agent_error` in the place of which another ending counts."""
-        broken = {
-            (attempt.task_id, attempt.repeat)
-            for attempt in self.attempts.values()
-            if attempt.stop_reason == "agent_error"
-            and self.final[attempt.task_id, attempt.repeat].stop_reason != "agent_error"
-        }
-        return len(broken)
+        attempts = self.attempts.values()
+        broken = {(a.task_id, a.repeat) for a in attempts if a.stop_reason == "agent_error"}
+        return sum(self.final[key].stop_reason != "agent_error" for key in broken)
 
     def final_without(self, attempt: A, unreadable: Collection[str]) -> A | None:
         """The attempt that counts instead of this one, which is among the unreadable ids."""

@@ -3,7 +3,7 @@
 The run folders are the truth. `update` reads what was appended since the last time, by the byte
 offset that it keeps for each run, after it has made sure that what it read before is still there,
 by a hash of all of it. The file is never changed: a new one is made aside and renamed into its
-place, so nobody waits for a lock, and a reader has the old one or the new one. An index that is
+place, so no process waits for a lock, and a reader has the old one or the new one. An index that is
 missing, damaged or of another version is built again; where no file can be made it lives in memory.
 """
 
@@ -15,11 +15,11 @@ import shutil
 import sqlite3
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 from zlib import crc32
 
@@ -35,6 +35,8 @@ from assay.schema.manifest import RunManifest
 from assay.schema.score import Abstained
 from assay.schema.tools import as_text
 from assay.schema.usage import Usage
+
+T = TypeVar("T")
 
 INDEX_VERSION = 7
 TEXT_CHARS = 1_000
@@ -188,7 +190,7 @@ class LedgerIndex:
     def runs(self) -> list[RunRow]:
         """All runs, oldest first, up to date."""
         self.update()
-        return [RunRow(*row) for row in self._rows(_RUNS)]
+        return self._rows(_RUNS, (), RunRow)
 
     def attempts(
         self, *, run_id: str | None = None, task_id: str | None = None
@@ -201,11 +203,7 @@ class LedgerIndex:
             "AND (?2 IS NULL OR task_id = CAST(?2 AS TEXT)) ORDER BY run_id, line"
         )
         names = tuple(None if name is None else _text(name) for name in (run_id, task_id))
-        try:
-            return [_attempt_row(row) for row in self._rows(query, names)]
-        except _DamagedText:
-            self.rebuild()
-            return [_attempt_row(row) for row in self._rows(query, names)]
+        return self._rows(query, names, _attempt_row)
 
     def tasks(self, run_id: str) -> list[TaskRow]:
         """Every task of a run in the order of its attempts, as of the last update."""
@@ -215,17 +213,17 @@ class LedgerIndex:
             "count(*), min(attempt) FROM attempts "
             "WHERE run_id = CAST(?1 AS TEXT) AND counts GROUP BY task_id ORDER BY min(line)"
         )
-        return [TaskRow(*row) for row in self._rows(query, (_text(run_id), PERFECT))]
+        return self._rows(query, (_text(run_id), PERFECT), TaskRow)
 
-    def _rows(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    def _rows(self, query: str, values: tuple[Any, ...], make: Callable[..., T]) -> list[T]:
         try:
             with self._snapshot() as database:
-                return database.execute(query, values).fetchall()
+                return [make(*row) for row in database.execute(query, values)]
         except sqlite3.DatabaseError:
-            # A page is damaged that no question before had touched; or somebody deleted the file.
+            # A page is damaged that no question before had touched, or the file was deleted.
             self.rebuild()
             with self._snapshot() as database:
-                return database.execute(query, values).fetchall()
+                return [make(*row) for row in database.execute(query, values)]
 
     @contextmanager
     def _snapshot(self) -> Iterator[sqlite3.Connection]:
@@ -235,7 +233,7 @@ class LedgerIndex:
             return
         if not self.path.is_file():
             raise _NoIndex(f"there is no {str(self.path)!r}")
-        # Never changed under this name, so nobody's lock matters, and ours is not needed.
+        # Never changed under this name, so no lock is needed.
         address = f"file:{quote(os.fsencode(self.path.absolute()))}?mode=ro&immutable=1"
         with closing(_connect(address)) as database:
             (version,) = database.execute("PRAGMA user_version").fetchone()
@@ -424,11 +422,11 @@ def _add_attempt(
     return is_new
 
 
-class _DamagedText(Exception):
+class _DamagedText(sqlite3.DatabaseError):
     """A text is not what was written: SQLite itself does not check what overflows a page."""
 
 
-def _attempt_row(row: tuple[Any, ...]) -> AttemptRow:
+def _attempt_row(*row: Any) -> AttemptRow:
     *numbers, used, cost_usd, counts, checksum, question, submitted, reference, failure = row
     texts = (question, submitted, reference, failure)
     if _checksum(texts) != checksum:

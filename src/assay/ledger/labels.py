@@ -4,8 +4,8 @@
     for label in read_labels(folder).current:
         print(label.attempt, label.value, label.author)
 
-Labels are lines of `labels.jsonl` in the run's folder, appended and never changed: a person who
-thinks again adds another line, and the last one counts. Anybody may add one while the run goes on.
+Labels are lines of `labels.jsonl` in the run's folder, appended and never changed: of one person's
+lines about one thing the last one counts. They may be added while the run goes on.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def consensus(labels: Iterable[Label]) -> LabelValue | None:
 
 
 def read_labels(folder: Path) -> RunLabels:
-    """The labels of the run in this folder; a damaged line is left out and told of."""
+    """The labels of the run in this folder; a damaged line is left out and becomes a problem."""
     path = RunLayout(folder).labels
     labels, problems = [], []
     for line in read_lines(path):
@@ -108,7 +108,7 @@ def read_labels(folder: Path) -> RunLabels:
 
 
 def new_label(attempt: str, value: str, **fields: Any) -> Label:
-    """A label of now, by whoever runs this, unless `at` and `author` say otherwise.
+    """A label of now, by the user of this process, unless `at` and `author` say otherwise.
 
     Raises `BadParameter` for a value that is none of `LABEL_VALUES`, and for a note, a name or a
     number that no label can have.
@@ -172,7 +172,7 @@ def _news(before: Iterable[Label], labels: Iterable[Label]) -> Iterator[Label]:
 
 @contextmanager
 def _appending(path: Path) -> Iterator[int]:
-    """The file, opened to append to, while nobody else does."""
+    """The file, opened to append to, and locked."""
     try:
         file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o644)
         try:
@@ -204,10 +204,10 @@ def author_name(environment: Mapping[str, str] = os.environ) -> str:
 def _check_place(layout: RunLayout, label: Label) -> None:
     """Raise `BadRecord` unless the run has the attempt and, if one is named, the step."""
     from assay.ledger.run import Run
-    from assay.ledger.steps import read_gists
+    from assay.ledger.steps import read_summaries
 
     run, steps = Run(layout.folder, strict=False), layout.steps_of(label.attempt)
     if label.attempt not in run.attempts().attempts and not steps.exists():
         raise BadRecord(f"run {layout.folder.name!r} has no attempt {label.attempt[:200]!r}")
-    if label.step is not None and label.step >= (n := len(read_gists(steps))):
+    if label.step is not None and label.step >= (n := len(read_summaries(steps))):
         raise BadRecord(f"attempt {label.attempt!r} has no step {label.step}; it has {n}")

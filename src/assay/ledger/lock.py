@@ -1,4 +1,4 @@
-"""The lock of a run's one writer: taking it, and seeing whether somebody has it."""
+"""The lock of a run's one writer: taking it, and whether a writer holds it."""
 
 from __future__ import annotations
 
@@ -82,5 +82,5 @@ def _holder_lives(lock: Path) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        pass  # It is somebody else's.
+        pass  # It belongs to another user.
     return True

@@ -167,8 +167,6 @@ def _addition(path: Path, name: str) -> str | None:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (UnicodeDecodeError, OSError):
         return None
-    if any("\0" in line for line in lines):
-        return None
     ends = lines[-1] == ""
     body = [f"+{line}" for line in (lines[:-1] if ends else lines)]
     body += [] if ends else ["\\ No newline at end of file"]

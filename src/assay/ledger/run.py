@@ -11,8 +11,7 @@ from typing import Any, TypeAlias
 from pydantic import TypeAdapter, ValidationError
 
 from assay.errors import BadRecord, MissingExtra, UnknownName
-from assay.formats.exact_json import load_exact
-from assay.formats.lines import load_record, open_file
+from assay.formats.lines import load_exact, load_record, open_file
 from assay.ledger.artifacts import Artifacts
 from assay.ledger.counting import AttemptLine, AttemptSelection
 from assay.ledger.layout import RunLayout, find_run, list_runs, safe_name
@@ -282,7 +281,7 @@ def read_manifest(layout: RunLayout) -> RunManifest:
             record = load_record(stream.read())
         manifest = RunManifest.model_validate(upgrade(record, "manifest"))
         safe_name(manifest.run_id, "run id")
-        # Recorded by somebody else, or before secrets were left out.
+        # Another tool, or an older version, may have kept secrets.
         return manifest.model_copy(update={"config": redact(manifest.config)})
     except FileNotFoundError as error:
         raise BadRecord(

@@ -62,7 +62,7 @@ class StepsWriter:
         self.n += 1
 
     def close(self, *, durable: bool = True) -> None:
-        """The file is complete; without `durable` somebody else takes care of the disk."""
+        """The file is complete; without `durable` the caller makes it durable."""
         if self._stream.closed:
             return
         self._stream.close()
@@ -114,7 +114,7 @@ class StepSummary(NamedTuple):
     """Its own score so far, in its own unit."""
 
 
-def read_gists(path: Path, read_before: Sequence[StepSummary] = ()) -> tuple[StepSummary, ...]:
+def read_summaries(path: Path, read_before: Sequence[StepSummary] = ()) -> tuple[StepSummary, ...]:
     """The summary of each step in the file, in order; reading goes on where `read_before` ends.
 
     A file that does not exist has no steps. Line `i` of the file is step `i`.

@@ -26,7 +26,7 @@ class EpisodeCounts:
     """What a set of episodes comes to.
 
     An episode that its model or environment ended, and one whose primary score abstained, are not
-    in the mean: they are counted beside it. Every other ending is scored.
+    in the mean: they are counted apart. Every other ending is scored.
     """
 
     n: int
@@ -93,7 +93,7 @@ class RewardMean:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """A run in numbers; the attempts that count, and beside them what was tried."""
+    """A run in numbers; the attempts that count, and all that were made."""
 
     run_id: str
     scorer: str
@@ -289,10 +289,10 @@ def group_failures(failures: Iterable[tuple[FailureKind, str]]) -> tuple[Distinc
 
 
 def other_code(count: int, n: int) -> str:
-    """That a run is of two versions of the agent, in words."""
+    """The sentence for a run of two versions of the agent."""
     return f"{count} of {n} attempts were played by other code: the agent changed before --resume"
 
 
 def zeros_replaced(count: int) -> str:
-    """How many zeros a retry of agent errors took out of the mean, in words."""
+    """The sentence for zeros that a retry of agent errors took out of the mean."""
     return f"{count} zero{'s' * (count != 1)} replaced by a retry of agent errors"

@@ -68,8 +68,8 @@ def import_runs(
     The format is recognised by the contents unless it is named; `options` are what its reader
     takes. A log that was imported before is not written again: the run is the one there is.
     `references` are the right answers by task (or a file of them), for a log that has none. What
-    could not be read of it is in the manifest (`skipped_of`). `on_skipped` is told of each of
-    several logs that cannot be read for want of a library; without it that is raised.
+    could not be read of it is in the manifest (`skipped_of`). `on_skipped` gets
+    the problem of each of several logs that needs a missing library; without it that is raised.
     """
     source = recognise(Path(path), format, options.get("columns"))
     if not isinstance(references, Mapping):
@@ -114,14 +114,10 @@ def _one_log(
 def skipped_of(manifest: RunManifest) -> tuple[int, list[str]]:
     """How many samples of the log could not be read, and what was said of the first of them."""
     record = manifest.config.get(IMPORTED)
-    if not isinstance(record, Mapping):
-        return 0, []
-    texts = record.get("problems")
-    count = record.get("skipped")
-    return (
-        count if isinstance(count, int) else 0,
-        [str(text) for text in texts] if isinstance(texts, list) else [],
-    )
+    about: Mapping[str, Any] = record if isinstance(record, Mapping) else {}
+    count, texts = about.get("skipped"), about.get("problems")
+    listed = [str(text) for text in texts] if isinstance(texts, list) else []
+    return count if isinstance(count, int) else 0, listed
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ class RunWriter:
     ) -> Self:
         """A writer for a new run, whose manifest is on the disk.
 
-        `secrets` are texts that are never written, beside those that this process has in
+        `secrets` are texts that are never written, like those that this process has in
         variables with such names: `[secret]` stands for them in every record and artifact.
         """
         folder = Path(runs_dir) / safe_name(manifest.run_id, "run id")
@@ -108,7 +108,7 @@ class RunWriter:
             draft.write_text(json.dumps(fields, indent=2) + "\n", encoding="ascii")
 
     def keep_agent_diff(self, diff: str) -> None:
-        """The uncommitted changes of the agent's code are kept beside the run; none for nothing."""
+        """Keep the uncommitted changes of the agent's code with the run, if there are any."""
         if diff:
             with atomic_write(self._layout.agent_diff) as draft:
                 draft.write_bytes(self._mask.bytes(diff.encode("utf-8", "surrogatepass")))

@@ -1,4 +1,4 @@
-"""The submitted answer beside the reference, item by item: for reading, not for scoring."""
+"""The submitted answer and the reference, item by item: for reading, not for scoring."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ Cause: TypeAlias = Literal[
 ROTTING = frozenset({"Unlikely"})
 """Classes of staleness whose references may have changed since they were written."""
 NEAR = 0.25
-"""A number off by no more than this part of the reference is a near miss."""
+"""A number at most this part of the reference away is a near miss."""
 HALF = 0.5
 """So is a text with at least this part of the reference's tokens, and a reward of at least this."""
 SENTENCE = 40
@@ -51,14 +51,6 @@ _MARKS = ".,;:!?\"'`*()[]{}<>“”‘’…"
 _REFERENCE = re.compile(r"\[\d+\] ")
 
 
-@dataclass(frozen=True, slots=True)
-class DiagnosisLimits:
-    """What of a run's configuration the rules ask for."""
-
-    steps: int | None = None
-    answer_margin: int = 0
-
-
 @dataclass(frozen=True)
 class DiagnosisCase:
     """Everything that the rules may look at for one attempt."""
@@ -68,7 +60,10 @@ class DiagnosisCase:
     recovery: ReformattedAnswer | None
     """The best other form of the answer."""
     aligned: tuple[AlignedItem, ...]
-    limits: DiagnosisLimits
+    steps: int | None = None
+    """How many steps the run allows, where it says so."""
+    answer_margin: int = 0
+    """How many steps before that the agent has to answer."""
 
     @cached_property
     def answer(self) -> str:
@@ -136,7 +131,7 @@ def model_error(case: DiagnosisCase) -> Evidence:
 
 @_rule("steady the environment, or raise its time limits; resume the run with --retry-errors")
 def environment_error(case: DiagnosisCase) -> Evidence:
-    """The episode ended in an `env_error`: it has no reward, and nobody is to blame for it."""
+    """The episode ended in an `env_error`: it has no reward, and is no fault of the agent."""
     return _no_fault(case, "env_error")
 
 
@@ -319,7 +314,7 @@ def step_budget(case: DiagnosisCase) -> Evidence:
     episode = case.trace.episode
     if episode.stop_reason == "step_limit":
         return case.at_answer(f"all {episode.n_steps} steps were used")
-    steps, margin = case.limits.steps, case.limits.answer_margin
+    steps, margin = case.steps, case.answer_margin
     if steps is not None and margin and episode.n_steps >= steps - margin:
         return case.at_answer(f"the agent had to answer from step {steps - margin} on")
     return ()
@@ -447,10 +442,10 @@ def _bought(progress: Mapping[str, Any]) -> str:
     """How the product that was bought differs from the one that was asked for."""
     parts = []
     for name, goal in (("attributes", "attributes"), ("options", "goal_options")):
-        wishes, fitting = progress.get(goal), progress.get(f"{name}_matched")
-        if isinstance(wishes, Sized) and isinstance(fitting, (int, Sized)):
+        wanted, fitting = progress.get(goal), progress.get(f"{name}_matched")
+        if isinstance(wanted, Sized) and isinstance(fitting, (int, Sized)):
             n = fitting if isinstance(fitting, int) else len(fitting)
-            parts.append(f"{n} of {len(wishes)} {name} fit")
+            parts.append(f"{n} of {len(wanted)} {name} fit")
     if progress.get("price_ok") is False:
         parts.append("the price is too high")
     return f"the product differs from the goal: {', '.join(parts) or 'see the last step'}"

@@ -22,7 +22,7 @@ from assay.report.attempts import RunAttempts, read_attempts
 from assay.schema.manifest import MODEL_ACCESS_OPTIONS, RunManifest
 
 NOT_THE_CONFIGURATION = ("expect", "repeats", "reported", "imported", "seed", "budget")
-"""What a manifest keeps beside the configuration: predictions, counts, numbers from elsewhere, the
+"""What a manifest keeps that is no configuration: predictions, counts, numbers from elsewhere, the
 log that it was imported from, what chance is drawn from, and what a run may spend."""
 NO_STEP_BUDGET = "one run records no step budget"
 LINE_NUMBER = re.compile(r"(?:line|row)\.\d+")

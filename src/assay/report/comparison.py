@@ -145,7 +145,7 @@ class Comparison:
 
     @property
     def regressed(self) -> bool:
-        """Whether some test shows a loss, also beside another one that shows a gain."""
+        """Whether some test shows a loss, even if another one shows a gain."""
         return -1 in _directions(self)
 
     def to_record(self) -> dict[str, Any]:
@@ -236,13 +236,13 @@ class _Settings:
 
 def _compare(base: RunAttempts, cand: RunAttempts, settings: _Settings) -> Comparison:
     numbered, cand = cand, with_ids_of(base, cand)
-    hindrances = obstacles(base, cand)
+    differences = obstacles(base, cand)
     draft = Comparison(
         base.run_id,
         cand.run_id,
         "not comparable",
-        "not comparable: " + "; ".join((*hindrances, *_without_rewards(base, cand))),
-        obstacles=hindrances,
+        "not comparable: " + "; ".join((*differences, *_without_rewards(base, cand))),
+        obstacles=differences,
         labels=labels(base.manifest, cand.manifest),
         changes=changes(base.manifest, cand.manifest),
         code=CodeChanges() if settings.known_flaky is None else code_changes(base, cand),
@@ -253,7 +253,7 @@ def _compare(base: RunAttempts, cand: RunAttempts, settings: _Settings) -> Compa
             *_same_reward(base, cand),
         ),
     )
-    if hindrances and not settings.force:
+    if differences and not settings.force:
         return draft
     pairs = list(pair_tasks(base, cand))
     if not pairs:

@@ -21,7 +21,6 @@ from assay.report.attempts import EQUAL, mean
 from assay.report.causes import (
     Cause,
     DiagnosisCase,
-    DiagnosisLimits,
     cause_of,
     suggestion_for,
 )
@@ -139,7 +138,6 @@ def diagnose(
     task.
     """
     opened = open_run(run, runs_dir)
-    limits = _limits(opened.manifest)
     recoverer = Reformatter()
     task = None if task is None else _task_id(opened, task)
     counted = [episode for episode in opened.final() if task in (None, episode.task.id)]
@@ -150,7 +148,7 @@ def diagnose(
         reward = reward_of(episode)
         best_form = reward
         if reward is None or reward < full - EQUAL:
-            finding = _find(opened, episode, limits, full, recoverer)
+            finding = _find(opened, episode, full, recoverer)
             findings.append(finding)
             best_form = finding.best_form
         if reward is not None and best_form is not None:
@@ -192,12 +190,10 @@ def diagnose_attempt(run: Run, attempt: str, *, full: float = FULL) -> AttemptDi
     reward = reward_of(episode)
     if reward is not None and reward >= full - EQUAL:
         return None
-    return _find(run, episode, _limits(run.manifest), full, Reformatter())
+    return _find(run, episode, full, Reformatter())
 
 
-def _find(
-    run: Run, episode: Episode, limits: DiagnosisLimits, full: float, recoverer: Reformatter
-) -> AttemptDiagnosis:
+def _find(run: Run, episode: Episode, full: float, recoverer: Reformatter) -> AttemptDiagnosis:
     reward = reward_of(episode)
     recovery = recoverer.best(episode)
     aligned = align(episode.final_response, episode.task.answer)
@@ -206,7 +202,8 @@ def _find(
         reward=reward,
         recovery=recovery,
         aligned=aligned,
-        limits=limits,
+        steps=step_budget(run.manifest),
+        answer_margin=_answer_margin(run.manifest),
     )
     cause, signs = cause_of(case)
     score = primary_score(episode)
@@ -236,10 +233,10 @@ def _whole(run: Run, episode: Episode) -> Episode:
         return episode
 
 
-def _limits(manifest: RunManifest) -> DiagnosisLimits:
-    options = manifest.config.get("agent", {})
-    margin = options.get("options", {}).get("answer_margin", 0) if isinstance(options, dict) else 0
-    return DiagnosisLimits(step_budget(manifest), margin if isinstance(margin, int) else 0)
+def _answer_margin(manifest: RunManifest) -> int:
+    agent = manifest.config.get("agent", {})
+    margin = agent.get("options", {}).get("answer_margin") if isinstance(agent, dict) else 0
+    return margin if isinstance(margin, int) else 0
 
 
 def _summary(findings: Iterable[AttemptDiagnosis], scored: int) -> tuple[CauseSummary, ...]:

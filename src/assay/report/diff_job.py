@@ -34,8 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assay.errors import BadParameter, BadRecord, MissingParameter
-from assay.formats.exact_json import load_exact
-from assay.formats.lines import dump_json
+from assay.formats.lines import dump_json, load_exact
 from assay.ledger.layout import RunLayout, find_run, is_archived, list_runs
 from assay.ledger.run import Run
 from assay.registry import REWARDS
@@ -138,7 +137,7 @@ def diff_rewards(
     A reward is a name, `NAME@VERSION`, `FILE.py:NAME`, a function or a `Scorer`. `data` are files
     (JSONL, CSV, Parquet), folders of them, runs, or folders of runs. `group` names the columns that
     rows of one group have in common, a dotted path leads into one; of a run they are the repeats of
-    a task. Rewards that differ by no more than `tolerance` are equal. `names` is what the two are
+    a task. Rewards that differ by `tolerance` at most are equal. `names` is what the two are
     called in the result.
 
     With `out`, a .jsonl file, every row that changed is written there with both scores, and a job
@@ -526,7 +525,7 @@ def _attempts(job: ShardJob) -> Iterator[tuple[int, Episode | BadRecord]]:
 
 @contextmanager
 def _job_folder(out: Path | None, *, resume: bool, overwrite: bool) -> Iterator[Path]:
-    """The folder of a job: beside `out`, kept when the job is stopped, or a temporary one."""
+    """The folder of a job: next to `out`, kept when the job is stopped, or a temporary one."""
     if out is None:
         if resume:
             raise BadParameter("resume needs out: only a job with a result file can be continued")

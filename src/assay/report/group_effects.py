@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from math import fsum, isnan
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -26,15 +26,6 @@ ROWS = np.dtype(
 """A row of a group: a digest of the group's key, both rewards (NaN where one abstained), and where
 the row stands."""
 RowArray: TypeAlias = "np.ndarray[Any, np.dtype[np.void]]"
-
-
-class GroupRow(NamedTuple):
-    """One rollout of a group; `None` where the reward abstained."""
-
-    old: float | None
-    new: float | None
-    shard: int
-    line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +132,11 @@ def compare_groups(rows: RowArray, tolerance: float) -> GroupEffects:
 
 def _add_group(effects: GroupEffects, group: RowArray, tolerance: float) -> None:
     """Count a group in which a reward has moved."""
-    columns = (group[name].tolist() for name in ("old", "new", "shard", "line"))
-    rows = [
-        GroupRow(None if isnan(old) else old, None if isnan(new) else new, shard, line)
-        for old, new, shard, line in zip(*columns, strict=True)
-    ]
-    before = _signs([row.old for row in rows], tolerance)
-    after = _signs([row.new for row in rows], tolerance)
+    old, new = (
+        [None if isnan(value) else value for value in group[side].tolist()]
+        for side in ("old", "new")
+    )
+    before, after = _signs(old, tolerance), _signs(new, tolerance)
     was_flat, is_flat = (not any(signs) for signs in (before, after))
     flipped = sum(a * b < 0 for a, b in zip(before, after, strict=True))
     becomes_flat, revives = is_flat and not was_flat, was_flat and not is_flat
@@ -159,7 +148,7 @@ def _add_group(effects: GroupEffects, group: RowArray, tolerance: float) -> None
     effects.flipped_groups += flipped > 0
     effects.vanished += sum(a != 0 and b == 0 for a, b in zip(before, after, strict=True))
     effects.appeared += sum(a == 0 and b != 0 for a, b in zip(before, after, strict=True))
-    both = [(row.old, row.new) for row in rows if row.old is not None and row.new is not None]
+    both = [(a, b) for a, b in zip(old, new, strict=True) if a is not None and b is not None]
     inverted = _count_pairs(effects, both)
     effects.best_changed += bool(both) and not _best(both, 0) & _best(both, 1)
     changes: dict[GroupChange, bool] = {
@@ -170,8 +159,9 @@ def _add_group(effects: GroupEffects, group: RowArray, tolerance: float) -> None
     }
     if not any(changes.values()):
         return
-    shown = tuple((row.line, row.old, row.new) for row in rows[:EXAMPLE_ROWS])
-    example = GroupExample(len(rows), rows[0].shard, rows[0].line, shown)
+    lines = group["line"].tolist()
+    shown = tuple(zip(lines, old, new, strict=True))[:EXAMPLE_ROWS]
+    example = GroupExample(len(lines), int(group["shard"][0]), lines[0], shown)
     for change, happens in changes.items():
         if happens:
             effects.keep(change, example)

@@ -84,7 +84,10 @@ class Reformatter:
         score, reward = primary_score(episode), reward_of(episode)
         if score is None or reward is None or not episode.final_response:
             return None
-        scorer = self._scorer(score)
+        key = (score.scorer, repr(sorted(score.params.items())))
+        if key not in self._scorers:
+            self._scorers[key] = _scorer_of(score)
+        scorer = self._scorers[key]
         if scorer is None:
             return None
         columns = episode.columns()
@@ -98,12 +101,6 @@ class Reformatter:
             if best.reward >= BEST:
                 break
         return best
-
-    def _scorer(self, score: Score) -> Scorer | None:
-        key = (score.scorer, repr(sorted(score.params.items())))
-        if key not in self._scorers:
-            self._scorers[key] = _scorer_of(score)
-        return self._scorers[key]
 
 
 def _scorer_of(score: Score) -> Scorer | None:
@@ -165,11 +162,12 @@ def _trim(text: str) -> str:
 def _values(cores: Iterable[AnswerForm]) -> Iterator[AnswerForm]:
     """Numbers, lists and objects, as a scorer expects them to be written."""
     for core in cores:
-        yield from (
-            AnswerForm(f"list as JSON, {core.name}".rstrip(", "), t) for t in _lists(core.text)
-        )
-        yield from (AnswerForm("inner JSON objects", t) for t in _objects(core.text))
-        yield from (AnswerForm("bare number", t) for t in _numbers(core.text))
+        for name, read in (
+            (f"list as JSON, {core.name}".rstrip(", "), _lists),
+            ("inner JSON objects", _objects),
+            ("bare number", _numbers),
+        ):
+            yield from (AnswerForm(name, text) for text in read(core.text))
 
 
 def _numbers(text: str) -> Iterator[str]:

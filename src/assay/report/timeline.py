@@ -37,7 +37,7 @@ class Prediction:
     outcomes: Mapping[str, Direction]
     """Of the tasks that were predicted; one that cannot be told is not in it."""
     others_down: int
-    """Tasks that nobody expected to fall, and that fell."""
+    """Tasks that fell and were not expected to."""
     prefix: str = ""
     """What the ids of all tasks have before their last dot, and the sentence leaves out."""
 
@@ -146,7 +146,7 @@ def history(
     that was scored again is not an iteration, and is left out; so are archived runs, unless they
     are asked for.
     """
-    wishes = {"benchmark": benchmark, "agent": agent, "model_name": model}
+    filters = {"benchmark": benchmark, "agent": agent, "model_name": model}
     read: list[RunAttempts] = []
     notes: list[str] = []
     for path in list_runs(Path(runs_dir)):
@@ -158,7 +158,7 @@ def history(
             notes.append(f"{path.name} cannot be read: {error}")
             continue
         manifest = attempts.manifest
-        fits = all(wish in (None, getattr(manifest, name)) for name, wish in wishes.items())
+        fits = all(value in (None, getattr(manifest, name)) for name, value in filters.items())
         if fits and manifest.parent is None:
             read.append(attempts)
     read.sort(key=lambda attempts: (attempts.manifest.created_at, attempts.run_id))
@@ -174,7 +174,7 @@ def _row(attempts: RunAttempts, before: Sequence[RunAttempts]) -> HistoryRow:
     values = list(means.values())
     order = order_of_bases([run.manifest for run in before], manifest)
     earlier = _first_comparable((before[place] for place in order), attempts)
-    hindrance = obstacles(before[-1], attempts) if before else ()
+    differences = obstacles(before[-1], attempts) if before else ()
     has = bool(attempts.final)
     return HistoryRow(
         run_id=attempts.run_id,
@@ -195,7 +195,7 @@ def _row(attempts: RunAttempts, before: Sequence[RunAttempts]) -> HistoryRow:
         errors=sum(a.errored for a in attempts.final) if has else None,
         abstained=sum(bool(a.abstained) for a in attempts.final) if has else None,
         change=change_from([earlier], attempts) if earlier is not None else None,
-        not_comparable="; ".join(hindrance),
+        not_comparable="; ".join(differences),
         prediction=_prediction(manifest, earlier, attempts),
         reported=bool(typed),
         archived=is_archived(attempts.path),

@@ -88,11 +88,13 @@ class AttemptTrace:
     @cached_property
     def cuts(self) -> tuple[TruncatedText, ...]:
         """Every place where text was left out of what the agent saw."""
-        cuts = []
-        for step, text in self.prompts:
-            for match in CUT_MARK.finditer(text):
-                payload = text.startswith(_LESS, match.end())
-                cuts.append(TruncatedText(step, int(match["n"].replace(",", "")), payload))
+        cuts = [
+            TruncatedText(
+                step, int(match["n"].replace(",", "")), text.startswith(_LESS, match.end())
+            )
+            for step, text in self.prompts
+            for match in CUT_MARK.finditer(text)
+        ]
         marked = {cut.step for cut in cuts}
         cuts += [TruncatedText(s.index, 0, payload=False) for s in self.steps
                   if s.truncated and s.index not in marked]  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from assay.errors import BadRecord
-from assay.formats.exact_json import DIGITS, load_exact
+from assay.formats.lines import DIGITS, load_exact
 
 MAX_VALUES = 500_000
 """Separators in a body: a few megabytes of `{},{},…` would become gigabytes of objects."""

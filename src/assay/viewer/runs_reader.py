@@ -18,7 +18,7 @@ from assay.ledger.layout import RunLayout, is_archived
 from assay.ledger.lock import is_being_written, runs_being_written
 from assay.ledger.records import StoredEpisode
 from assay.ledger.run import Run, read_manifest
-from assay.ledger.steps import StepSummary, read_gists, read_window
+from assay.ledger.steps import StepSummary, read_summaries, read_window
 from assay.report.agreement import Agreement, agree_with_labels
 from assay.report.attempts import RunAttempts, read_attempts
 from assay.report.comparison import Comparison, compare
@@ -287,7 +287,7 @@ class RunsReader:
         # A file that only grew is read on; one that was replaced is read anew.
         if cached is not None and cached.stamp[0] == now[0] and cached.stamp[1] <= now[1]:
             summaries = cached.summaries
-        return self._steps.put(path, _StepsFile(now, read_gists(path, summaries))).summaries
+        return self._steps.put(path, _StepsFile(now, read_summaries(path, summaries))).summaries
 
     def steps(self, run_id: str, attempt: str, first: int, last: int) -> tuple[Step, ...]:
         """The whole steps `first` to `last - 1`."""

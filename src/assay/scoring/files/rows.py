@@ -20,7 +20,7 @@ import orjson
 from assay.errors import BadRecord
 from assay.formats import parquet
 from assay.formats.csv_rows import is_csv, read_header, read_records
-from assay.formats.exact_json import load_exact
+from assay.formats.lines import load_exact
 from assay.formats.table import ColumnType
 from assay.resources.files import atomic_write
 from assay.schema.score import Score, score_to_record
