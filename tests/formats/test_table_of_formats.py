@@ -17,7 +17,7 @@ def test_a_row_says_what_its_module_does(row: FileFormat) -> None:
     if row.writes:
         module = row.load()
         assert module.__doc__
-        assert callable(module.write)
+        assert callable(getattr(module, row.writer))
         assert callable(getattr(module, "files", None)) == row.folder
     if row.reads:
         reader = row.load()

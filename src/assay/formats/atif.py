@@ -274,7 +274,7 @@ def _episode(source: _Source, store: StoreArtifact, repeats: Counter[str]) -> Ep
     if not isinstance(steps, list) or not steps:
         raise BadRecord("it has no steps")
     extra = record.get("extra") or {}
-    asked = (text_of(step.get("message")) for step in steps if step.get("source") == "user")
+    questions = (text_of(step.get("message")) for step in steps if step.get("source") == "user")
     times = (step["timestamp"] for step in steps if step.get("timestamp"))
     name = str(
         result.get("task_name") or extra.get("task_id") or record.get("session_id") or source.where
@@ -285,7 +285,7 @@ def _episode(source: _Source, store: StoreArtifact, repeats: Counter[str]) -> Ep
     return Episode(
         task=Task(
             id=name,
-            goal=str(extra.get("goal") or next(asked, "")),
+            goal=str(extra.get("goal") or next(questions, "")),
             answer=extra.get("answer"),
             metadata={},
         ),

@@ -80,9 +80,9 @@ def _version(version: Any) -> dict[str, str]:
 
 def _episode(row: dict[str, Any], scorer: str, repeats: Counter[str]) -> Episode:
     name, reward = str(row["example_id"]), row["reward"]
-    said = row["completion"]
-    said = [{"role": "assistant", "content": said}] if isinstance(said, str) else said
-    prompt, completion = foreign.messages_of(row["prompt"]), foreign.messages_of(said)
+    reply = row["completion"]
+    reply = [{"role": "assistant", "content": reply}] if isinstance(reply, str) else reply
+    prompt, completion = foreign.messages_of(row["prompt"]), foreign.messages_of(reply)
     broken = _broken(row.get("error"))
     response = foreign.last_text(completion, "assistant")
     used = row.get("token_usage") or {}
@@ -145,8 +145,8 @@ def _reward(reward: Any, scorer: str, metrics: Any, broken: Failure | None) -> S
         for name, value in (metrics or {}).items()
         if str(name) != "reward"
     }
-    given = foreign.score_of(reward, scorer=scorer, because="as the log has it", parts=parts)
-    return foreign.no_score(broken, scorer) or given
+    score = foreign.score_of(reward, scorer=scorer, because="as the log has it", parts=parts)
+    return foreign.no_score(broken, scorer) or score
 
 
 def _read_traces(path: Path) -> ForeignRun:

@@ -143,8 +143,8 @@ class _Importing:
         foreign = self._read(log, options)
         identity = self._identity(foreign, options)
         earlier = (_imported_before(folder, identity) for folder in self.look_in)
-        found = next((run for run in earlier if run is not None), None)
-        return Run(found) if found is not None else self._write(foreign, identity)
+        place = next((run for run in earlier if run is not None), None)
+        return Run(place) if place is not None else self._write(foreign, identity)
 
     def _read(self, log: Path, options: Mapping[str, Any]) -> ForeignRun:
         try:

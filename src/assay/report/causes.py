@@ -442,10 +442,10 @@ def _bought(progress: Mapping[str, Any]) -> str:
     """How the product that was bought differs from the one that was asked for."""
     parts = []
     for name, goal in (("attributes", "attributes"), ("options", "goal_options")):
-        wanted, fitting = progress.get(goal), progress.get(f"{name}_matched")
-        if isinstance(wanted, Sized) and isinstance(fitting, (int, Sized)):
+        goals, fitting = progress.get(goal), progress.get(f"{name}_matched")
+        if isinstance(goals, Sized) and isinstance(fitting, (int, Sized)):
             n = fitting if isinstance(fitting, int) else len(fitting)
-            parts.append(f"{n} of {len(wanted)} {name} fit")
+            parts.append(f"{n} of {len(goals)} {name} fit")
     if progress.get("price_ok") is False:
         parts.append("the price is too high")
     return f"the product differs from the goal: {', '.join(parts) or 'see the last step'}"
