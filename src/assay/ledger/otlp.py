@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import random
 import re
+import ssl
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -28,8 +30,8 @@ RETRIED = frozenset({0, 429, 502, 503, 504})
 ANSWER_BYTES = 64 * 1024
 
 _HEADER = re.compile(r"([A-Za-z0-9!#$%&'*+.^_`|~-]+)\s*=(.*)", re.DOTALL)
-_VALUE = re.compile(r"[\t\x20-\x7e]*")
-"""What is taken as the value of a header."""
+_VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
+"""What HTTP takes as a header, and as the value of one."""
 
 
 def send_scores(
@@ -95,20 +97,23 @@ def _post(
     endpoint: str, headers: Mapping[str, str], body: bytes
 ) -> tuple[int, Mapping[str, str], bytes]:
     """The status, headers and content of the answer; status 0, and why, where there is none."""
-    import httpx
-
-    # Not packed: a small answer could become a large one.
-    own = {**headers, "Content-Type": "application/json", "Accept-Encoding": "identity"}
+    parts = urlsplit(endpoint)
+    https = parts.scheme == "https"
+    make = http.client.HTTPSConnection if https else http.client.HTTPConnection
+    connection = make(str(parts.hostname), parts.port, timeout=TIMEOUT_S)
+    target = urlunsplit(("", "", parts.path, parts.query, ""))
     try:
-        # No proxy and no key but those that were named.
-        with (
-            httpx.Client(timeout=TIMEOUT_S, trust_env=False) as client,
-            client.stream("POST", endpoint, headers=own, content=body) as response,
-        ):
-            content = next(response.iter_raw(ANSWER_BYTES), b"")
-            return response.status_code, response.headers, content
-    except (OSError, httpx.HTTPError, httpx.InvalidURL) as error:
+        connection.request("POST", target, body, {**headers, "Content-Type": "application/json"})
+        response = connection.getresponse()
+        answer = {name.lower(): value for name, value in response.getheaders()}
+        return response.status, answer, response.read(ANSWER_BYTES)
+    except ssl.SSLCertVerificationError as error:
+        name = endpoint.partition("?")[0]
+        raise ResourceError(f"{name} is not trusted: {error.verify_message}") from error
+    except (OSError, http.client.HTTPException) as error:
         return 0, {}, (str(error) or type(error).__name__).encode("utf-8", "replace")
+    finally:
+        connection.close()
 
 
 def _problem(status: int, content: bytes) -> str:

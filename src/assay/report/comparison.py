@@ -203,9 +203,9 @@ def _attempts(run: RunLike | RunAttempts, runs_dir: str | Path) -> RunAttempts:
     return run if isinstance(run, RunAttempts) else read_attempts(run, runs_dir)
 
 
-def compare_attempts(base: RunAttempts, cand: RunAttempts, *, force: bool = False) -> Comparison:
+def compare_attempts(base: RunAttempts, cand: RunAttempts) -> Comparison:
     """The same for runs that were read already, without looking for others of their kind."""
-    return adjust([_compare(base, cand, _Settings(force, PERFECT, CHANGE, DROP, None))])[0]
+    return adjust([_compare(base, cand, _Settings())])[0]
 
 
 def adjust(drafts: Sequence[Comparison]) -> list[Comparison]:
@@ -226,11 +226,11 @@ def adjust(drafts: Sequence[Comparison]) -> list[Comparison]:
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    force: bool
-    pass_at: float
-    change: float
-    drop: float
-    known_flaky: set[str] | None
+    force: bool = False
+    pass_at: float = PERFECT
+    change: float = CHANGE
+    drop: float = DROP
+    known_flaky: set[str] | None = None
     """Tasks that vary in runs like the base; `None` to leave other runs alone."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from math import fsum, isnan
 from typing import Any, Literal, TypeAlias
 
@@ -96,10 +96,6 @@ class GroupEffects:
         examples.append(example)
         examples.sort(key=lambda each: each.place)
         del examples[EXAMPLES:]
-
-    def to_record(self) -> dict[str, Any]:
-        """The counts as plain JSON values."""
-        return asdict(self)
 
 
 def compare_groups(rows: RowArray, tolerance: float) -> GroupEffects:

@@ -333,7 +333,7 @@ class RewardDiff:
             "kinds": [asdict(kind) for kind in self.kinds],
             "group": list(self.group),
             "ungrouped": counts.ungrouped if self.group else None,
-            "groups": None if self.groups is None else self.groups.to_record(),
+            "groups": None if self.groups is None else asdict(self.groups),
         }
         return {**record, "elapsed_s": round(self.elapsed_s, 3)} if timings else record
 
