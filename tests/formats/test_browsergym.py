@@ -272,6 +272,7 @@ def test_an_import_that_fails_leaves_no_run_behind(
             import_one(tmp_path)
     assert list((tmp_path / "runs").iterdir()) == []
     run = import_one(tmp_path)
+    assert import_one(tmp_path).path == run.path
     (run.path / "manifest.json").write_text("{}")
     with pytest.raises(BadRecord, match="exists already"):
         import_one(tmp_path)

@@ -128,6 +128,17 @@ def test_what_is_no_log_is_refused(content: bytes, tmp_path: Path) -> None:
         inspect_logs.read(tmp_path / "nowhere.json")
 
 
+def test_the_samples_of_a_log_are_those_of_its_own_list(tmp_path: Path) -> None:
+    log = json.loads(LOG.read_text())
+    samples = log.pop("samples")
+    log["eval"]["task_args"] = {"text": '"samples": [', "samples": [{"id": "not one of the log"}]}
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps({**log, "samples": samples}))
+    run = inspect_logs.read(path)
+    assert [each.task.id for each in inspect_logs.read_log(path)] == [s["id"] for s in samples]
+    assert run.manifest.config["task"]["args"] == log["eval"]["task_args"]
+
+
 def test_a_sample_that_is_none_is_skipped_and_named(tmp_path: Path) -> None:
     log = json.loads(LOG.read_text())
     log["samples"][1:1] = [3, {"id": "without input"}]

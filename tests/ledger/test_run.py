@@ -199,6 +199,8 @@ def test_a_record_of_another_version_is_damage(tmp_path: Path) -> None:
     lenient = Run(run.path, strict=False)
     assert len(list(lenient.episodes())) == 1
     assert "a record of schema 'assay.run/0'" in lenient.problems[0]
+    assert len(lenient.problems) == 1
+    assert lenient.manifest == MANIFEST
     with pytest.raises(BadRecord, match="version of Assay reads"):
         list(Run(run.path).episodes())
     for path in [run.path / "manifest.json", *run.path.rglob("*.jsonl")]:
