@@ -17,15 +17,8 @@ from typing import Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from assay.errors import ResourceError
-from townsquare.pages.markup import paragraph
-from townsquare.pages.request import (
-    DOMAIN,
-    Request,
-    Response,
-    page,
-    redirect,
-    site_url,
-)
+from townsquare.pages.render import page
+from townsquare.pages.request import DOMAIN, Request, Response, redirect, site_url
 from townsquare.pages.web import Web
 from townsquare.records.draw import draw_records
 from townsquare.records.schema import TOWN
@@ -231,7 +224,7 @@ def _read_head(head: bytes) -> tuple[str, str, dict[str, str]]:
 
 
 def _bad_request(reason: str) -> Response:
-    return page(f"{TOWN} web", "Bad request", paragraph(reason), status=400)
+    return page(f"{TOWN} web", "Bad request", "walls.note", status=400, note=reason)
 
 
 async def _send(

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, Protocol, TypeVar
-
-from townsquare.pages.markup import Html, document, link, paragraph
+from typing import TypeVar
 
 DOMAIN = "townsquare.localhost"
 """Names under `.localhost` are this machine's by RFC 6761; Chromium asks no name server."""
 
-
-class HasSlug(Protocol):
-    """Something with a page of its own."""
-
-    @property
-    def slug(self) -> str: ...
-
-
 T = TypeVar("T")
-N = TypeVar("N", bound=HasSlug)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +28,13 @@ class Request:
         """The address of a page on any site of the town."""
         return site_url(site, path, port=self.port)
 
-    def number(self, name: str, default: int, *, low: int, high: int) -> int:
-        """A whole number of the query, kept within bounds."""
-        text = self.query.get(name, "")
-        plain = text.isascii() and text.isdecimal() and len(text) < 10
-        return min(max(int(text) if plain else default, low), high)
-
-    def cut(self, rows: Sequence[T], size: int) -> tuple[Sequence[T], int, int]:
+    def cut(self, rows: Sequence[T], size: int) -> dict[str, object]:
         """The rows of the page that the query asks for, its number and that of the last page."""
+        text = self.query.get("page", "")
         last = max(1, -(-len(rows) // size))
-        number = self.number("page", 1, low=1, high=last)
-        return rows[(number - 1) * size : number * size], number, last
-
-    def find(self, prefix: str, items: Iterable[N]) -> N | None:
-        """The one of the items whose page, of its slug after the prefix, is asked for."""
-        return next((item for item in items if self.path == f"{prefix}{item.slug}"), None)
+        asked = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 1
+        number = min(max(asked, 1), last)
+        return {"rows": rows[(number - 1) * size : number * size], "number": number, "last": last}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,29 +53,8 @@ def site_url(site: str, path: str = "/", *, port: int) -> str:
     return f"http://{site}{'.' if site else ''}{DOMAIN}:{port}{path}"
 
 
-def page(
-    site: str, title: str, *body: object, head: Sequence[Html] = (), status: int = 200
-) -> Response:
-    """A page of a site: its name, a heading and the content."""
-    return Response(document(site, title, *body, head=head).encode(), status)
-
-
 def redirect(location: str) -> Response:
     return Response(status=302, headers=(("Location", location),))
-
-
-def answer_json(value: Any, *, status: int = 200) -> Response:
-    """A JSON value, readable by scripts of every origin."""
-    body = json.dumps(value, separators=(",", ":")).encode()
-    return Response(
-        body, status, "application/json", headers=(("Access-Control-Allow-Origin", "*"),)
-    )
-
-
-def not_found(site: str) -> Response:
-    """The page that a site shows where it has nothing."""
-    body = paragraph("There is no such page here. ", link("/", "Back to the start"))
-    return page(site, "Page not found", body, status=404)
 
 
 def read_date(text: str) -> date | None:

@@ -6,10 +6,15 @@ for houses, minutes of the day), so that no total depends on how a machine adds 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
-from typing import Literal, TypeAlias
+from operator import attrgetter
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from assay.lazy import package_table
+
+WORDS: Mapping[str, Any] = package_table(__package__, "words")
+"""The lists of words that the town's names are made of."""
 
 TOWN = "Brindle Quay"
 TWIN_TOWN = "Brindle Key"
@@ -24,8 +29,7 @@ Hours: TypeAlias = tuple[int, int] | None
 """Opening and closing time in minutes of the day; `None` is closed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Station:
+class Station(NamedTuple):
     """A weather station and its daily readings, in tenths, from `FIRST_DAY` on."""
 
     slug: str
@@ -42,9 +46,12 @@ class Station:
         for offset in range((end - start).days + 1):
             yield start + timedelta(offset), first + offset
 
+    def reading(self, index: int, highs: str = "high") -> tuple[int, int, int]:
+        """Precipitation, maximum and minimum of a day; the maximum is one of the series `highs`."""
+        return self.precipitation[index], getattr(self, highs)[index], self.low[index]
 
-@dataclass(frozen=True, slots=True)
-class Home:
+
+class Home(NamedTuple):
     """A property that was offered for sale, and what became of it."""
 
     id: int
@@ -62,8 +69,7 @@ class Home:
         return f"{self.number} {self.street}"
 
 
-@dataclass(frozen=True, slots=True)
-class Business:
+class Business(NamedTuple):
     """An entry of the directory, with the hours that an older directory still gives."""
 
     slug: str
@@ -78,8 +84,7 @@ class Business:
     old_hours: tuple[Hours, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(NamedTuple):
     """One item on a shop's price list."""
 
     item: str
@@ -87,8 +92,7 @@ class Offer:
     in_stock: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Shop:
+class Shop(NamedTuple):
     slug: str
     name: str
     street: str
@@ -98,8 +102,7 @@ class Shop:
         return next((offer for offer in self.offers if offer.item == item), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """Someone who works somewhere, or did."""
 
     name: str
@@ -108,15 +111,13 @@ class Member:
     former: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Museum:
+class Museum(NamedTuple):
     staff: tuple[Member, ...]
     tickets: tuple[tuple[str, int, int], ...]
     """Kind of visitor, cents on a weekday, cents at the weekend."""
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(NamedTuple):
     """A library and its hours, Monday first."""
 
     slug: str
@@ -124,8 +125,7 @@ class Branch:
     hours: tuple[Hours, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Committee:
+class Committee(NamedTuple):
     slug: str
     name: str
     chair: str
@@ -134,28 +134,46 @@ class Committee:
     """Everyone who sits on it, chair and deputy chair included."""
 
 
-@dataclass(frozen=True, slots=True)
-class Motion:
+class Motion(NamedTuple):
     title: str
+    day: date
+    """Of the meeting."""
     votes_for: int
     votes_against: int
     abstained: int
 
+    @property
+    def slug(self) -> str:
+        return slug(self.title)
 
-@dataclass(frozen=True, slots=True)
-class Meeting:
+    @property
+    def long_day(self) -> str:
+        return long_date(self.day)
+
+
+class Meeting(NamedTuple):
     day: date
     motions: tuple[Motion, ...]
 
+    @property
+    def long_day(self) -> str:
+        return long_date(self.day)
 
-@dataclass(frozen=True, slots=True)
-class Council:
+    @property
+    def titles(self) -> str:
+        return "; ".join(motion.title for motion in self.motions)
+
+
+class Council(NamedTuple):
     committees: tuple[Committee, ...]
     meetings: tuple[Meeting, ...]
 
+    @property
+    def motions(self) -> list[Motion]:
+        return [motion for meeting in self.meetings for motion in meeting.motions]
 
-@dataclass(frozen=True, slots=True)
-class Line:
+
+class Line(NamedTuple):
     """A bus line: its stops, and for each kind of day the trips as minutes at every stop."""
 
     number: str
@@ -163,12 +181,19 @@ class Line:
     weekday: tuple[tuple[int, ...], ...]
     weekend: tuple[tuple[int, ...], ...]
 
+    @property
+    def last(self) -> str:
+        return self.stops[-1]
+
+    @property
+    def all_stops(self) -> str:
+        return ", ".join(self.stops)
+
     def trips(self, kind: DayKind) -> tuple[tuple[int, ...], ...]:
         return self.weekday if kind == "weekday" else self.weekend
 
 
-@dataclass(frozen=True, slots=True)
-class Tide:
+class Tide(NamedTuple):
     """The two high waters of a day, in minutes."""
 
     day: date
@@ -176,8 +201,7 @@ class Tide:
     second: int
 
 
-@dataclass(frozen=True, slots=True)
-class Club:
+class Club(NamedTuple):
     """A club; `popularity` orders what the search engine finds, highest first."""
 
     slug: str
@@ -190,8 +214,7 @@ class Club:
     popularity: int
 
 
-@dataclass(frozen=True, slots=True)
-class Records:
+class Records(NamedTuple):
     """Everything that the town's web shows and the tasks ask about."""
 
     seed: int
@@ -208,10 +231,29 @@ class Records:
     tides: tuple[Tide, ...]
     clubs: tuple[Club, ...]
 
+    @property
+    def items(self) -> Sequence[str]:
+        """What the shops of any town sell."""
+        return tuple(WORDS["items"])
+
+    @property
+    def categories(self) -> Sequence[str]:
+        """Of the business directory."""
+        return tuple(WORDS["categories"])
+
+    def things(self, path: str) -> Sequence[Any]:
+        """A list of the records by its name, such as `council.meetings`."""
+        things: Sequence[Any] = attrgetter(path)(self)
+        return things
+
 
 def slug(name: str) -> str:
     """The name as it stands in an address: lower case, words joined by hyphens."""
     return "-".join(name.lower().split())
+
+
+def category_title(category: str) -> str:
+    return category.replace("-", " ").capitalize()
 
 
 def clock(minutes: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import get_args
 
-from townsquare.records.civic import ROLES
+from townsquare.records.draw import ROLES
 from townsquare.records.schema import (
     WEEKDAYS,
     Club,

@@ -9,16 +9,16 @@ from statistics import median_low
 
 from townsquare.records.schema import (
     WEEKDAYS,
+    WORDS,
     Business,
     Home,
     Records,
+    category_title,
     clock,
     dollars,
     long_date,
     tenths,
 )
-from townsquare.records.trade import CATEGORIES
-from townsquare.records.words import ITEMS
 from townsquare.tasks.template import MAX_DRAWS, Question, json_lines, templates_of
 
 
@@ -84,14 +84,14 @@ def _sales_above(records: Records, rng: random.Random) -> Iterator[Question]:
 
 def _best_rated(records: Records, rng: random.Random) -> Iterator[Question]:
     easy: list[Question] = []
-    for category in rng.sample(sorted(CATEGORIES), len(CATEGORIES)):
+    for category in rng.sample(sorted(WORDS["categories"]), len(WORDS["categories"])):
         group = [business for business in records.businesses if business.category == category]
         limit = rng.choice((60, 90, 120, 150))
         eligible = [business for business in group if business.reviews >= limit]
         if not eligible:
             continue
         best = max(eligible, key=lambda business: business.rating)
-        question = Question(best.name, category=_title(category), limit=limit)
+        question = Question(best.name, category=category_title(category), limit=limit)
         # Best are those where neither the first page nor the rating alone gives the answer.
         if best in group[5:] and best != max(group, key=lambda business: business.rating):
             yield question
@@ -101,7 +101,7 @@ def _best_rated(records: Records, rng: random.Random) -> Iterator[Question]:
 
 
 def _open_sundays(records: Records, rng: random.Random) -> Iterator[Question]:
-    for category in rng.sample(sorted(CATEGORIES), len(CATEGORIES)):
+    for category in rng.sample(sorted(WORDS["categories"]), len(WORDS["categories"])):
         for least in rng.sample((31, 36, 38, 40), 4):
             names = [
                 business.name
@@ -111,7 +111,9 @@ def _open_sundays(records: Records, rng: random.Random) -> Iterator[Question]:
                 and business.rating >= least
             ]
             if 2 <= len(names) <= 6:
-                yield Question("\n".join(names), category=_title(category), least=tenths(least))
+                yield Question(
+                    "\n".join(names), category=category_title(category), least=tenths(least)
+                )
                 break
 
 
@@ -137,7 +139,7 @@ def _twins(businesses: Sequence[Business]) -> Iterator[tuple[Business, Business]
 
 def _cheapest_shop(records: Records, rng: random.Random) -> Iterator[Question]:
     easy: list[Question] = []
-    for item in rng.sample(ITEMS, len(ITEMS)):
+    for item in rng.sample(WORDS["items"], len(WORDS["items"])):
         offers = _offers(records, item)
         stocked = [(cents, shop) for shop, cents, in_stock in offers if in_stock]
         if len(stocked) < 2:
@@ -162,7 +164,7 @@ def _basket_total(records: Records, rng: random.Random) -> Iterator[Question]:
 
 
 def _prices_by_shop(records: Records, rng: random.Random) -> Iterator[Question]:
-    for item in rng.sample(ITEMS, len(ITEMS)):
+    for item in rng.sample(WORDS["items"], len(WORDS["items"])):
         offers = _offers(records, item)
         if len(offers) <= 5:
             yield Question(
