@@ -15,8 +15,8 @@ from assay.schema.score import Scored
 from assay.schema.task import Task
 from tests.townsquare.browser_double import TownDouble
 from townsquare.rules.model import NO_PLAN, RulesModel, plan_for
-from townsquare.rules.payload import dated_numbers
 from townsquare.rules.view import read_page
+from townsquare.rules.weather import dated_numbers
 from townsquare.server import Town
 from townsquare.tasks import tasks
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
-from typing import Final
 
 from assay.agents.models.protocol import Model
 from assay.browser.research.agent import WebResearchAgent
 
-BLOCKED: Final[tuple[str, ...]] = tuple(
-    tomllib.loads(files(__package__).joinpath("sites.toml").read_text("utf-8"))["blocked"]
-)
+BLOCKED = ("zillow.com", "trulia.com", "apartments.com")
+"""Sites that refuse programs; the town has their data."""
 
 
 @dataclass(kw_only=True, eq=False)

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from assay.agents.models.protocol import Reply
 from assay.browser.research.actions import ACTIONS
+from assay.lazy import package_table
 from assay.schema.action import ActionCall
 from assay.schema.usage import Usage
-from townsquare.rules import civic, trade, weather
+from townsquare.rules.conclusions import Value
 from townsquare.rules.dialogue import Dialogue, read_dialogue
-from townsquare.rules.plan import Move, Plan, Strategy, Value
+from townsquare.rules.plan import Move, Plan, Strategy, plan_of, words_of
+from townsquare.rules.terms import DAY
+from townsquare.rules.weather import STRATEGIES
 
 CHARS_PER_TOKEN = 4
 UNKNOWN = "unknown"
 QUESTION_CHARS = 600
 """A longer question is read to here, which bounds the search for a plan."""
 
-NO_PLAN = Plan("", (), lambda _: None, lambda _: None)
+NO_PLAN = Plan(words={})
 """For a question of no known kind: search with its own words, and find nothing."""
 
 
@@ -60,10 +64,10 @@ def reply_to(dialogue: Dialogue) -> str:
 def plan_for(question: str) -> Strategy:
     """The plan for questions like this one; `NO_PLAN` for any other."""
     text = question[:QUESTION_CHARS]
-    for pattern, make in (*weather.KINDS, *trade.KINDS, *civic.KINDS):
-        match = pattern.search(text)
+    for name, plan in package_table(__package__, "plans").items():
+        match = re.search(plan["question"].replace("DAY", DAY), text)
         if match is not None:
-            return make(match)
+            return STRATEGIES[name](match) if name in STRATEGIES else plan_of(name, words_of(match))
     return NO_PLAN
 
 

@@ -6,18 +6,17 @@ The rules keep no state: each move follows from the plan and from all the pages 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from assay.lazy import package_table
 from assay.schema.action import ActionCall
+from townsquare.rules import conclusions
+from townsquare.rules.conclusions import Conclusion, Row, Value, Words
 from townsquare.rules.dialogue import Dialogue
-from townsquare.rules.terms import DAY
-from townsquare.rules.view import Element, Page, Table
-
-Row = dict[str, str]
-Value = str | list[str] | list[dict[str, object]]
+from townsquare.rules.terms import DAY, MONTHS, iso
+from townsquare.rules.view import Element, Page
 
 MAX_WAITS = 4
 """How often to wait for one page that says it is loading."""
@@ -42,54 +41,66 @@ class Strategy(Protocol):
         """What to do now."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Where the answer is, how to get there, and how to read it."""
+def no_conclusion(_: Words, rows: Sequence[Row]) -> Value | None:  # noqa: ARG001
+    """Nothing follows, whatever the rows are."""
+    return None
 
-    query: str
-    """What to ask a search engine."""
-    links: tuple[str, ...]
-    """Names of links that lead there, the nearest first."""
-    read: Callable[[Page], Sequence[Row] | None]
-    """What a page contributes; `None` for a page that is not the one."""
-    conclude: Callable[[Sequence[Row]], Value | None]
-    """The answer, from what all the pages contributed."""
-    fields: tuple[tuple[str, str], ...] = ()
-    """A form on the way: the labels, and the values or, with `|` between, words of an option."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Where the answer is, how to get there, and how to read it; see `plans.toml`."""
+
+    words: Words
+    """What the question names."""
+    conclusion: Conclusion = no_conclusion
+    query: str = ""
+    links: Sequence[str] = ()
+    columns: Sequence[str] = ()
+    fields: Sequence[Sequence[str]] = ()
+    title: str = ""
+    facts: Sequence[Sequence[str]] = ()
 
     def move(self, dialogue: Dialogue) -> Move:
         """What to do now."""
         return next_move(self, dialogue)
 
+    def read(self, page: Page) -> Sequence[Row] | None:
+        """What a page contributes; `None` for a page that is not the one."""
+        rows = page.rows(*self.columns) if self.columns else None
+        if rows is None or not page.title.startswith(self.title):
+            return None
+        entries = [list(row.values()) for row in rows]
+        return rows if all(fact in entries for fact in self.facts) else None
 
-Kind = tuple[re.Pattern[str], Callable[[re.Match[str]], Strategy]]
-
-
-def kinds_of(table: str, *plans: Callable[[re.Match[str]], Strategy]) -> tuple[Kind, ...]:
-    """The kinds of questions that these make plans for, with their patterns of `kinds.toml`."""
-    patterns = package_table(__package__, "kinds")[table]
-    texts = (patterns[plan.__name__].replace("DAY", DAY) for plan in plans)
-    return tuple((re.compile(text), plan) for text, plan in zip(texts, plans, strict=True))
-
-
-def columns(*names: str) -> Callable[[Page], Sequence[Row] | None]:
-    """Read the first table that has these columns."""
-
-    def read(page: Page) -> Sequence[Row] | None:
-        table = table_with(page, *names)
-        return None if table is None else short_rows(table, names)
-
-    return read
+    def conclude(self, rows: Sequence[Row]) -> Value | None:
+        """The answer, from what all the pages contributed."""
+        return self.conclusion(self.words, rows)
 
 
-def table_with(page: Page, *names: str) -> Table | None:
-    return next((table for table in page.tables if table.has(*names)), None)
+def plan_of(name: str, words: Words, conclusion: Conclusion | None = None) -> Plan:
+    """The plan of that name, filled in with the words of a question."""
+    row = dict(package_table(__package__, "plans")[name])
+    del row["question"]
+    chosen = conclusion or getattr(conclusions, name)
+    return Plan(conclusion=chosen, words=words, **{key: _fill(row[key], words) for key in row})
 
 
-def short_rows(table: Table, names: Sequence[str]) -> list[Row]:
-    """The rows with the columns under these short names."""
-    whole = {name: table.column(name) for name in names}
-    return [{name: row.get(key, "") for name, key in whole.items()} for row in table.rows]
+def _fill(value: Any, words: Words) -> Any:
+    if isinstance(value, str):
+        return value.format(**words)
+    return [_fill(item, words) for item in value]
+
+
+def words_of(match: re.Match[str]) -> Words:
+    """The groups of a question's pattern, with days and months as forms want them."""
+    groups = match.groupdict()
+    words = {name: iso(text) if re.fullmatch(DAY, text) else text for name, text in groups.items()}
+    if "month" in words:
+        words["month"] = f"{MONTHS.get(words['month'], 1):02d}"
+    is_weekend = "weekend" in match[0]
+    words["when"] = "weekend" if is_weekend else "weekday"
+    words["day_of_when"] = "saturday" if is_weekend else "monday"
+    return words
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,17 @@ class Page:
     def loading(self) -> bool:
         return not self.tables and "Loading" in self.lines
 
+    def rows(self, *columns: str) -> list[dict[str, str]] | None:
+        """The rows of the first table with these columns, under these names.
+
+        A table of what used to be is no help.
+        """
+        for table in self.tables:
+            if table.has(*columns) and not table.caption.lower().startswith("former"):
+                whole = {name: table.column(name) for name in columns}
+                return [{name: row.get(whole[name], "") for name in columns} for row in table.rows]
+        return None
+
     def link(self, name: str) -> Element | None:
         """The link with this name, or else the first whose name has it in it."""
         lowered = name.lower()

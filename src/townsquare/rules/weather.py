@@ -1,25 +1,28 @@
-"""Plans for questions about weather: from an archive's JSON API, or from its tables."""
+"""Questions that count rainy days: from an archive's JSON API, or from its tables."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+import orjson
+
 from assay.schema.action import ActionCall
+from townsquare.rules.conclusions import Row, Value
 from townsquare.rules.dialogue import Dialogue
-from townsquare.rules.payload import dated_numbers
-from townsquare.rules.plan import Move, Plan, Row, Strategy, Value, columns, kinds_of
-from townsquare.rules.terms import MONTHS, day_in, iso, number_in, plain
+from townsquare.rules.plan import Move, Plan, Strategy, no_conclusion, plan_of
+from townsquare.rules.terms import MONTHS, day_in, number_in
 from townsquare.rules.view import Element, Page
 
 Days = list[date]
 
-_ARCHIVE = ("weather archive",)
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
+_MARK = re.compile(r"\n… [\d,]+ characters not shown")
+_KEY = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?\Z")
 _ENTRY = re.compile(r"(.{1,80}): ([a-z0-9_-]{1,80})\Z")
 
 
@@ -65,10 +68,8 @@ class RainyDays:
     def _by_api(self, dialogue: Dialogue) -> Move:
         manual, example = _manual(dialogue)
         if manual is None or example is None:
-            plan = Plan(
-                "weather archive JSON API", ("JSON API", *_ARCHIVE), lambda _: None, lambda _: None
-            )
-            return plan.move(dialogue)
+            links = ("JSON API", "weather archive")
+            return Plan(words={}, query="weather archive JSON API", links=links).move(dialogue)
         fetched = {arguments[0] for arguments in dialogue.arguments_of("fetch_json")}
         for start, end in self._ranges(whole=dialogue.instructions.whole_range):
             url = _address(example.target, manual, self.station, start, end)
@@ -90,31 +91,12 @@ class RainyDays:
         if not missing:
             return self._answer(dialogue, "All the tables are read.")
         page = dialogue.page
-        if (
-            "month=" in page.url
-            and seen
-            and not page.error
-            and "goto" in (dialogue.instructions.actions)
-        ):
+        can_go = "goto" in dialogue.instructions.actions
+        if "month=" in page.url and seen and not page.error and can_go:
             return Move("The next month.", ActionCall("goto", (_with_month(page.url, missing[0]),)))
-        return _month_plan(self.station, missing[0], lambda _: None).move(dialogue)
-
-
-def _month_plan(
-    station: str, month: str, conclude: Callable[[Sequence[Row]], Value | None]
-) -> Plan:
-    read = columns("Date", "Precipitation", "Maximum")
-
-    def read_month(page: Page) -> Sequence[Row] | None:
-        return read(page) if page.title.startswith(station) else None
-
-    return Plan(
-        query=f"weather archive {station} daily precipitation temperature",
-        links=_ARCHIVE,
-        read=read_month,
-        conclude=conclude,
-        fields=(("Station", station), ("Month", month)),
-    )
+        year, month = missing[0].split("-")
+        words = {"station": self.station, "year": year, "month": month}
+        return plan_of("month_high", words, no_conclusion).move(dialogue)
 
 
 def _readings(dialogue: Dialogue, station: str) -> dict[date, float]:
@@ -123,7 +105,7 @@ def _readings(dialogue: Dialogue, station: str) -> dict[date, float]:
     for turn in dialogue.turns:
         readings.update(dated_numbers(turn.page.payload))
         if turn.page.title.startswith(station):
-            readings.update(_table_readings(columns("Date", "Precipitation")(turn.page) or ()))
+            readings.update(_table_readings(turn.page.rows("Date", "Precipitation") or ()))
     return readings
 
 
@@ -216,36 +198,65 @@ def wet_days_by_year(match: re.Match[str]) -> Strategy:
     return RainyDays(match["station"], Count(_whole_years(match), Decimal(match["least"]), answer))
 
 
-def month_high(match: re.Match[str]) -> Strategy:
-    """The highest maximum of a month at a station."""
-
-    def conclude(rows: Sequence[Row]) -> Value | None:
-        highs = [high for row in rows if (high := number_in(row["Maximum"])) is not None]
-        return plain(max(highs)) if highs else None
-
-    month = f"{match['year']}-{MONTHS.get(match['month'], 1):02d}"
-    return _month_plan(match["station"], month, conclude)
-
-
-def warmest_station(match: re.Match[str]) -> Strategy:
-    """The station with the highest maximum on a day."""
-
-    def conclude(rows: Sequence[Row]) -> Value | None:
-        highs = [
-            (high, row["Station"])
-            for row in rows
-            if (high := number_in(row["Maximum"])) is not None
-        ]
-        return max(highs, key=lambda pair: pair[0])[1] if highs else None
-
-    return Plan(
-        query="weather archive daily temperature all stations",
-        links=_ARCHIVE,
-        read=columns("Station", "Maximum"),
-        conclude=conclude,
-        fields=(("Day", iso(match["day"])),),
-    )
+def dated_numbers(payload: str) -> dict[date, float]:
+    """The numbers that stand under a day, or under a month and its day."""
+    text = _MARK.split(payload)[0]
+    try:
+        value = orjson.loads(text or "null")
+    except ValueError:
+        value = _repair(text)
+    return dict(_walk(value, ()))
 
 
-KINDS = kinds_of("weather", rain_share, wet_days_by_year, wet_days, month_high, warmest_station)
-"""The patterns of such questions, and what makes the plans for them."""
+def _walk(value: object, path: tuple[str, ...]) -> Iterator[tuple[date, float]]:
+    stack: list[tuple[object, tuple[str, ...]]] = [(value, path)]
+    while stack:
+        item, keys = stack.pop()
+        if isinstance(item, dict):
+            stack += [(inner, (*keys, str(key))[-2:]) for key, inner in item.items()]
+        elif isinstance(item, list):
+            stack += [(inner, keys) for inner in item]
+        elif isinstance(item, (int, float)):
+            day = _day(keys)
+            if day is not None:
+                yield day, float(item)
+
+
+def _day(keys: tuple[str, ...]) -> date | None:
+    """The day that the last two keys name: `2020-05-03`, or `2020-05` and `03`."""
+    for count in (1, 2):
+        match = _KEY.match("-".join(keys[-count:]))
+        if match and match[3]:
+            return day_in(match[1], int(match[2]), match[3])
+    return None
+
+
+def _repair(text: str) -> object:
+    """What a JSON text that was cut off says for certain: everything before its last comma."""
+    closers: list[str] = []
+    safe: tuple[int, str] = (0, "")
+    in_string = escaped = False
+    for position, char in enumerate(text):
+        if in_string:
+            in_string = escaped or char != '"'
+            escaped = char == "\\" and not escaped
+        elif char == '"':
+            in_string = True
+        elif char in "{[":
+            closers.append("}" if char == "{" else "]")
+        elif char in "}]" and closers:
+            closers.pop()
+        elif char == ",":
+            safe = position, "".join(reversed(closers))
+    try:
+        return orjson.loads(text[: safe[0]] + safe[1])
+    except ValueError:
+        return None
+
+
+STRATEGIES: Mapping[str, Callable[[re.Match[str]], Strategy]] = {
+    "rain_share": rain_share,
+    "wet_days_by_year": wet_days_by_year,
+    "wet_days": wet_days,
+}
+"""Of the questions that no single table answers, by their names in `plans.toml`."""
