@@ -12,7 +12,6 @@ import threading
 from concurrent.futures import Future
 from contextlib import suppress
 from http.client import responses
-from types import TracebackType
 from typing import Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -98,24 +97,14 @@ class Town:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.stop()
 
     async def __aenter__(self) -> Self:
         await asyncio.to_thread(self.start)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *exception: object) -> None:
         await asyncio.to_thread(self.stop)
 
     async def _run(self, listening: Future[int]) -> None:

@@ -1,13 +1,13 @@
-"""Agents with hands of their own: called once an episode, with the browser that they drive.
+"""Agents that are called once an episode, with the browser that they drive by themselves.
 
-What they do there is seen by the environment, and recorded by the rollout step by step; what they
-return is the answer.
+The environment observes what they do, and the rollout records it step by step; what they return is
+the answer.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -50,14 +50,8 @@ class DrivingFactory:
         self.annotations = annotations_of(item)
         self.__signature__ = inspect.signature(item)
         if not isinstance(item, type):
-            parameters = self.__signature__.parameters.values()
-            keywords = [each for each in parameters if each.kind is each.KEYWORD_ONLY]
-            self.__signature__ = inspect.Signature(keywords)
-        reference = inspect.signature(getattr(item, "run", item)).parameters.get("answer")
-        if reference is not None and reference.kind is not reference.KEYWORD_ONLY:
-            raise BadParameter(
-                f"agent {name!r} asks for 'answer', the reference, which no agent sees"
-            )
+            self.__signature__ = options_of(item)
+        positional_of(getattr(item, "run", item), name)
 
     def __call__(self, **options: Any) -> DrivingAgent:
         if not isinstance(self._item, type):
@@ -128,32 +122,57 @@ class DrivingAgent:
             await call(self._close)
 
     def _arguments(self, browser: Any, observation: Observation) -> list[Any]:
-        values = {
-            **self._task.metadata,
-            "task": self._task,
-            "observation": observation.text,
-            "question": self._task.goal,
-            "goal": self._task.goal,
-            "task_id": self._task.id,
-            "limits": self._limits,
-            BROWSER: browser,
-        }
-        if (seed := attempt_seed()) is not None:
-            values["seed"] = seed
-        positional: list[Any] = []
-        for parameter in inspect.signature(self._run).parameters.values():
-            if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
-                continue
-            if parameter.name in values:
-                positional.append(values[parameter.name])
-            elif parameter.default is not parameter.empty:
-                positional.append(parameter.default)
-            else:
-                raise BadParameter(
-                    f"agent {self.name!r} asks for {parameter.name!r}, which task "
-                    f"{self._task.id!r} does not have; there are: {', '.join(values)}"
-                )
-        return positional
+        own = {"task": self._task, "limits": self._limits, BROWSER: browser}
+        given = {**own, "observation": observation.text}
+        return fill_parameters(self.name, positional_of(self._run), self._task, given)
+
+
+def positional_of(function: Callable[..., Any], agent: str = "") -> tuple[inspect.Parameter, ...]:
+    """The parameters that are filled by name; no agent that is named may ask for the reference."""
+    parameters = inspect.signature(function).parameters.values()
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    positional = tuple(each for each in parameters if each.kind in kinds)
+    if agent and any(each.name == "answer" for each in positional):
+        raise BadParameter(f"agent {agent!r} asks for 'answer', the reference, which no agent sees")
+    return positional
+
+
+def options_of(function: Callable[..., Any]) -> inspect.Signature:
+    """The keyword-only parameters of a function that is an agent."""
+    parameters = inspect.signature(function).parameters.values()
+    return inspect.Signature([each for each in parameters if each.kind is each.KEYWORD_ONLY])
+
+
+def fill_parameters(
+    agent: str,
+    parameters: Iterable[inspect.Parameter],
+    task: Task,
+    given: Mapping[str, Any],
+    *,
+    first: str | None = None,
+) -> list[Any]:
+    """The values of parameters: columns of the task, its goal and id, the seed, and what is given.
+
+    `first` is for a required first one that is none of these; any other is a `BadParameter`.
+    """
+    own = {"question": task.goal, "goal": task.goal, "task_id": task.id}
+    seed = attempt_seed()
+    values = {**task.metadata, **own, **given, **({} if seed is None else {"seed": seed})}
+    filled: list[Any] = []
+    for index, parameter in enumerate(parameters):
+        if parameter.name in values:
+            filled.append(values[parameter.name])
+        elif parameter.default is not parameter.empty:
+            filled.append(parameter.default)
+        elif index == 0 and first is not None:
+            filled.append(first)
+        else:
+            raise BadParameter(
+                f"agent {agent!r} asks for {parameter.name!r}, which task {task.id!r} does not "
+                f"have; there are: {', '.join(values)}. Keyword-only parameters are options, and "
+                "a seed there is where the run has one (--seed)"
+            )
+    return filled
 
 
 def _as_answer(result: object) -> Action:

@@ -8,8 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from assay.agents.attempt import attempt_seed
-from assay.agents.driving import DrivingFactory, asks_for_browser
+from assay.agents.driving import (
+    DrivingFactory,
+    asks_for_browser,
+    fill_parameters,
+    options_of,
+    positional_of,
+)
 from assay.agents.protocol import Action, Agent, EpisodeLimits, as_action
 from assay.agents.transcript import Transcript
 from assay.errors import BadParameter, cause_of
@@ -19,12 +24,7 @@ from assay.schema.action import arguments_json, tool_call_in
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 
-FILLED = ("observation", "question", "goal", "task_id", "step", "messages", "seed")
-"""What a function is given by the name of a parameter, beside the columns of the task.
-
-There is a seed where the run has one."""
 Parameter = inspect.Parameter
-POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def agent_factory(item: Any, name: str) -> Callable[..., Agent]:
@@ -45,8 +45,7 @@ def agent_factory(item: Any, name: str) -> Callable[..., Agent]:
         )
     if hasattr(item, "act"):
         return _copies_of(item, name)
-    parameters = inspect.signature(item).parameters.values()
-    if any(each.kind in POSITIONAL and each.default is Parameter.empty for each in parameters):
+    if any(each.default is Parameter.empty for each in positional_of(item)):
         return _FunctionFactory(item, name)
     return _ClassFactory(item)
 
@@ -82,16 +81,10 @@ class _FunctionFactory:
     def __init__(self, function: Callable[..., Any], name: str) -> None:
         self._function = function
         self._name = name
-        parameters = inspect.signature(function).parameters.values()
-        self._positional = tuple(each for each in parameters if each.kind in POSITIONAL)
-        if any(each.name == "answer" for each in self._positional):
-            raise BadParameter(
-                f"agent {name!r} asks for 'answer', the reference, which no agent sees"
-            )
+        self._positional = positional_of(function, name)
         self.parameters = tuple(each.name for each in self._positional)
-        """What it is given by name: columns of the task, or what `FILLED` lists."""
-        options = [each for each in parameters if each.kind is Parameter.KEYWORD_ONLY]
-        self.__signature__ = inspect.Signature(options)
+        """What it is given by name; see `fill_parameters`."""
+        self.__signature__ = options_of(function)
         self.annotations = annotations_of(function)
 
     def __call__(self, **options: Any) -> Agent:
@@ -159,33 +152,11 @@ class FunctionAgent:
         """Do nothing: there is nothing to close."""
 
     def _arguments(self, observation: Observation, step: int) -> list[Any]:
-        values = {
-            **self._task.metadata,
-            "observation": observation.text,
-            "question": self._task.goal,
-            "goal": self._task.goal,
-            "task_id": self._task.id,
-            "step": step,
-            "messages": list(self._transcript.messages),
-        }
-        if (seed := attempt_seed()) is not None:
-            values["seed"] = seed
-        arguments: list[Any] = []
-        for index, parameter in enumerate(self._positional):
-            if parameter.name in values:
-                arguments.append(values[parameter.name])
-            elif parameter.default is not Parameter.empty:
-                arguments.append(parameter.default)
-            elif index == 0:
-                arguments.append(observation.text)
-            else:
-                columns = ", ".join([*FILLED, *self._task.metadata])
-                raise BadParameter(
-                    f"agent {self.name!r} asks for {parameter.name!r}, which task "
-                    f"{self._task.id!r} does not have; there are: {columns}. Keyword-only "
-                    "parameters are options, and a seed there is where the run has one (--seed)"
-                )
-        return arguments
+        messages = list(self._transcript.messages)
+        given = {"observation": observation.text, "step": step, "messages": messages}
+        return fill_parameters(
+            self.name, self._positional, self._task, given, first=observation.text
+        )
 
 
 def _takes_text(act: Callable[..., Any]) -> bool:

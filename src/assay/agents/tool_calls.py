@@ -61,10 +61,6 @@ class _Waiting:
     use: ReadyCall | BadCall
 
 
-def _no_objection(use: ReadyCall) -> str:  # noqa: ARG001 - whatever the call is
-    return ""
-
-
 class CallQueue:
     """The calls of the newest reply that were not done yet."""
 
@@ -91,7 +87,7 @@ class CallQueue:
         pairs = zip([*records, None], uses[: end + 1], strict=False)
         self._waiting = deque(_Waiting(record, use) for record, use in pairs)
 
-    def take(self, object_to: Callable[[ReadyCall], str] = _no_objection) -> ReadyCall | None:
+    def take(self, object_to: Callable[[ReadyCall], str] = lambda _: "") -> ReadyCall | None:
         """The next call that can be done, whose result the next observation is.
 
         Those before it are refused. `None` when there is none left. `object_to` gives a reason not

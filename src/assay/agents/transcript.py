@@ -70,11 +70,8 @@ class Transcript:
         """Add an action of the assistant; the next observation is its result."""
         call = parse_call(action)
         if call is None:
-            arguments = f'{{"action": {quote(action)}}}'
-            self.add_tool_call("act", arguments, reply=reply, fields=fields)
-        else:
-            arguments = _arguments(call, parameters)
-            self.add_tool_call(call.name, arguments, reply=reply, fields=fields)
+            call, parameters = ActionCall("act", (action,)), ("action",)
+        self.add_tool_call(call.name, _arguments(call, parameters), reply=reply, fields=fields)
 
     def add_tool_call(
         self, name: str, arguments: str, *, reply: str, fields: Mapping[str, Any] | None = None

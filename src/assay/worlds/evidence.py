@@ -12,21 +12,27 @@ and its recorded episode score alike. Where there is no evidence to read, it abs
 from __future__ import annotations
 
 import reprlib
-from typing import Protocol
+from typing import Any
 
 from assay.errors import NotReset, ResourceError
 from assay.resources.context import Context
-from assay.resources.protocol import Environment
 from assay.schema.evidence import WorldEvidence
 from assay.schema.score import Abstained
 
 
 async def read_evidence(
-    context: Context, environment: str, task_id: str | None = None
+    context: Any, environment: str, task_id: str | None = None
 ) -> WorldEvidence | Abstained:
-    """The evidence of this rollout's episode, or why there is none."""
+    """The evidence of this rollout's episode, or why there is none.
+
+    Another framework's context may have nothing but `acquire_resource`; ours does not start an
+    environment just to find that it was never reset.
+    """
     try:
-        evidence = await _evidence_of(context, environment)
+        if isinstance(context, Context):
+            evidence = context.evidence(environment)
+        else:
+            evidence = (await context.acquire_resource(environment)).evidence()
     except NotReset as error:
         return Abstained("not_reset", str(error))
     except ResourceError as error:
@@ -41,18 +47,6 @@ async def read_evidence(
                 f"and {expected!r} is being scored",
             )
     return evidence
-
-
-class _ResourceContext(Protocol):
-    async def acquire_resource(self, spec: str) -> Environment: ...
-
-
-async def _evidence_of(context: _ResourceContext, environment: str) -> WorldEvidence:
-    # Another framework's context may have nothing but acquire_resource; ours does not start an
-    # environment just to find that it was never reset.
-    if isinstance(context, Context):
-        return context.evidence(environment)
-    return (await context.acquire_resource(environment)).evidence()
 
 
 def is_score(value: object, least: int, most: int) -> bool:

@@ -48,14 +48,8 @@ class Tool:
 
     def schema(self) -> Schema:
         """What chat APIs take in their `tools` list."""
-        return {
-            "type": "function",
-            "function": {
-                "name": self.name,
-                "description": self.description,
-                "parameters": self.parameters,
-            },
-        }
+        names = ("name", "description", "parameters")
+        return {"type": "function", "function": {name: getattr(self, name) for name in names}}
 
     async def __call__(self, context: Context, /, **arguments: object) -> str:
         """The observation text; arguments that do not fit are answered, never raised."""
@@ -110,17 +104,8 @@ def tool(function: Callable[..., Awaitable[Observation | str]], /) -> Tool:
         else:
             schema["default"] = parameter.default
         properties[parameter.name] = schema
-    return Tool(
-        name=name,
-        description=inspect.cleandoc(function.__doc__ or ""),
-        parameters={
-            "type": "object",
-            "properties": properties,
-            "required": required,
-            "additionalProperties": False,
-        },
-        function=function,
-    )
+    description = inspect.cleandoc(function.__doc__ or "")
+    return Tool(name, description, _object_schema(properties, required), function)
 
 
 def parameters_of(function: Callable[..., Any]) -> Schema:
@@ -142,12 +127,12 @@ def parameters_of(function: Callable[..., Any]) -> Schema:
             properties[parameter.name] = {}
         if parameter.default is parameter.empty:
             required.append(parameter.name)
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": not closed,
-    }
+    return _object_schema(properties, required, closed=closed)
+
+
+def _object_schema(properties: Schema, required: list[str], *, closed: bool = True) -> Schema:
+    schema = {"type": "object", "properties": properties, "required": required}
+    return {**schema, "additionalProperties": not closed}
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:

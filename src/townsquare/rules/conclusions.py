@@ -13,7 +13,7 @@ from typing import TypeAlias
 from townsquare.rules.terms import minutes_in, number_in, plain
 
 Row: TypeAlias = Mapping[str, str]
-Value: TypeAlias = str | list[str] | list[dict[str, object]]
+Value: TypeAlias = str | Sequence[str] | Sequence[Mapping[str, object]]
 Words: TypeAlias = Mapping[str, str]
 Conclusion: TypeAlias = Callable[[Words, Sequence[Row]], Value | None]
 

@@ -14,9 +14,9 @@ from assay.schema.action import ActionCall
 from assay.schema.usage import Usage
 from townsquare.rules.conclusions import Value
 from townsquare.rules.dialogue import Dialogue, read_dialogue
-from townsquare.rules.plan import Move, Plan, Strategy, plan_of, words_of
+from townsquare.rules.plan import Move, Plan, plan_of, words_of
 from townsquare.rules.terms import DAY
-from townsquare.rules.weather import STRATEGIES
+from townsquare.rules.weather import ANSWERS, RainyDays, rainy_days
 
 CHARS_PER_TOKEN = 4
 UNKNOWN = "unknown"
@@ -61,13 +61,13 @@ def reply_to(dialogue: Dialogue) -> str:
     return f"{move.think}\nACTION: {call.name}\nPARAMS: {params}"
 
 
-def plan_for(question: str) -> Strategy:
+def plan_for(question: str) -> Plan | RainyDays:
     """The plan for questions like this one; `NO_PLAN` for any other."""
     text = question[:QUESTION_CHARS]
     for name, plan in package_table(__package__, "plans").items():
         match = re.search(plan["question"].replace("DAY", DAY), text)
         if match is not None:
-            return STRATEGIES[name](match) if name in STRATEGIES else plan_of(name, words_of(match))
+            return rainy_days(name, match) if name in ANSWERS else plan_of(name, words_of(match))
     return NO_PLAN
 
 

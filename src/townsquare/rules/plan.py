@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from assay.lazy import package_table
 from assay.schema.action import ActionCall
@@ -34,11 +34,13 @@ _DOUBTFUL = re.compile(
 )
 
 
-class Strategy(Protocol):
-    """Anything that knows the next move."""
+@dataclass(frozen=True, slots=True)
+class Move:
+    """The next action and the thought behind it, or the answer."""
 
-    def move(self, dialogue: Dialogue) -> Move:
-        """What to do now."""
+    think: str
+    call: ActionCall | None = None
+    answer: Value | None = None
 
 
 def no_conclusion(_: Words, rows: Sequence[Row]) -> Value | None:  # noqa: ARG001
@@ -62,7 +64,22 @@ class Plan:
 
     def move(self, dialogue: Dialogue) -> Move:
         """What to do now."""
-        return next_move(self, dialogue)
+        page = dialogue.page
+        rows = _collect_rows(self, dialogue)
+        if dialogue.must_answer:
+            return Move("There is no time left; this is what I have.", answer=self.conclude(rows))
+        if page.obstacle or page.error:
+            return _leave(self, dialogue)
+        if page.loading and _count_waits(dialogue) < MAX_WAITS:
+            return Move("The page is still loading.", ActionCall("noop"))
+        if not _is_filling(dialogue) and self.read(page) is not None and _form_done(self, page):
+            following = page.link(NEXT)
+            if following is not None and following.target not in dialogue.visited():
+                return Move("The list goes on.", ActionCall("click", (following.id,)))
+            value = self.conclude(rows)
+            if value is not None:
+                return Move(f"The page {page.title!r} answers the question.", answer=value)
+        return _approach(self, dialogue)
 
     def read(self, page: Page) -> Sequence[Row] | None:
         """What a page contributes; `None` for a page that is not the one."""
@@ -101,35 +118,6 @@ def words_of(match: re.Match[str]) -> Words:
     words["when"] = "weekend" if is_weekend else "weekday"
     words["day_of_when"] = "saturday" if is_weekend else "monday"
     return words
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """The next action and the thought behind it, or the answer."""
-
-    think: str
-    call: ActionCall | None = None
-    answer: Value | None = None
-
-
-def next_move(plan: Plan, dialogue: Dialogue) -> Move:
-    """What the plan suggests now."""
-    page = dialogue.page
-    rows = _collect_rows(plan, dialogue)
-    if dialogue.must_answer:
-        return Move("There is no time left; this is what I have.", answer=plan.conclude(rows))
-    if page.obstacle or page.error:
-        return _leave(plan, dialogue)
-    if page.loading and _count_waits(dialogue) < MAX_WAITS:
-        return Move("The page is still loading.", ActionCall("noop"))
-    if not _is_filling(dialogue) and plan.read(page) is not None and _form_done(plan, page):
-        following = page.link(NEXT)
-        if following is not None and following.target not in dialogue.visited():
-            return Move("The list goes on.", ActionCall("click", (following.id,)))
-        value = plan.conclude(rows)
-        if value is not None:
-            return Move(f"The page {page.title!r} answers the question.", answer=value)
-    return _approach(plan, dialogue)
 
 
 def _approach(plan: Plan, dialogue: Dialogue) -> Move:
@@ -199,10 +187,7 @@ def _is_filling(dialogue: Dialogue) -> bool:
 
 def _form_done(plan: Plan, page: Page) -> bool:
     """Whether a form that the page shows holds the values of the plan."""
-    fields = [(page.field(label), value) for label, value in plan.fields]
-    return all(
-        field is None or field.value == _field_value(field, value) for field, value in fields
-    )
+    return all(field.value == value for field, value in _fields(plan, page))
 
 
 def _field_value(field: Element, value: str) -> str:
@@ -216,11 +201,14 @@ def _field_value(field: Element, value: str) -> str:
 
 def _form(plan: Plan, page: Page) -> list[tuple[Element, str]]:
     """The fields of the plan with their values; empty unless the page shows them all."""
+    fields = _fields(plan, page)
+    return fields if len(fields) == len(plan.fields) else []
+
+
+def _fields(plan: Plan, page: Page) -> list[tuple[Element, str]]:
+    """The fields of the plan that the page shows, with their values."""
     fields = [(page.field(label), value) for label, value in plan.fields]
-    fields_on_page = [
-        (field, _field_value(field, value)) for field, value in fields if field is not None
-    ]
-    return fields_on_page if len(fields_on_page) == len(fields) else []
+    return [(field, _field_value(field, value)) for field, value in fields if field is not None]
 
 
 def _fill_in(plan: Plan, dialogue: Dialogue) -> Move | None:
@@ -256,12 +244,9 @@ def _was_submitted(dialogue: Dialogue) -> bool:
 
 
 def _count_waits(dialogue: Dialogue) -> int:
-    waits = 0
-    for turn in reversed(dialogue.turns[:-1]):
-        if turn.call is None or turn.call.name not in ("noop", "scroll"):
-            break
-        waits += 1
-    return waits
+    calls = [turn.call for turn in reversed(dialogue.turns[:-1])]
+    is_wait = [call is not None and call.name in ("noop", "scroll") for call in calls]
+    return [*is_wait, False].index(False)
 
 
 def _results(page: Page) -> list[Element]:

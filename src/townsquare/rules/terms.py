@@ -5,20 +5,12 @@ from __future__ import annotations
 import re
 from calendar import month_name
 from datetime import date
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 MONTHS = {name: number for number, name in enumerate(month_name) if name}
 DAY = r"(\d{1,2} [A-Z][a-z]+ \d{4})"
 _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 _CLOCK = re.compile(r"\b(\d{1,2}):(\d{2})\b")
-
-
-def day_of(text: str) -> date | None:
-    """A day written as `6 July 2023`."""
-    words = text.split()
-    if len(words) != 3 or words[1] not in MONTHS:
-        return None
-    return day_in(words[2], MONTHS[words[1]], words[0])
 
 
 def day_in(year: str | int, month: int, day: str | int) -> date | None:
@@ -30,20 +22,16 @@ def day_in(year: str | int, month: int, day: str | int) -> date | None:
 
 
 def iso(text: str) -> str:
-    """A day of a question as forms want it: `2023-07-06`; empty when it is none."""
-    day = day_of(text)
+    """A day such as `6 July 2023` as forms want it: `2023-07-06`; empty when it is none."""
+    number, month, year = text.split()
+    day = day_in(year, MONTHS.get(month, 0), number)
     return day.isoformat() if day else ""
 
 
 def number_in(text: str) -> Decimal | None:
     """The first number of the text, without currency sign and separators."""
     match = _NUMBER.search(text)
-    if match is None:
-        return None
-    try:
-        return Decimal(match[0].replace(",", ""))
-    except InvalidOperation:
-        return None
+    return Decimal(match[0].replace(",", "")) if match else None
 
 
 def minutes_in(text: str) -> int | None:

@@ -16,7 +16,7 @@ _VALUE = re.compile(r' value="((?:[^"\\]++|\\.)*+)"')
 _OPTIONS = re.compile(r' options="((?:[^"\\]++|\\.)*+)"')
 _TARGET = re.compile(r" -> (\S+)")
 _HEADING = re.compile(r'heading (".*")\Z')
-_PAYLOAD = re.compile(r"^result of fetch_json (\S+):\Z")
+_PAYLOAD = re.compile(r"^result of fetch_json \S+:(?:\n|\Z)", re.MULTILINE)
 _OBSTACLES = ("are you human", "log in", "403 forbidden", "page not found", "no such")
 
 
@@ -62,9 +62,8 @@ class Page:
     title: str
     error: str
     blocked: bool
-    fetched: str
-    """The address that `fetch_json` got, when this is its result."""
     payload: str
+    """What `fetch_json` got, when this is its result."""
     elements: tuple[Element, ...]
     tables: tuple[Table, ...]
     headings: tuple[str, ...]
@@ -102,13 +101,9 @@ class Page:
     def field(self, label: str) -> Element | None:
         """The field whose label begins so."""
         roles = ("textbox", "combobox", "searchbox", "date", "spinbutton")
+        fields = (element for element in self.elements if element.role in roles)
         return next(
-            (
-                element
-                for element in self.elements
-                if element.role in roles and element.name.lower().startswith(label.lower())
-            ),
-            None,
+            (field for field in fields if field.name.lower().startswith(label.lower())), None
         )
 
     def button_after(self, field: Element) -> Element | None:
@@ -123,7 +118,8 @@ class Page:
 def read_page(text: str) -> Page:
     """The page that the observation's text shows."""
     head, _, body = text.partition("\n\n")
-    head_lines, fetched, payload = _split_payload(head.split("\n"))
+    head, payload = [*re.split(_PAYLOAD, head, maxsplit=1), ""][:2]
+    head_lines = head.split("\n")
     facts = dict(line.split(": ", 1) for line in reversed(head_lines) if ": " in line)
     url = facts.get("url", "")
     lines = [line.strip() for line in body.split("\n") if line.strip()]
@@ -133,22 +129,12 @@ def read_page(text: str) -> Page:
         title=facts.get("title", ""),
         error=facts.get("error", ""),
         blocked=any(line.startswith("note: the page is blocked") for line in head_lines),
-        fetched=fetched,
         payload=payload,
         elements=tuple(_elements(lines, url)),
         tables=tuple(_tables(lines)),
         headings=tuple(line[8:] for line in lines if line.startswith("heading ")),
         lines=tuple(lines),
     )
-
-
-def _split_payload(head: Sequence[str]) -> tuple[Sequence[str], str, str]:
-    """The lines before a payload, the address it came from, and the payload."""
-    for number, line in enumerate(head):
-        match = _PAYLOAD.match(line)
-        if match:
-            return head[:number], match[1], "\n".join(head[number + 1 :])
-    return head, "", ""
 
 
 def _without_quotes(line: str) -> str:
@@ -175,12 +161,12 @@ def _elements(lines: Sequence[str], url: str) -> Iterator[Element]:
                 name=_unquote(match[3]),
                 value=_unquote(value[1]) if value else "",
                 options=tuple(_unquote(options[1]).split(" | ")) if options else (),
-                target=_absolute_url(url, target[1]) if target else "",
+                target=_target(url, target[1]) if target else "",
                 about=rest or (below if not _ELEMENT.match(below) else ""),
             )
 
 
-def _absolute_url(url: str, target: str) -> str:
+def _target(url: str, target: str) -> str:
     try:
         return urljoin(url, target)
     except ValueError:

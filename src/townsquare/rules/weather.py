@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
-from decimal import Decimal
+from typing import TypeAlias
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import orjson
@@ -14,11 +14,13 @@ import orjson
 from assay.schema.action import ActionCall
 from townsquare.rules.conclusions import Row, Value
 from townsquare.rules.dialogue import Dialogue
-from townsquare.rules.plan import Move, Plan, Strategy, no_conclusion, plan_of
+from townsquare.rules.plan import Move, Plan, no_conclusion, plan_of
 from townsquare.rules.terms import MONTHS, day_in, number_in
 from townsquare.rules.view import Element, Page
 
-Days = list[date]
+Days: TypeAlias = list[date]
+Answer: TypeAlias = Callable[[Mapping[int, int], int], Value]
+"""From the count of each year, and the number of days asked about."""
 
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
 _MARK = re.compile(r"\n… [\d,]+ characters not shown")
@@ -27,31 +29,14 @@ _ENTRY = re.compile(r"(.{1,80}): ([a-z0-9_-]{1,80})\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
-    """How the days with enough rain are turned into an answer."""
-
-    years: Mapping[int, Days]
-    """The days asked about, by year."""
-    least: Decimal
-    answer: Callable[[Mapping[int, int], int], Value]
-    """The value, from the count of each year and the number of days asked about."""
-
-    def conclude(self, readings: Mapping[date, float]) -> Value:
-        """The answer; a day without a reading counts as dry."""
-        least = float(self.least)
-        counts = {
-            year: sum(readings.get(day, -1.0) >= least for day in days)
-            for year, days in self.years.items()
-        }
-        return self.answer(counts, sum(map(len, self.years.values())))
-
-
-@dataclass(frozen=True, slots=True)
 class RainyDays:
     """Count days by the archive: with its API where the prompt says so, else with its tables."""
 
     station: str
-    count: Count
+    years: Mapping[int, Days]
+    """The days asked about, by year."""
+    least: float
+    answer: Answer
 
     def move(self, dialogue: Dialogue) -> Move:
         """The next call, page or, with everything read, the answer."""
@@ -63,7 +48,13 @@ class RainyDays:
         return self._by_tables(dialogue)
 
     def _answer(self, dialogue: Dialogue, think: str) -> Move:
-        return Move(think, answer=self.count.conclude(_readings(dialogue, self.station)))
+        """The answer; a day without a reading counts as dry."""
+        readings = _readings(dialogue, self.station)
+        counts = {
+            year: sum(readings.get(day, -1.0) >= self.least for day in days)
+            for year, days in self.years.items()
+        }
+        return Move(think, answer=self.answer(counts, sum(map(len, self.years.values()))))
 
     def _by_api(self, dialogue: Dialogue) -> Move:
         manual, example = _manual(dialogue)
@@ -76,16 +67,15 @@ class RainyDays:
             if url not in fetched:
                 return Move(f"Readings from {start} to {end}.", ActionCall("fetch_json", (url,)))
         cut = any("characters not shown" in turn.page.payload for turn in dialogue.turns)
-        return self._answer(
-            dialogue, "Part of the data was cut." if cut else "All the data is there."
-        )
+        think = "Part of the data was cut." if cut else "All the data is there."
+        return self._answer(dialogue, think)
 
     def _ranges(self, *, whole: bool) -> list[tuple[date, date]]:
-        spans = [(days[0], days[-1]) for days in self.count.years.values() if days]
+        spans = [(days[0], days[-1]) for days in self.years.values() if days]
         return [(spans[0][0], spans[-1][1])] if whole else spans
 
     def _by_tables(self, dialogue: Dialogue) -> Move:
-        months = sorted({f"{day:%Y-%m}" for days in self.count.years.values() for day in days})
+        months = sorted({f"{day:%Y-%m}" for days in self.years.values() for day in days})
         seen = {f"{day:%Y-%m}" for day in _readings(dialogue, self.station)}
         missing = [month for month in months if month not in seen]
         if not missing:
@@ -93,7 +83,10 @@ class RainyDays:
         page = dialogue.page
         can_go = "goto" in dialogue.instructions.actions
         if "month=" in page.url and seen and not page.error and can_go:
-            return Move("The next month.", ActionCall("goto", (_with_month(page.url, missing[0]),)))
+            parts = urlsplit(page.url)
+            query = {**dict(parse_qsl(parts.query)), "month": missing[0]}
+            url = parts._replace(query=urlencode(query)).geturl()
+            return Move("The next month.", ActionCall("goto", (url,)))
         year, month = missing[0].split("-")
         words = {"station": self.station, "year": year, "month": month}
         return plan_of("month_high", words, no_conclusion).move(dialogue)
@@ -143,59 +136,35 @@ def _address(example: str, manual: Page, station: str, start: date, end: date) -
     return parts._replace(query=urlencode(query)).geturl()
 
 
-def _with_month(url: str, month: str) -> str:
-    parts = urlsplit(url)
-    query = [(name, month if name == "month" else value) for name, value in parse_qsl(parts.query)]
-    return parts._replace(query=urlencode(query)).geturl()
+def rainy_days(name: str, match: re.Match[str]) -> RainyDays:
+    """The strategy for a question about whole years, or about the same days of several years."""
+    words = {"from": "1", "to": "31", **match.groupdict()}
+    first, last = (MONTHS.get(words["month"], 1),) * 2 if "month" in words else (1, 12)
+    years: dict[int, Days] = {}
+    for year in range(int(words["first"]), int(words["last"]) + 1):
+        start, end = day_in(year, first, words["from"]), day_in(year, last, words["to"])
+        length = (end - start).days + 1 if start is not None and end is not None else 0
+        years[year] = [start + timedelta(n) for n in range(length) if start is not None]
+    answer = ANSWERS[name](match.string)
+    return RainyDays(match["station"], years, float(match["least"]), answer)
 
 
-def _span(start: date | None, end: date | None) -> Days:
-    if start is None or end is None:
-        return []
-    return [start + timedelta(n) for n in range((end - start).days + 1)]
+def _share(counts: Mapping[int, int], days: int) -> Value:
+    return f"{100 * sum(counts.values()) / days:.1f}" if days else "0"
 
 
-def _years(match: re.Match[str]) -> range:
-    return range(int(match["first"]), int(match["last"]) + 1)
+def _by_year(question: str) -> Answer:
+    """One object for each year, with the keys that the question names."""
+    year_key, count_key = re.findall(r'"(\w+)"', question)[:2] or ("year", "days")
+    return lambda counts, _: [{year_key: year, count_key: counts[year]} for year in counts]
 
 
-def rain_share(match: re.Match[str]) -> Strategy:
-    """The percentage of some days of the year with enough rain, over several years."""
-    month = MONTHS.get(match["month"], 1)
-    years = {
-        year: _span(day_in(year, month, match["from"]), day_in(year, month, match["to"]))
-        for year in _years(match)
-    }
-
-    def answer(counts: Mapping[int, int], days: int) -> Value:
-        return f"{100 * sum(counts.values()) / days:.1f}" if days else "0"
-
-    return RainyDays(match["station"], Count(years, Decimal(match["least"]), answer))
-
-
-def _whole_years(match: re.Match[str]) -> dict[int, Days]:
-    return {year: _span(day_in(year, 1, 1), day_in(year, 12, 31)) for year in _years(match)}
-
-
-def wet_days(match: re.Match[str]) -> Strategy:
-    """How many days of several years had enough rain."""
-    count = Count(
-        _whole_years(match), Decimal(match["least"]), lambda counts, _: str(sum(counts.values()))
-    )
-    return RainyDays(match["station"], count)
-
-
-def wet_days_by_year(match: re.Match[str]) -> Strategy:
-    """How many days of each of several years had enough rain."""
-    year_key, count_key = re.findall(r'"(\w+)"', match.string)[:2] or ("year", "days")
-
-    def answer(counts: Mapping[int, int], _: int) -> Value:
-        rows: list[dict[str, object]] = [
-            {year_key: year, count_key: count} for year, count in counts.items()
-        ]
-        return rows
-
-    return RainyDays(match["station"], Count(_whole_years(match), Decimal(match["least"]), answer))
+ANSWERS: Mapping[str, Callable[[str], Answer]] = {
+    "rain_share": lambda _: _share,
+    "wet_days_by_year": _by_year,
+    "wet_days": lambda _: lambda counts, _: str(sum(counts.values())),
+}
+"""Of the questions that no single table answers, by their names in `plans.toml`."""
 
 
 def dated_numbers(payload: str) -> dict[date, float]:
@@ -205,11 +174,11 @@ def dated_numbers(payload: str) -> dict[date, float]:
         value = orjson.loads(text or "null")
     except ValueError:
         value = _repair(text)
-    return dict(_walk(value, ()))
+    return dict(_walk(value))
 
 
-def _walk(value: object, path: tuple[str, ...]) -> Iterator[tuple[date, float]]:
-    stack: list[tuple[object, tuple[str, ...]]] = [(value, path)]
+def _walk(value: object) -> Iterator[tuple[date, float]]:
+    stack: list[tuple[object, tuple[str, ...]]] = [(value, ())]
     while stack:
         item, keys = stack.pop()
         if isinstance(item, dict):
@@ -252,11 +221,3 @@ def _repair(text: str) -> object:
         return orjson.loads(text[: safe[0]] + safe[1])
     except ValueError:
         return None
-
-
-STRATEGIES: Mapping[str, Callable[[re.Match[str]], Strategy]] = {
-    "rain_share": rain_share,
-    "wet_days_by_year": wet_days_by_year,
-    "wet_days": wet_days,
-}
-"""Of the questions that no single table answers, by their names in `plans.toml`."""

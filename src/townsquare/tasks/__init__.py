@@ -4,16 +4,41 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
+from typing import Literal, TypeAlias
 
 from assay.errors import AssayError, BadParameter
+from assay.lazy import package_table
 from assay.schema.task import Task
 from townsquare.records.draw import draw_records
 from townsquare.records.schema import TOWN, Records
-from townsquare.tasks import civic, trade, weather
-from townsquare.tasks.template import Difficulty, Question, Template
+from townsquare.tasks import questions
+from townsquare.tasks.questions import Question
 
-TEMPLATES: tuple[Template, ...] = (*weather.TEMPLATES, *trade.TEMPLATES, *civic.TEMPLATES)
+Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """A kind of question, and what stands in the way of answering it."""
+
+    name: str
+    """Also of the function in `questions` that draws them."""
+    goal: str
+    """The question, with places for the words of one."""
+    domain: str
+    answer_kind: str
+    difficulty: Difficulty
+    planted: Sequence[str]
+    start: str = "/"
+    demo: Sequence[int] = ()
+    """The numbers of the tasks that are in the demonstration."""
+
+
+TEMPLATES = tuple(
+    Template(name=name, **row) for name, row in package_table(__package__, "templates").items()
+)
 INSTANCES = 4
 """How many tasks each template gives."""
 DEMO = tuple(f"{template.name}.{n}" for template in TEMPLATES for n in template.demo)
@@ -56,13 +81,14 @@ def _keys(task: Task) -> tuple[str, str]:
 
 def _instances(template: Template, records: Records) -> Iterator[Task]:
     rng = random.Random(f"{records.seed}/tasks/{template.name}")
-    questions = list(islice(_distinct(template, template.draw(records, rng)), INSTANCES))
-    if len(questions) < INSTANCES:
+    draw = getattr(questions, template.name)
+    drawn = list(islice(_distinct(template, draw(records, rng)), INSTANCES))
+    if len(drawn) < INSTANCES:
         raise AssayError(
-            f"seed {records.seed} gives only {len(questions)} questions for {template.name!r}; "
+            f"seed {records.seed} gives only {len(drawn)} questions for {template.name!r}; "
             "choose another seed"
         )
-    for number, (goal, reference) in enumerate(questions, 1):
+    for number, (goal, reference) in enumerate(drawn, 1):
         name = f"{template.name}.{number}"
         yield Task(
             id=name,
@@ -82,10 +108,10 @@ def _instances(template: Template, records: Records) -> Iterator[Task]:
         )
 
 
-def _distinct(template: Template, questions: Iterator[Question]) -> Iterator[tuple[str, str]]:
+def _distinct(template: Template, drawn: Iterator[Question]) -> Iterator[tuple[str, str]]:
     """The goals, no two alike, each with its reference."""
     seen: set[str] = set()
-    for question in questions:
+    for question in drawn:
         goal = template.goal.format(town=TOWN, **question.words)
         if goal not in seen:
             seen.add(goal)

@@ -201,12 +201,7 @@ def _text_blocks(content: str | list[Block]) -> list[Block]:
 
 def _counts(usage: object, before: Mapping[str, int]) -> dict[str, int]:
     """The newest of each count: the stream reports running totals."""
-    names = (
-        "input_tokens",
-        "cache_creation_input_tokens",
-        "cache_read_input_tokens",
-        "output_tokens",
-    )
-    if not isinstance(usage, dict):
-        return dict(before)
-    return {**before, **{name: token_count(usage, name) for name in names if name in usage}}
+    cached = ("cache_creation_input_tokens", "cache_read_input_tokens")
+    names = ("input_tokens", *cached, "output_tokens")
+    reported = usage if isinstance(usage, dict) else {}
+    return {**before, **{name: token_count(usage, name) for name in names if name in reported}}

@@ -44,15 +44,11 @@ async def ask(
         return await endpoint.post_and_read(body, read, timeout_s=timeout_s)
     attempt = current_attempt()
     path = _path(folder, endpoint.url, body, attempt)
-    if (content := _content(path)) is not None:
-        try:
-            reply = replace(read(content), usage=FREE)
-        except ModelError:
-            # What a full disk or a power cut left of a response.
-            pass
-        else:
-            attempt.cached_calls += 1
-            return reply
+    # Where there is no file, or what a full disk or a power cut left of a response.
+    with suppress(OSError, ModelError):
+        reply = replace(read(path.read_bytes()), usage=FREE)
+        attempt.cached_calls += 1
+        return reply
 
     def read_and_keep(content: bytes) -> Reply:
         reply = read(content)
@@ -73,13 +69,6 @@ def _path(folder: Path, url: str, body: Mapping[str, Any], attempt: AttemptState
 
 def _digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
-
-
-def _content(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return None
 
 
 def _keep(path: Path, content: bytes) -> None:

@@ -11,6 +11,7 @@ import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from typing import Any
 
 import orjson
@@ -152,17 +153,13 @@ def split_command(command: str | Sequence[str]) -> list[str]:
 
 def _new_messages(messages: Sequence[dict[str, Any]]) -> str:
     """The messages since the model's last reply, as one text."""
-    new: list[str] = []
-    for message in reversed(messages):
-        if message["role"] == "assistant":
-            break
-        new.append(str(message["content"]))
-    return "\n\n".join(reversed(new))
+    new = takewhile(lambda message: message["role"] != "assistant", reversed(messages))
+    return "\n\n".join(reversed([str(message["content"]) for message in new]))
 
 
 def _whole_conversation(messages: Sequence[dict[str, Any]]) -> str:
     """The conversation as one prompt: instructions first, and each message with its role."""
-    if sum(message["role"] == "assistant" for message in messages) == 0:
+    if all(message["role"] != "assistant" for message in messages):
         return "\n\n".join(str(message["content"]) for message in messages)
     heads = {"system": "", "user": "USER:\n", "assistant": "YOU:\n"}
     return "\n\n".join(f"{heads[message['role']]}{message['content']}" for message in messages)

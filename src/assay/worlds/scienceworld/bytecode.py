@@ -7,7 +7,7 @@ the verifier; a call of a method elsewhere is enough.
 from __future__ import annotations
 
 import struct
-from typing import Final, NamedTuple
+from typing import Final
 
 from assay.errors import BadRecord
 
@@ -32,14 +32,6 @@ _SIZES: Final = {
     15: 3,
 }
 """Bytes of a constant after its tag; a text says its own length."""
-
-
-class MethodCall(NamedTuple):
-    """A method that is called."""
-
-    owner: str
-    name: str
-    signature: str
 
 
 class ClassFile:
@@ -72,19 +64,14 @@ class ClassFile:
         head = struct.pack(">HHH", _PUBLIC, self._text(name), self._text(signature))
         self._methods.append(head + self._body(code, size))
 
-    def redirect(self, name: str, signature: str, call: MethodCall, to: MethodCall) -> None:
-        """The method's one call of an object's method is a call of a static one instead.
-
-        The static one takes the object first.
-        """
-        self._replace_once(name, signature, self.call(*call), self.call_static(*to))
-
     def replace_new(self, name: str, signature: str, owner: str, code: bytes) -> None:
-        """The method's one `new owner()` is this code instead, which leaves such an object."""
+        """The method's one `new owner()` is this code instead, which leaves such an object.
+
+        It has the same length, so that every jump of the method still ends where it did.
+        """
         make = _NEW + struct.pack(">H", self._class(owner)) + _DUPLICATE
         old = make + _CALL_SPECIAL + self._method(owner, "<init>", "()V")
-        # Of the same length, so that every jump of the method still ends where it did.
-        self._replace_once(name, signature, old, code.ljust(len(old), _NOTHING))
+        self.replace_once(name, signature, old, code.ljust(len(old), _NOTHING))
 
     def call_static(self, owner: str, name: str, signature: str) -> bytes:
         """The instruction that calls a static method."""
@@ -109,7 +96,8 @@ class ClassFile:
             )
         )
 
-    def _replace_once(self, name: str, signature: str, old: bytes, new: bytes) -> None:
+    def replace_once(self, name: str, signature: str, old: bytes, new: bytes) -> None:
+        """The method has other code, of the same length, in the one place where it has `old`."""
         index = self._find(name, signature)
         if len(new) != len(old) or self._methods[index].count(old) != 1:
             raise BadRecord(f"{name}{signature} does not have the code {old.hex()} once")

@@ -20,7 +20,7 @@ from importlib import resources
 from typing import Final
 
 from assay.worlds.scienceworld import bytecode as jvm
-from assay.worlds.scienceworld.bytecode import ClassFile, MethodCall
+from assay.worlds.scienceworld.bytecode import ClassFile
 
 OBJECT: Final = "scienceworld/struct/EnvObject"
 PARSER: Final = "scienceworld/input/InputParser"
@@ -50,14 +50,12 @@ def _hash_by_id(thing: ClassFile) -> None:
     thing.add_method("hashCode", "()I", code, size=(2, 1))
 
 
-def _print_less(interface: ClassFile) -> None:
-    things = f"L{OBJECT};L{OBJECT};"
-    old_call = MethodCall(f"{PARSER}$", "getPossibleReferents", f"({things})[Ljava/lang/String;")
-    new_call = MethodCall(REFERENTS, "unprinted", f"(L{PARSER}$;{things})[Ljava/lang/String;")
-    interface.redirect("step", "(Ljava/lang/String;)Ljava/lang/String;", old_call, new_call)
-
-
-def _list_tasks_once(interface: ClassFile) -> None:
+def _print_less_and_list_tasks_once(interface: ClassFile) -> None:
+    things, texts = f"L{OBJECT};L{OBJECT};", "[Ljava/lang/String;"
+    old = interface.call(f"{PARSER}$", "getPossibleReferents", f"({things}){texts}")
+    # A static method, which takes the object first.
+    new = interface.call_static(REFERENTS, "unprinted", f"(L{PARSER}$;{things}){texts}")
+    interface.replace_once("step", "(Ljava/lang/String;)Ljava/lang/String;", old, new)
     make = interface.call_static(TASK_MAKERS, "forTask", f"(Ljava/lang/String;)L{TASK_MAKER};")
     signature = "(Ljava/lang/String;ILjava/lang/String;)V"
     interface.replace_new("doLoad", signature, TASK_MAKER, jvm.ALOAD_1 + make)
@@ -68,17 +66,12 @@ def _register_elsewhere(maker: ClassFile) -> None:
     maker.replace_body("registerTasks", "()V", jvm.ALOAD_0 + call + jvm.RETURN, size=(1, 1))
 
 
-def _change_interface(interface: ClassFile) -> None:
-    _print_less(interface)
-    _list_tasks_once(interface)
-
-
 CHANGES: Final[dict[str, tuple[Callable[[ClassFile], None], str]]] = {
     OBJECT: (_hash_by_id, "f31d1ab7eed50934bc622bf5287d4a67ae07a27e06a0eefdba9ebf070d59e721"),
     PARSER: (_match_once, "0f4d5a84efa4ee2b7c980b7300b45f9c01c916202dd247a5569879f423b065d3"),
     f"{PARSER}$": (_split_once, "8705dbd8d0f062111f10cbe661b8cf655c38be52d055e6342705a5dbb53e4c1f"),
     INTERFACE: (
-        _change_interface,
+        _print_less_and_list_tasks_once,
         "94c0439ee13e977dfb3ef1abd1fcfaac65564ff467547a447a1a69bfecd0337f",
     ),
     TASK_MAKER: (

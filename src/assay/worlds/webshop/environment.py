@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, get_args
 
-from assay.errors import BadParameter, DeadResource, NotReset
+from assay.errors import BadParameter, DeadResource, NotReset, check_choice
 from assay.resources.pool import PoolLimits
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
@@ -15,7 +15,7 @@ from assay.worlds.webshop.goals import GoalKind
 from assay.worlds.webshop.nouns import NounSource
 from assay.worlds.webshop.session import NAME, ShopSession
 from assay.worlds.webshop.shop import DEFAULT_SEED, Shop, open_shop
-from assay.worlds.webshop.tasks import require_choice, tasks
+from assay.worlds.webshop.tasks import tasks
 
 
 @dataclass(eq=False, repr=False)
@@ -39,8 +39,8 @@ class WebShop:
     nouns: NounSource = "auto"
 
     def __post_init__(self) -> None:
-        require_choice("goals", self.goals, get_args(GoalKind))
-        require_choice("nouns", self.nouns, get_args(NounSource))
+        check_choice("goals of WebShop", self.goals, get_args(GoalKind))
+        check_choice("nouns of WebShop", self.nouns, get_args(NounSource))
         self._shop: Shop | None = None
         self._session: ShopSession | None = None
         self._closed = False
@@ -65,7 +65,8 @@ class WebShop:
                 f"WebShop task {task.id!r} needs a whole number as seed and true or false as "
                 f"shuffled, not {seed!r} and {shuffle!r}"
             )
-        kind = require_choice("goals", metadata.get("goals", self.goals), get_args(GoalKind))
+        kind = metadata.get("goals", self.goals)
+        check_choice("goals of WebShop", kind, get_args(GoalKind))
         session = ShopSession(await self._open(seed), clickables=self.clickables)
         observation = session.reset(task.id, kind=kind, shuffle=shuffle)
         if binding is not self._binding:

@@ -92,9 +92,6 @@ def _head(instruction: str) -> tuple[str, ...]:
 
 
 def _join(nodes: Iterable[str]) -> str:
-    return SEPARATOR.join(node.strip() for node in nodes if not _vanishes(node))
-
-
-def _vanishes(node: str) -> bool:
-    """Whether the original's HTML parser loses the text: nothing, or white space with a newline."""
-    return not node or ("\n" in node and not node.strip(_HTML_SPACES))
+    """The texts that the original's HTML parser keeps: it loses white space with a newline."""
+    kept = (node for node in nodes if node.strip(_HTML_SPACES) or (node and "\n" not in node))
+    return SEPARATOR.join(node.strip() for node in kept)
