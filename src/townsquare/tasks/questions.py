@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import random
 from calendar import monthrange
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from statistics import median_low
-from typing import TypeAlias, get_args
+from typing import Any, TypeAlias, get_args
 
 from townsquare.records.draw import ROLES
 from townsquare.records.schema import (
@@ -40,8 +40,10 @@ WET = 100
 class Question:
     """What fills the goal of a template, and the reference that follows from it."""
 
-    def __init__(self, reference: str, **words: object) -> None:
-        self.reference = reference
+    def __init__(self, reference: str | Sequence[str | Mapping[str, Any]], **words: object) -> None:
+        lines = [reference] if isinstance(reference, str) else reference
+        texts = (line if isinstance(line, str) else json.dumps(line) for line in lines)
+        self.reference = "\n".join(texts)
         """As AssistantBench's scorer expects it: a bare value, or an item or JSON object a line."""
         self.words = words
 
@@ -54,20 +56,16 @@ def rain_share(records: Records, rng: random.Random) -> Questions:
         station = rng.choice(records.stations)
         month, start, length = rng.randint(3, 11), rng.randint(1, 18), rng.choice((7, 9, 10))
         limit = rng.choice((5, 10, 20))
-        counts = [
-            _days_over(
-                station, date(year, month, start), date(year, month, start + length - 1), limit
-            )
-            for year in YEARS
+        spans = [
+            (date(year, month, start), date(year, month, start + length - 1)) for year in YEARS
         ]
+        counts = [_days_over(station, *span, limit) for span in spans]
         share = f"{100 * sum(counts) / (length * len(YEARS)):.1f}"
         early = f"{100 * sum(counts[:2]) / (length * 2):.1f}"
         # Whoever reads only the start of a long answer must get another number.
         if sum(counts) and share != early:
-            last = date(2020, month, start + length - 1)
-            yield Question(
-                share, start=start, last=last, years=YEARS, station=station, limit=tenths(limit)
-            )
+            words = {"start": start, "last": spans[0][1], "years": YEARS, "station": station}
+            yield Question(share, **words, limit=tenths(limit))
 
 
 def wet_days(records: Records, rng: random.Random) -> Questions:
@@ -82,13 +80,8 @@ def wet_days(records: Records, rng: random.Random) -> Questions:
 def wet_days_by_year(records: Records, rng: random.Random) -> Questions:
     for station in rng.sample(records.stations, len(records.stations)):
         years = range(2020, 2020 + rng.choice((3, 4)))
-        yield Question(
-            json_lines({"year": year, "wet_days": _wet_in(station, year)} for year in years),
-            years=years,
-            last=years[-1],
-            station=station,
-            wet=tenths(WET),
-        )
+        counts = [{"year": year, "wet_days": _wet_in(station, year)} for year in years]
+        yield Question(counts, years=years, last=years[-1], station=station, wet=tenths(WET))
 
 
 def month_high(records: Records, rng: random.Random) -> Questions:
@@ -144,9 +137,8 @@ def highest_sold(records: Records, rng: random.Random) -> Questions:
         ]
         prices = sorted((price for _, price in sales), reverse=True)
         if len(prices) > 2 and prices[0] > prices[1] and max(asking_prices, default=0) != prices[0]:
-            yield Question(
-                str(prices[0]), street=street, start=long_date(start), end=long_date(end)
-            )
+            days = {"start": long_date(start), "end": long_date(end)}
+            yield Question(str(prices[0]), street=street, **days)
 
 
 def sold_addresses(records: Records, rng: random.Random) -> Questions:
@@ -154,9 +146,7 @@ def sold_addresses(records: Records, rng: random.Random) -> Questions:
         for year in rng.sample(range(2021, 2025), 4):
             sales = _sales(records.homes, date(year, 1, 1), date(year, 12, 31), street)
             if 2 <= len(sales) <= 5:
-                yield Question(
-                    "\n".join(home.address for home, _ in sales), street=street, year=year
-                )
+                yield Question([home.address for home, _ in sales], street=street, year=year)
 
 
 def price_gap(records: Records, rng: random.Random) -> Questions:
@@ -206,9 +196,7 @@ def open_sundays(records: Records, rng: random.Random) -> Questions:
                 and business.rating >= least
             ]
             if 2 <= len(names) <= 6:
-                yield Question(
-                    "\n".join(names), category=category_title(category), least=tenths(least)
-                )
+                yield Question(names, category=category_title(category), least=tenths(least))
                 break
 
 
@@ -253,28 +241,21 @@ def basket_total(records: Records, rng: random.Random) -> Questions:
         shop = rng.choice(records.shops)
         lines = [(rng.randint(1, 4), offer) for offer in rng.sample(shop.offers, 3)]
         basket = ", ".join(f"{count} x {offer.item}" for count, offer in lines)
-        yield Question(
-            dollars(sum(count * offer.cents for count, offer in lines)), shop=shop, basket=basket
-        )
+        total = sum(count * offer.cents for count, offer in lines)
+        yield Question(dollars(total), shop=shop, basket=basket)
 
 
 def prices_by_shop(records: Records, rng: random.Random) -> Questions:
     for item in rng.sample(WORDS["items"], len(WORDS["items"])):
         offers = _offers(records, item)
         if len(offers) <= 5:
-            yield Question(
-                json_lines({"shop": shop, "price": cents / 100} for shop, cents, _ in offers),
-                item=item,
-            )
+            prices = [{"shop": shop, "price": cents / 100} for shop, cents, _ in offers]
+            yield Question(prices, item=item)
 
 
 def _offers(records: Records, item: str) -> list[tuple[str, int, bool]]:
     offers = ((shop.name, shop.offer(item)) for shop in records.shops)
     return [(name, offer.cents, offer.in_stock) for name, offer in offers if offer is not None]
-
-
-def _title(category: str) -> str:
-    return category.replace("-", " ").capitalize()
 
 
 def museum_staff(records: Records, rng: random.Random) -> Questions:
@@ -284,7 +265,7 @@ def museum_staff(records: Records, rng: random.Random) -> Questions:
             for member in records.museum.staff
             if member.role == role and not member.former
         ]
-        yield Question("\n".join(names), role=role)
+        yield Question(names, role=role)
 
 
 def ticket_total(records: Records, rng: random.Random) -> Questions:
@@ -293,28 +274,25 @@ def ticket_total(records: Records, rng: random.Random) -> Questions:
         groups = [(rng.randint(2, 5), ticket) for ticket in rng.sample(records.museum.tickets, 2)]
         people = " and ".join(f"{count} x {ticket[0]}" for count, ticket in groups)
         total = sum(count * (ticket[2] if weekend else ticket[1]) for count, ticket in groups)
-        yield Question(
-            dollars(total), days="at the weekend" if weekend else "on a weekday", people=people
-        )
+        days = "at the weekend" if weekend else "on a weekday"
+        yield Question(dollars(total), days=days, people=people)
 
 
 def library_hours(records: Records, rng: random.Random) -> Questions:
     for branch in rng.sample(records.branches, len(records.branches)):
         weekend = zip(WEEKDAYS[5:], branch.hours[5:], strict=True)
-        yield Question(
-            json_lines(
-                {"day": day, "opens": clock(spell[0]), "closes": clock(spell[1])}
-                for day, spell in weekend
-                if spell is not None
-            ),
-            branch=branch,
-        )
+        hours = [
+            {"day": day, "opens": clock(spell[0]), "closes": clock(spell[1])}
+            for day, spell in weekend
+            if spell is not None
+        ]
+        yield Question(hours, branch=branch)
 
 
 def committee_members(records: Records, rng: random.Random) -> Questions:
     committees = records.council.committees
     for committee in rng.sample(committees, len(committees)):
-        yield Question("\n".join(committee.members), committee=committee)
+        yield Question(committee.members, committee=committee)
 
 
 def deputy_chair(records: Records, rng: random.Random) -> Questions:
@@ -325,7 +303,7 @@ def deputy_chair(records: Records, rng: random.Random) -> Questions:
 
 
 def motion_votes(records: Records, rng: random.Random) -> Questions:
-    motions = [motion for meeting in records.council.meetings for motion in meeting.motions]
+    motions = records.council.motions
     for motion in rng.sample(motions, len(motions)):
         yield Question(str(motion.votes_for), motion=motion)
 
@@ -335,9 +313,8 @@ def high_tide(records: Records, rng: random.Random) -> Questions:
         day = date(2024, rng.randint(1, 12), rng.randint(1, 28))
         tide = next(tide for tide in records.tides if tide.day == day)
         which = rng.choice(("first", "second"))
-        yield Question(
-            clock(tide.first if which == "first" else tide.second), which=which, day=long_date(day)
-        )
+        time = tide.first if which == "first" else tide.second
+        yield Question(clock(time), which=which, day=long_date(day))
 
 
 def departures(records: Records, rng: random.Random) -> Questions:
@@ -347,13 +324,9 @@ def departures(records: Records, rng: random.Random) -> Questions:
         start = rng.randrange(7, 19) * 60
         times = [trip[place] for trip in line.weekday if start <= trip[place] <= start + 120]
         if 2 <= len(times) <= 4:
-            yield Question(
-                json_lines({"line": line.number, "departs": clock(time)} for time in times),
-                line=line,
-                stop=line.stops[place],
-                start=clock(start),
-                until=clock(start + 120),
-            )
+            calls = [{"line": line.number, "departs": clock(time)} for time in times]
+            span = {"start": clock(start), "until": clock(start + 120)}
+            yield Question(calls, line=line, stop=line.stops[place], **span)
 
 
 def journey_minutes(records: Records, rng: random.Random) -> Questions:
@@ -364,14 +337,9 @@ def journey_minutes(records: Records, rng: random.Random) -> Questions:
         after = rng.randrange(7, 19) * 60
         trip = next(trip for trip in line.trips(kind) if trip[start] >= after)
         day = "on a weekday" if kind == "weekday" else "at the weekend"
-        yield Question(
-            str(trip[end] - trip[start]),
-            line=line,
-            from_stop=line.stops[start],
-            after=clock(after),
-            day=day,
-            to_stop=line.stops[end],
-        )
+        stops = {"from_stop": line.stops[start], "to_stop": line.stops[end]}
+        minutes = str(trip[end] - trip[start])
+        yield Question(minutes, line=line, after=clock(after), day=day, **stops)
 
 
 def club_fee(records: Records, rng: random.Random) -> Questions:
@@ -388,8 +356,3 @@ def _unpopular(records: Records, rng: random.Random) -> list[Club]:
     """Clubs that the search engine lists far down, in random order."""
     ranked = sorted(records.clubs, key=lambda club: -club.popularity)
     return [ranked[rank - 1] for rank in rng.sample(RANKS, len(RANKS))]
-
-
-def json_lines(objects: Iterable[Mapping[str, object]]) -> str:
-    """One JSON object per line."""
-    return "\n".join(json.dumps(entry) for entry in objects)
