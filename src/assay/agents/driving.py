@@ -123,8 +123,8 @@ class DrivingAgent:
 
     def _arguments(self, browser: Any, observation: Observation) -> list[Any]:
         own = {"task": self._task, "limits": self._limits, BROWSER: browser}
-        given = {**own, "observation": observation.text}
-        return fill_parameters(self.name, positional_of(self._run), self._task, given)
+        extra = {**own, "observation": observation.text}
+        return fill_parameters(self.name, positional_of(self._run), self._task, extra)
 
 
 def positional_of(function: Callable[..., Any], agent: str = "") -> tuple[inspect.Parameter, ...]:
@@ -147,17 +147,17 @@ def fill_parameters(
     agent: str,
     parameters: Iterable[inspect.Parameter],
     task: Task,
-    given: Mapping[str, Any],
+    extra: Mapping[str, Any],
     *,
     first: str | None = None,
 ) -> list[Any]:
-    """The values of parameters: columns of the task, its goal and id, the seed, and what is given.
+    """The values of parameters: columns of the task, its goal and id, the seed, and `extra`.
 
     `first` is for a required first one that is none of these; any other is a `BadParameter`.
     """
     own = {"question": task.goal, "goal": task.goal, "task_id": task.id}
     seed = attempt_seed()
-    values = {**task.metadata, **own, **given, **({} if seed is None else {"seed": seed})}
+    values = {**task.metadata, **own, **extra, **({} if seed is None else {"seed": seed})}
     filled: list[Any] = []
     for index, parameter in enumerate(parameters):
         if parameter.name in values:

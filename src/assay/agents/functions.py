@@ -83,7 +83,7 @@ class _FunctionFactory:
         self._name = name
         self._positional = positional_of(function, name)
         self.parameters = tuple(each.name for each in self._positional)
-        """What it is given by name; see `fill_parameters`."""
+        """What it is extra by name; see `fill_parameters`."""
         self.__signature__ = options_of(function)
         self.annotations = annotations_of(function)
 
@@ -153,9 +153,9 @@ class FunctionAgent:
 
     def _arguments(self, observation: Observation, step: int) -> list[Any]:
         messages = list(self._transcript.messages)
-        given = {"observation": observation.text, "step": step, "messages": messages}
+        extra = {"observation": observation.text, "step": step, "messages": messages}
         return fill_parameters(
-            self.name, self._positional, self._task, given, first=observation.text
+            self.name, self._positional, self._task, extra, first=observation.text
         )
 
 

@@ -82,13 +82,13 @@ def _keys(task: Task) -> tuple[str, str]:
 def _instances(template: Template, records: Records) -> Iterator[Task]:
     rng = random.Random(f"{records.seed}/tasks/{template.name}")
     draw = getattr(questions, template.name)
-    drawn = list(islice(_distinct(template, draw(records, rng)), INSTANCES))
-    if len(drawn) < INSTANCES:
+    candidates = list(islice(_distinct(template, draw(records, rng)), INSTANCES))
+    if len(candidates) < INSTANCES:
         raise AssayError(
-            f"seed {records.seed} gives only {len(drawn)} questions for {template.name!r}; "
+            f"seed {records.seed} gives only {len(candidates)} questions for {template.name!r}; "
             "choose another seed"
         )
-    for number, (goal, reference) in enumerate(drawn, 1):
+    for number, (goal, reference) in enumerate(candidates, 1):
         name = f"{template.name}.{number}"
         yield Task(
             id=name,
@@ -108,10 +108,10 @@ def _instances(template: Template, records: Records) -> Iterator[Task]:
         )
 
 
-def _distinct(template: Template, drawn: Iterator[Question]) -> Iterator[tuple[str, str]]:
+def _distinct(template: Template, candidates: Iterator[Question]) -> Iterator[tuple[str, str]]:
     """The goals, no two alike, each with its reference."""
     seen: set[str] = set()
-    for question in drawn:
+    for question in candidates:
         goal = template.goal.format(town=TOWN, **question.words)
         if goal not in seen:
             seen.add(goal)

@@ -93,5 +93,5 @@ def _head(instruction: str) -> tuple[str, ...]:
 
 def _join(nodes: Iterable[str]) -> str:
     """The texts that the original's HTML parser keeps: it loses white space with a newline."""
-    kept = (node for node in nodes if node.strip(_HTML_SPACES) or (node and "\n" not in node))
-    return SEPARATOR.join(node.strip() for node in kept)
+    texts = (node for node in nodes if node.strip(_HTML_SPACES) or (node and "\n" not in node))
+    return SEPARATOR.join(node.strip() for node in texts)
