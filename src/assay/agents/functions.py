@@ -83,7 +83,7 @@ class _FunctionFactory:
         self._name = name
         self._positional = positional_of(function, name)
         self.parameters = tuple(each.name for each in self._positional)
-        """What it is extra by name; see `fill_parameters`."""
+        """What it is filled with; see `fill_parameters`."""
         self.__signature__ = options_of(function)
         self.annotations = annotations_of(function)
 
