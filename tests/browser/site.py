@@ -35,6 +35,11 @@ REDRAWN = (
 </script>"""
 )
 
+NEWS = """<p id=n>One story</p><button>Nothing</button><script>
+new EventSource('/api/redraw').onmessage = () => {
+  document.getElementById('n').textContent = 'Two stories'; fetch('/api/drawn') }
+</script>"""
+
 LATER = """<button onclick="setTimeout(() => { document.getElementById('o').textContent =
 'The answer is 42' }, 250)">Ask</button> <a href="/slow?ms=400">Slow page</a>
 <button onclick="fetch('/api/late').then(r => r.text()).then(t => {
@@ -121,6 +126,7 @@ PAGES: dict[str, tuple[str, str]] = {
     "/captcha/rich": ("Comments", CAPTCHA + "<p>A comment</p>" * 200),
     "/stale": ("Notes", STALE),
     "/redrawn": ("Notes", REDRAWN),
+    "/news": ("News", NEWS),
     "/later": ("Later", LATER),
     "/login": ("Log in", "<form><label>Password <input type=password></label></form>"),
     "/cycle/a": ("A", "<h1>Page A</h1><a href=/cycle/b>To B</a>"),

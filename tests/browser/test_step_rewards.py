@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from assay.browser.step_records import StepLog
+from assay.browser.step_records import StepLog, rescore
 from assay.browser.steps import contract_from_toml
+from assay.ledger.steps import read_steps
 from assay.schema.step_score import StepScore
 from tests.browser.drive import Driver
 from tests.browser.site import Site
@@ -51,6 +52,21 @@ def test_a_fresh_read_after_a_failed_action_scores_higher_than_failing_again(
     recovered = walk.click("Save")
     assert recovered.classification == "recovered"
     assert recovered.milli > after["read"].milli
+
+
+def test_what_came_while_the_agent_thought_is_not_its_own(driver: Driver, tmp_path: Path) -> None:
+    log = StepLog(steps=tmp_path / "steps.jsonl", verbatim=True)
+    log.record("", driver.open("/news"))
+    driver.site.redraw()
+    seen = driver.click("Nothing")
+    assert "Two stories" in seen.text
+    assert seen.before is not None
+    log.record("click", seen, arguments={})
+    log.close()
+    assert log.score is not None
+    assert log.score.classification == "no_progress"
+    *_, again = rescore(read_steps(tmp_path / "steps.jsonl"))
+    assert again.score == log.score, "the page as the step began is in the record"
 
 
 def test_another_page_that_works_is_no_recovery(driver: Driver) -> None:

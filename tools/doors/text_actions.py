@@ -4,7 +4,7 @@
 
 An element is named by the number that the agent would read. What there is no text action for
 (hover, drag, upload, a place within an element, a dialog answered with yes, what has no number) is
-not offered.
+not offered, nor is what opens another tab, which the environment refuses.
 """
 
 from __future__ import annotations
@@ -61,7 +61,10 @@ async def judge(
                 await asyncio.sleep(pause_ms() / 1000)
                 work = partial(text_action, world, base, action, limit_ms)
                 text = await in_browser(world, work)
-                scoring.record(text, await world.step(text))
+                seen = await world.step(text)
+                if "new window refused" in seen.text:
+                    raise NotOffered
+                scoring.record(text, seen)
         verdict = Verdict(row["id"], row["family"], row["class"], row["sign"], scoring.score)
     except NotOffered:
         pass

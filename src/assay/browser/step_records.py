@@ -15,11 +15,13 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from hashlib import sha256
 from pathlib import Path
 from types import NoneType
 from typing import Any, Final, NamedTuple, Self, TypeVar, cast
+
+from pydantic import TypeAdapter, ValidationError
 
 from assay.browser.drive.actions import arguments_by_name, parse_action
 from assay.browser.steps import (
@@ -137,12 +139,14 @@ class StepLog(_Closing):
         history, score = self.history, None
         if outcome is not None:
             events = observation.events
-            step = StepInput(outcome, self._before, after, progress, contract, events=events)
+            changed = None if observation.before is None else _compact_page(observation.before)
+            before = self._before if changed is None else changed
+            step = StepInput(outcome, before, after, progress, contract, events=events)
             history, score = self._scorer.advance(history, step)
             score = score if self.steps else None
             if self.steps or contract is not None:
                 options = _arguments(action) if arguments is None else arguments
-                scores = (_score_record(self._scorer.id, score, step, options),)
+                scores = (_score_record(self._scorer.id, score, step, options, changed),)
         record = Step(
             index=self.steps,
             action=action if self._verbatim else _redacted_action(action),
@@ -262,6 +266,7 @@ def rescore(
             state, events = written.get("contract"), written.get("events")
             contract = _read(ContractStatus, state, _CONTRACT_KINDS, "the state of a contract")
             events = _read(StepEvents, events, _EVENT_KINDS, "the events of a step")
+            before = _page(written["before"]) if "before" in written else before
             step_input = StepInput(outcome, before, after, progress, contract, events=events)
             history, score = scorer.advance(history, step_input)
         before = after
@@ -324,9 +329,16 @@ def _stored(record: Mapping[str, Any]) -> StepScore | None:
 
 
 def _score_record(
-    scorer: str, score: StepScore | None, step: StepInput, arguments: Mapping[str, Any] | None
+    scorer: str,
+    score: StepScore | None,
+    step: StepInput,
+    arguments: Mapping[str, Any] | None,
+    changed: PageEvidence | None,
 ) -> dict[str, Any]:
-    """The score, with what it was computed from that the step itself does not hold."""
+    """The score, with what it was computed from that the step itself does not hold.
+
+    `changed` is the page as the step began, where it is not the one of the step before.
+    """
     redacted = None if arguments is None else redact(arguments)
     if redacted is not None and len(json.dumps(redacted)) > ARGUMENTS_BYTES:
         redacted = {"left_out": "too large"}
@@ -337,7 +349,17 @@ def _score_record(
     if step.events is not None:
         events = step.events._asdict()
         record["events"] = {name: value for name, value in events.items() if value is not None}
+    if changed is not None:
+        page = asdict(changed)
+        record["before"] = {name: value for name, value in page.items() if value is not None}
     return record
+
+
+def _page(record: Any) -> PageEvidence:
+    try:
+        return TypeAdapter(PageEvidence).validate_python(record)
+    except ValidationError as error:
+        raise BadRecord(f"not the evidence of a page: {record!r:.200}") from error
 
 
 def _arguments(action: str) -> dict[str, Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assay.schema.evidence import Evidence, PageFacts, StepEvents
+from assay.schema.evidence import Evidence, PageEvidence, PageFacts, StepEvents
 from assay.schema.outcome import ToolOutcome
 from assay.schema.tools import ActionTool
 
@@ -15,6 +15,8 @@ class Observation:
 
     text: str
     evidence: Evidence | None = None
+    before: PageEvidence | None = None
+    """The page as a step began that was carried out, where it had changed by itself before."""
     reward: float | None = None
     """What the environment itself pays for this step, as a trainer would see it."""
     raw_reward: float | None = None

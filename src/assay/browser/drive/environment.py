@@ -103,6 +103,8 @@ class BrowserEnvironment:
         self._steps = 0
         self._url = ""
         self._targets: dict[str, ActionTarget] = {}
+        self._before: PageEvidence | None = None
+        """The page as the step began, if it had changed since the observation before."""
         self._dead = ""
         self._closed = False
         self._allowed = AddressPolicy.of(self.allow or ())
@@ -203,7 +205,7 @@ class BrowserEnvironment:
         self._steps += 1
         call = parse_action(action)
         if isinstance(call, BadAction):
-            await self._tab().watch.begin("none", {"action": action[:1_000]})
+            await self._begin_watch("none", {"action": action[:1_000]})
             return await self._end(call.problem)
         return await self._act(call)
 
@@ -236,11 +238,17 @@ class BrowserEnvironment:
             # The same call has the same signature whatever number its element has.
             arguments["ref"] = list(target)
         number = None if target is None else int(text)
-        await page.watch.begin(call.name, arguments, ref=number, requested=requested)
+        await self._begin_watch(call.name, arguments, ref=number, requested=requested)
         if text and self.screenshots:
             with suppress(ActionFailed, PageLost, playwright_error()):
                 return await page.box(text)
         return None
+
+    async def _begin_watch(self, tool: str, arguments: Mapping[str, Any], **options: Any) -> None:
+        """Begin the step, and keep the page as it is now if it changed by itself."""
+        changed = await self._tab().watch.begin(tool, arguments, **options)
+        page = None if changed is None else changed.evidence
+        self._before = page if isinstance(page, PageEvidence) else None
 
     async def _on_done(self) -> None:
         """Called when an action was carried out, before the page is read."""
@@ -289,6 +297,8 @@ class BrowserEnvironment:
             seen,
             text=snapshot.render(message, outcome.block, notes=notes, chars=self.chars),
             evidence=replace(seen.evidence, shot=shot),
+            # A call that failed has changed nothing, and its agent has not seen that page yet.
+            before=None if problem else self._before,
             outcome=outcome._replace(box=box),
             truncated=seen.truncated or len(snapshot.text) > self.chars,
             facts=replace(seen.facts, shot=shot),
