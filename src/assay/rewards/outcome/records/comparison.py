@@ -41,29 +41,29 @@ class FieldCount:
         self.differences += other.differences
 
 
-def compare(value: Any, reference: Any, texts: TextRule, lists: ListRule) -> FieldCount:
+def compare(
+    value: Any, reference: Any, texts: TextRule, lists: ListRule, path: str = "$"
+) -> FieldCount:
     """What is right, wrong, missing and too much."""
-    return _compare(value, reference, texts, lists, "$")
-
-
-def _compare(value: Any, reference: Any, texts: TextRule, lists: ListRule, path: str) -> FieldCount:
     count = FieldCount()
     if isinstance(reference, dict) and isinstance(value, dict):
         for key, expected in reference.items():
             place = f"{path}.{key}"
             if key in value:
-                count.add(_compare(value[key], expected, texts, lists, place))
+                count.add(compare(value[key], expected, texts, lists, place))
             else:
                 count.missing += _size(expected)
                 count.differences.append(f"{place:.80} is missing")
-        for key in value.keys() - reference.keys():
-            count.extra += _size(value[key])
         for key in sorted(value.keys() - reference.keys()):
+            count.extra += _size(value[key])
             count.differences.append(f"{path}.{key!s:.80} is too much")
     elif isinstance(reference, list) and isinstance(value, list):
         for one, expected, place in _pairs(value, reference, texts, lists, path):
-            count.add(_compare(one, expected, texts, lists, place))
-        _count_lengths(value, reference, count, path)
+            count.add(compare(one, expected, texts, lists, place))
+        if len(value) != len(reference):
+            count.missing += sum(map(_size, reference[len(value) :]))
+            count.extra += sum(map(_size, value[len(reference) :]))
+            count.differences.append(f"{path:.80} has {len(value)} items, not {len(reference)}")
     elif equals(value, reference, texts):
         count.right += 1
     else:
@@ -72,14 +72,6 @@ def _compare(value: Any, reference: Any, texts: TextRule, lists: ListRule, path:
     if not reference and equals(value, reference, "exact") and isinstance(value, (list, dict)):
         count.right += 1
     return count
-
-
-def _count_lengths(value: list[Any], reference: list[Any], count: FieldCount, path: str) -> None:
-    if len(value) == len(reference):
-        return
-    count.missing += sum(map(_size, reference[len(value) :]))
-    count.extra += sum(map(_size, value[len(reference) :]))
-    count.differences.append(f"{path:.80} has {len(value)} items, not {len(reference)}")
 
 
 def _pairs(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
-from assay.schema.values import Unreadable, is_list, plain
+from assay.schema.values import is_list, plain
 from assay.text.calls import RepeatedKey, strict_json
 
 JSON_CHARS: Final = 200_000
@@ -13,54 +13,51 @@ JSON_CHARS: Final = 200_000
 MOST_LEVELS: Final = 100
 
 
-def read_json(text: str) -> Any:
-    """The value of a JSON text, or `Unreadable`.
+class BadJson(ValueError):
+    """Why a value is not read: the end of a sentence that begins with what it is."""
 
-    A key that stands twice, NaN and Infinity, and more than a hundred levels are refused.
+
+def read_json(text: str) -> Any:
+    """The value of a JSON text.
+
+    Raises `BadJson` also for a key that stands twice, for NaN and Infinity, and for more than a
+    hundred levels.
     """
     if len(text) > JSON_CHARS:
-        return Unreadable(f"has over {JSON_CHARS:,} characters")
+        raise BadJson(f"has over {JSON_CHARS:,} characters")
     try:
         value = strict_json(text)
     except RepeatedKey:
-        return Unreadable("names a key twice in one object")
+        raise BadJson("names a key twice in one object") from None
     except (ValueError, RecursionError):
-        return Unreadable("is no JSON")
+        raise BadJson("is no JSON") from None
     if levels_of(value) > MOST_LEVELS:
-        return Unreadable(f"has over {MOST_LEVELS} levels")
+        raise BadJson(f"has over {MOST_LEVELS} levels")
     return value
 
 
 def levels_of(value: Any) -> int:
     """How many lists and objects are inside each other at most."""
     level, inner = 0, [value]
-    while inner := [item for item in inner if isinstance(item, (list, dict))]:
+    while level <= MOST_LEVELS and (
+        inner := [item for item in inner if isinstance(item, (list, dict))]
+    ):
         level += 1
-        if level > MOST_LEVELS:
-            break
-        inner = [below for item in inner for below in _below(item)]
+        inner = [
+            below for item in inner for below in (item.values() if type(item) is dict else item)
+        ]
     return level
 
 
-def _below(item: list[Any] | dict[str, Any]) -> Iterator[Any]:
-    yield from item.values() if isinstance(item, dict) else item
-
-
 def to_json(value: Any, levels: int = MOST_LEVELS) -> Any:
-    """A value of a table or a data set as JSON's own, or `Unreadable`."""
+    """A value of a table or a data set as JSON's own. Raises `BadJson`."""
     value = plain(value)
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     if not levels:
-        return Unreadable(f"has over {MOST_LEVELS} levels")
+        raise BadJson(f"has over {MOST_LEVELS} levels")
     if isinstance(value, Mapping):
-        record = {str(key): to_json(item, levels - 1) for key, item in value.items()}
-        return _first_unreadable(record.values()) or record
+        return {str(key): to_json(item, levels - 1) for key, item in value.items()}
     if is_list(value):
-        items = [to_json(item, levels - 1) for item in value]
-        return _first_unreadable(items) or items
-    return Unreadable(f"holds a {type(value).__name__}, which JSON does not have")
-
-
-def _first_unreadable(values: Any) -> Unreadable | None:
-    return next((value for value in values if isinstance(value, Unreadable)), None)
+        return [to_json(item, levels - 1) for item in value]
+    raise BadJson(f"holds a {type(value).__name__}, which JSON does not have")

@@ -13,12 +13,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from assay.errors import MissingExtra
-from assay.rewards.outcome.patterns import (
-    Pattern,
-    TooMuchWork,
-    UnsafePattern,
-    compile_pattern,
-)
+from assay.rewards.outcome.patterns import Pattern, TooMuchWork, UnsafePattern, compile_pattern
 from assay.rewards.outcome.records.reading import levels_of
 from assay.schema.values import Unreadable
 
