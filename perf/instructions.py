@@ -24,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
-from assay.rewards.outcome.instructions.check import Undecided
+from assay.rewards.outcome.instructions.check import BadInstruction, Undecided
 from assay.rewards.outcome.instructions.ifeval import CHECKS as IFEVAL
 from assay.rewards.outcome.instructions.reward import (
     CHECKS,
@@ -90,9 +90,10 @@ def compare_recorded(folder: Path) -> int:
 
 def decision_of(id_: str, arguments: Mapping[str, Any], response: str, *, loose: bool) -> Any:
     """The published decision on one instruction, or why there is none."""
-    parsed = read_instructions([{"id": id_, "kwargs": arguments}])
-    if not isinstance(parsed, list):
-        return Undecided(parsed.because)
+    try:
+        parsed = read_instructions([{"id": id_, "kwargs": arguments}])
+    except BadInstruction as error:
+        return Undecided(str(error))
     variants = list(variants_of(response)) if loose else [response]
     return decide(variants, parsed[0], "published")
 

@@ -13,6 +13,7 @@ from assay.registry import reward
 from assay.rewards.outcome.assignment import best_assignment
 from assay.rewards.outcome.calls.references import (
     MOST_CALLS,
+    BadColumn,
     ExpectedCall,
     read_steps,
     read_tools,
@@ -111,29 +112,28 @@ def tool_call_reward(
         ("order", order), ("turn", turn), ("texts", texts), ("text_calls", text_calls)
     ):  # fmt: skip
         check_choice(name, value, CHOICES[name])
-    steps = _steps(answer, tools)
-    if isinstance(steps, Abstained):
-        return steps
+    column = "tools"
+    try:
+        schemas = read_tools(tools)
+        column = "answer"
+        steps = read_steps(answer, schemas)
+    except BadColumn as error:
+        return Abstained("bad_reference", f"{column!r} {error}", PARTS)
+    if steps is None:
+        return Abstained("missing_reference", "the row has no reference calls", PARTS)
     turn_calls = calls_of_turn(trajectory, turn, text_calls)
     if isinstance(turn_calls, BadTrajectory):
         return Abstained("bad_trajectory", turn_calls.because, PARTS)
     if not steps:
-        return _no_call_is_right(turn_calls)
+        count = len(turn_calls.calls)
+        right = not count and turn_calls.speaks
+        parts = {**dict.fromkeys(PARTS[:3], float(not count)), "missing_calls": 0.0}
+        because = "no call, and none is right" if right else "no call, and not a word"
+        because = f"{_count(count)} where no call is right" if count else because
+        return Scored(float(right), because, {**parts, "extra_calls": float(count)})
     if order == "same":
         steps = [[call] for step in steps for call in step]
     return _to_score(turn_calls.calls, steps, texts)
-
-
-def _steps(answer: object, tools: object) -> list[list[ExpectedCall]] | Abstained:
-    schemas = read_tools(tools)
-    if isinstance(schemas, Unreadable):
-        return Abstained("bad_reference", f"'tools' {schemas.because}", PARTS)
-    steps = read_steps(answer, schemas)
-    if steps is None:
-        return Abstained("missing_reference", "the row has no reference calls", PARTS)
-    if isinstance(steps, Unreadable):
-        return Abstained("bad_reference", f"'answer' {steps.because}", PARTS)
-    return steps
 
 
 def calls_of_turn(
@@ -194,18 +194,6 @@ def _calls_in(
     if not recorded and text_calls == "tags" and CALL_TAGS[0] in text:
         for written in read_calls(text).calls:
             yield None, GivenCall(same_name(written.name), written.arguments)
-
-
-def _no_call_is_right(turn_calls: GivenCalls) -> Scored:
-    count = len(turn_calls.calls)
-    right = not count and turn_calls.speaks
-    parts = {"right_calls": float(not count), "right_names": float(not count)}
-    more = {"right_arguments": float(not count), "missing_calls": 0.0, "extra_calls": float(count)}
-    if count:
-        because = f"{_count(count)} where no call is right"
-    else:
-        because = "no call, and none is right" if right else "no call, and not a word"
-    return Scored(float(right), because, {**parts, **more})
 
 
 def _to_score(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from assay.rewards.outcome.instructions.check import Decision, InstructionCheck
+from assay.rewards.outcome.instructions.check import InstructionCheck
 from assay.text.words import (
     PUNCTUATION,
     WORDS,
@@ -39,7 +39,7 @@ _MINOR: Final = frozenset(
 # Brackets and quotation marks
 
 
-def _nested_brackets(text: str, *, fixed: bool) -> Decision:
+def _nested_brackets(text: str, *, fixed: bool) -> bool:
     """Fixed: all five brackets are closed, not the innermost alone."""
     if fixed:
         return _closed_brackets(text)
@@ -79,7 +79,7 @@ def _closed_brackets(text: str) -> bool:
     return False
 
 
-def _nested_quotes(text: str, *, fixed: bool) -> Decision:
+def _nested_quotes(text: str, *, fixed: bool) -> bool:
     """Fixed: curly quotation marks count, and apostrophes do not."""
     if fixed:
         text = re.sub("[‘’]", "'", re.sub("[“”]", '"', text))
@@ -98,7 +98,7 @@ def _nested_quotes(text: str, *, fixed: bool) -> Decision:
     return False
 
 
-def _quotes_explained(text: str, *, fixed: bool) -> Decision:
+def _quotes_explained(text: str, *, fixed: bool) -> bool:
     """Fixed: there is a quotation at all."""
     if fixed and len(re.findall('["“”]', text)) < 2:
         return False
@@ -112,7 +112,7 @@ def _quotes_explained(text: str, *, fixed: bool) -> Decision:
 # Lines, bullets and templates
 
 
-def _one_option(text: str, options: str, *, fixed: bool) -> Decision:
+def _one_option(text: str, options: str, *, fixed: bool) -> bool:
     """Fixed: white space around the option does not count."""
     text = text.strip() if fixed else text
     separator = "/" if "/" in options else "or" if "or" in options else ","
@@ -123,7 +123,7 @@ def _one_option(text: str, options: str, *, fixed: bool) -> Decision:
     return any(choice.strip(PUNCTUATION).lower() == bare for choice in choices)
 
 
-def _word_a_line(text: str, *, fixed: bool) -> Decision:
+def _word_a_line(text: str, *, fixed: bool) -> bool:
     """Fixed: every line has one word; two on one line do not make up for an empty one."""
     if fixed:
         lines = [without_punctuation(line).split() for line in text.strip().split("\n")]
@@ -132,7 +132,7 @@ def _word_a_line(text: str, *, fixed: bool) -> Decision:
     return sum(line != "" for line in bare.split("\n")) == len(bare.split())
 
 
-def _emoji_ends(text: str, *, fixed: bool) -> Decision:
+def _emoji_ends(text: str, *, fixed: bool) -> bool:
     """Fixed: there is a word at all."""
     if fixed and not any(map(str.isalpha, text)):
         return False
@@ -149,7 +149,7 @@ def _emoji_ends(text: str, *, fixed: bool) -> Decision:
     return True
 
 
-def _stairs(text: str, *, fixed: bool) -> Decision:
+def _stairs(text: str, *, fixed: bool) -> bool:
     """Fixed: blank lines do not count, a tab is eight spaces, and there are two lines at least."""
     lines = text.split("\n")
     if fixed:
@@ -178,7 +178,7 @@ def _without_some_blank_lines(lines: Sequence[str]) -> list[str]:
     return remaining
 
 
-def _separated(text: str, sep: str, *, fixed: bool) -> Decision:
+def _separated(text: str, sep: str, *, fixed: bool) -> bool:
     """Fixed: the mark begins a line, with an item behind it."""
     if not fixed:
         return text.count(sep) >= 2
@@ -186,10 +186,15 @@ def _separated(text: str, sep: str, *, fixed: bool) -> Decision:
     return sum(item.startswith(mark) and item != mark for item in items) >= 2
 
 
-def _thesis(text: str, *, fixed: bool) -> Decision:
+def _thesis(text: str, *, fixed: bool) -> bool:
     """Fixed: the closing tag is the opening one's, and words stand inside and behind it."""
     if fixed:
-        return _is_filled_thesis(text)
+        for tag in ("i", "em"):
+            _, opening, rest = text.partition(f"<{tag}>")
+            inside, closing, rest = rest.partition(f"</{tag}>")
+            if opening and closing:
+                return any(map(str.isalpha, inside)) and any(map(str.isalpha, rest))
+        return False
     start = text.find("<i>")
     start = text.find("<em>") if start < 0 else start
     end = text.find("</i>", max(start, 0))
@@ -199,19 +204,7 @@ def _thesis(text: str, *, fixed: bool) -> Decision:
     return bool(text[start + 3 : end].strip()) and bool(text[end + 4 :].strip())
 
 
-def _is_filled_thesis(text: str) -> bool:
-    for tag in ("i", "em"):
-        opening, closing = f"<{tag}>", f"</{tag}>"
-        start = text.find(opening)
-        end = text.find(closing, start + 1)
-        if start >= 0 and end >= 0:
-            inside = text[start + len(opening) : end]
-            rest = text[end + len(closing) :]
-            return any(map(str.isalpha, inside)) and any(map(str.isalpha, rest))
-    return False
-
-
-def _sub_bullets(text: str, *, fixed: bool) -> Decision:
+def _sub_bullets(text: str, *, fixed: bool) -> bool:
     """Fixed: bullets are lines, so that bold text and hyphens inside words are none; one
     at least.
     """
@@ -227,10 +220,15 @@ def _sub_bullets(text: str, *, fixed: bool) -> Decision:
     return bool(has_sub) and all(has_sub)
 
 
-def _bullets_after_sentences(text: str, *, fixed: bool) -> Decision:
+def _bullets_after_sentences(text: str, *, fixed: bool) -> bool:
     """Fixed: blank lines do not count, and the sentences end in a full stop."""
     if fixed:
-        return _has_bullets_after_prose(text)
+        lines = [line.strip() for line in text.split("\n") if line.strip()]
+        bullets = [bool(re.match(r"\*\s", line)) for line in lines]
+        first = bullets.index(True) if any(bullets) else len(lines)
+        prose = [part for line in lines[:first] for part in sentences(line)]
+        is_prose = sum(part.endswith(".") for part in prose) >= 2
+        return is_prose and all(bullets[first:]) and sum(bullets) >= 2
     # As published: once a blank line has come, only bullets may follow.
     sentence_count = bullet_count = 0
     in_prose = True
@@ -249,17 +247,7 @@ def _bullets_after_sentences(text: str, *, fixed: bool) -> Decision:
     return bullet_count >= 2
 
 
-def _has_bullets_after_prose(text: str) -> bool:
-    lines = [line.strip() for line in text.split("\n") if line.strip()]
-    bullets = [bool(re.match(r"\*\s", line)) for line in lines]
-    if sum(bullets) < 2:
-        return False
-    first = bullets.index(True)
-    prose = [part for line in lines[:first] for part in sentences(line)]
-    return all(bullets[first:]) and sum(part.endswith(".") for part in prose) >= 2
-
-
-def _title_case(text: str, *, fixed: bool) -> Decision:
+def _title_case(text: str, *, fixed: bool) -> bool:
     """Fixed: articles, conjunctions and short prepositions may be small, as title case has them."""
     if not fixed:
         return not any(
@@ -275,7 +263,7 @@ def _title_case(text: str, *, fixed: bool) -> Decision:
     return bool(words) and not any(word[0].islower() for word in major)
 
 
-def _template(text: str, *, fixed: bool) -> Decision:
+def _template(text: str, *, fixed: bool) -> bool:
     """Fixed: the labels come in their order, with something behind each and nothing before them."""
     places = [text.find(label) for label in _TEMPLATE]
     if not fixed or min(places) < 0:
@@ -288,18 +276,18 @@ def _template(text: str, *, fixed: bool) -> Decision:
     )
 
 
-def _no_space(text: str) -> Decision:
+def _no_space(text: str) -> bool:
     return not any(map(str.isspace, text))
 
 
 # One-off tasks
 
 
-def _multiples(text: str) -> Decision:
+def _multiples(text: str) -> bool:
     return re.findall(r"\d+", text.replace(",", ", ")) == ["14", "21", "28", "35", "42", "49"]
 
 
-def _questions(text: str) -> Decision:
+def _questions(text: str) -> bool:
     if not text.startswith("Question"):
         return False
     questions = [part.strip() for part in _QUESTION.split(text) if part.strip()]
@@ -320,23 +308,23 @@ def _ascii(text: str) -> str:
     return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
 
 
-def _countries(text: str) -> Decision:
+def _countries(text: str) -> bool:
     lines = [bare for line in text.split("\n") if (bare := line.strip(PUNCTUATION))]
     start = next((at for at, line in enumerate(lines) if "Zimbabwe" in line), len(lines))
     countries = [_ascii(line) for line in lines[start:]]
     return len(countries) >= 52 and countries == sorted(countries, reverse=True)
 
 
-def _words_reversed(text: str) -> Decision:
+def _words_reversed(text: str) -> bool:
     words = without_punctuation(text.lower().strip()).split()
     return "bald eagle" in " ".join(words[::-1])
 
 
-def _letters_reversed(text: str) -> Decision:
+def _letters_reversed(text: str) -> bool:
     return "elgae dlab" in text.lower()
 
 
-def _alphabet_of_sentences(text: str, *, fixed: bool) -> Decision:
+def _alphabet_of_sentences(text: str, *, fixed: bool) -> bool:
     """Fixed: a quotation mark is not the first letter of a sentence."""
     parts = [sentence.lower() for sentence in sentences(text)]
     if fixed:
@@ -346,7 +334,7 @@ def _alphabet_of_sentences(text: str, *, fixed: bool) -> Decision:
     return firsts == list(string.ascii_lowercase)
 
 
-def _capitals(text: str) -> Decision:
+def _capitals(text: str) -> bool:
     cities = [city.strip() for city in _ascii(text).split(",") if city.strip()]
     return tuple(cities) == WORDS.capitals
 
@@ -358,7 +346,7 @@ def _rows(text: str, delimiter: str = ",") -> list[list[str]]:
         return []
 
 
-def _city_table(text: str) -> Decision:
+def _city_table(text: str) -> bool:
     rows = _rows(text)
     header = ["ID", "Country", "City", "Year", "Count"]
     return len(rows) == 8 and rows[0] == header and all(len(row) == 5 for row in rows)
@@ -369,7 +357,7 @@ def _header_matches(text: str, names: Sequence[str], between: str) -> bool:
     return re.fullmatch(between.join(cells), text.split("\n", 1)[0].strip()) is not None
 
 
-def _product_table(text: str) -> Decision:
+def _product_table(text: str) -> bool:
     names = ("ProductID", "Category", "Brand", "Price", "Stock")
     if not _header_matches(text, names, r",[ \t]*"):
         return False
@@ -390,7 +378,7 @@ def _has_special(cell: str) -> bool:
     return line[:1] == '"' and _SPECIAL.search(line, 1, max(1, line.rfind('"'))) is not None
 
 
-def _student_table(text: str) -> Decision:
+def _student_table(text: str) -> bool:
     names = ("StudentID", "Subject", "Grade", "Semester", "Score")
     if not _header_matches(text, names, r"\t *"):
         return False
@@ -404,7 +392,7 @@ def _is_quoted(cell: str) -> bool:
     return cell[:1] == '"' == cell[-1:]
 
 
-def _dates(text: str, *, fixed: bool) -> Decision:
+def _dates(text: str, *, fixed: bool) -> bool:
     """Fixed: there is no month 0 and no day 0."""
     if fixed and "-00" in text:
         return False
