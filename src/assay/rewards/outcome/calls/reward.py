@@ -31,8 +31,7 @@ from assay.text.calls import (
     items_of,
     read_arguments,
     read_calls,
-    role_of,
-    segments_of,
+    read_segments,
 )
 from assay.text.channels import final_text
 
@@ -140,20 +139,16 @@ def calls_of_turn(
     trajectory: object, turn: Turn = "last", text_calls: TextCallRule = "none"
 ) -> GivenCalls | BadTrajectory:
     """The calls that count, in their order; of segments that repeat each other each call once."""
-    segments = segments_of(trajectory)
+    segments = read_segments(trajectory)
     if isinstance(segments, BadTrajectory):
         return segments
     whole = turn == "all" or len(segments) > 1
     calls: list[GivenCall] = []
     known: set[tuple[str, str]] = set()
-    speaks, position = False, 0
+    speaks = False
     for segment in segments:
         earlier = frozenset(known)
-        for message in segment:
-            role = role_of(message, position)
-            if isinstance(role, BadTrajectory):
-                return role
-            position += 1
+        for role, message in segment:
             if role == "assistant":
                 text = _text(message)
                 speaks = speaks or any(map(str.isalnum, final_text(text).text))
