@@ -108,12 +108,9 @@ def reordered(rows: Iterable[SqlRow], order: Sequence[int]) -> list[SqlRow]:
     return [tuple(row[at] for at in order) for row in rows]
 
 
-def bird_equal(rows: Sequence[SqlRow], reference: Sequence[SqlRow]) -> bool:
-    """BIRD's rule: the same set of rows, whatever their number and order."""
-    return set(rows) == set(reference)
-
-
-def test_suite_equal(rows: Sequence[SqlRow], reference: Sequence[SqlRow], *, ordered: bool) -> bool:
+def equal_in_test_suite(
+    rows: Sequence[SqlRow], reference: Sequence[SqlRow], *, ordered: bool
+) -> bool:
     """The rule of test-suite-sql-eval: the same bag under some order of the columns.
 
     With `ordered`, which there means that the reference's text holds "order by", the same list.
@@ -129,6 +126,3 @@ def test_suite_equal(rows: Sequence[SqlRow], reference: Sequence[SqlRow], *, ord
         if moved == list(reference) if ordered else Counter(moved) == Counter(reference):
             return True
     return False
-
-
-test_suite_equal.__test__ = False  # type: ignore[attr-defined]  # pytest takes the name for a test

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from assay.errors import BadParameter, check_choice
 from assay.registry import reward
 from assay.resources.row_files import OutsideFolder, row_file
-from assay.rewards.outcome.sql.process import Lost, query_processes
+from assay.rewards.outcome.sql.process import Lost, ask
 from assay.rewards.outcome.sql.text import READING, first_word, without_end
 from assay.schema.score import Abstained, Scored
 from assay.schema.values import Unreadable, describe, is_list, is_missing, plain, read_response
@@ -30,6 +30,14 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
 QUERY_CHARS: Final = 20_000
 """Of a query; a longer one is not run."""
 MOST_DATABASES: Final = 64
+
+
+class BadRow(Exception):
+    """Why a row cannot be scored: the reason, and a sentence."""
+
+
+class NoQuery(Exception):
+    """Why a response holds no query that is run."""
 
 
 @reward(name="sql_reward", version=1, parts=PARTS, kind="sql")
@@ -70,29 +78,30 @@ def sql_reward(
         {"mode": mode, "extract": extract, "columns": columns, "ties": ties},
         {"max_steps": max_steps, "timeout_s": timeout_s, "max_rows": max_rows},
     )
-    reference = _reference(answer)
-    if isinstance(reference, Abstained):
-        return reference
-    sources = _sources(database, root)
-    if isinstance(sources, Unreadable):
-        return Abstained("bad_database", f"'database' {sources.because}", PARTS)
+    try:
+        reference, sources = _reference(answer), _sources(database, root)
+    except BadRow as error:
+        return Abstained(*error.args, PARTS)
     response = read_response(final_response)
     if isinstance(response, Unreadable):
         return Abstained("bad_response", f"'final_response' {response.because}", PARTS)
-    query = find_query(response or "", extract)
-    because = query.because if isinstance(query, Unreadable) else ""
+    query = because = ""
+    try:
+        query = find_query(response or "", extract)
+    except NoQuery as error:
+        because = str(error)
     request = {
         "databases": sources,
         "reference": reference,
         # Also without a query it is found out whether the row could have been scored.
-        "query": "" if isinstance(query, Unreadable) else query,
+        "query": query,
         "mode": mode,
         "columns": columns,
         "steps": max_steps,
         "seconds": timeout_s,
         "rows": max_rows,
     }
-    result = query_processes().ask(request, seconds=timeout_s)
+    result = ask(request, seconds=timeout_s)
     if isinstance(result, Lost):
         if result.of_reference:
             return Abstained("unparseable_reference", f"the reference: {result.because}", PARTS)
@@ -111,68 +120,61 @@ def _check_options(choices: Mapping[str, str], limits: Mapping[str, object]) -> 
             raise BadParameter(f"{name} is {number!r}; it is a number above 0")
 
 
-def _reference(answer: object) -> str | Abstained:
+def _reference(answer: object) -> str:
     value = plain(answer)
     if is_missing(value) or (isinstance(value, str) and not value.strip()):
-        return Abstained("missing_reference", "the row has no reference query", PARTS)
+        raise BadRow("missing_reference", "the row has no reference query")
     if not isinstance(value, str):
-        because = f"'answer' is {describe(value)}; give the text of a query"
-        return Abstained("bad_reference", because, PARTS)
+        raise BadRow("bad_reference", f"'answer' is {describe(value)}; give the text of a query")
     if len(value) > QUERY_CHARS:
         because = f"the reference has over {QUERY_CHARS:,} characters"
-        return Abstained("unparseable_reference", because, PARTS)
+        raise BadRow("unparseable_reference", because)
     return without_end(value)
 
 
-def _sources(database: object, root: str | None) -> list[dict[str, Any]] | Unreadable:
+def _sources(database: object, root: str | None) -> list[dict[str, Any]]:
     """The databases of a row: where each is, and in which state, so that a changed file is new."""
     value = plain(database)
     items = list(value) if is_list(value) else [value]
     if not 0 < len(items) <= MOST_DATABASES:
-        return Unreadable(f"is {len(items)} databases; give from 1 to {MOST_DATABASES}")
-    sources: list[dict[str, Any]] = []
-    for item in map(plain, items):
-        source = _source(item, root)
-        if isinstance(source, Unreadable):
-            return source
-        sources.append(source)
-    return sources
+        raise _bad_database(f"{len(items)} databases; give from 1 to {MOST_DATABASES}")
+    return [_source(plain(item), root) for item in items]
 
 
-def _source(item: Any, root: str | None) -> dict[str, Any] | Unreadable:
+def _bad_database(what: str) -> BadRow:
+    return BadRow("bad_database", f"'database' is {what}")
+
+
+def _source(item: Any, root: str | None) -> dict[str, Any]:
     if isinstance(item, Mapping):
         script = plain(item.get("script"))
         if isinstance(script, str) and len(item) == 1:
             return {"script": script}
-        return Unreadable('is a mapping; one of the form {"script": "CREATE TABLE …"} is read')
+        raise _bad_database('a mapping; one of the form {"script": "CREATE TABLE …"} is read')
     if not isinstance(item, (str, Path)) or not str(item).strip() or "\0" in str(item):
-        return Unreadable(f"is {describe(item)}; give the path of a SQLite file, or a script")
+        raise _bad_database(f"{describe(item)}; give the path of a SQLite file, or a script")
     try:
         path = row_file(item, root)
         state = path.stat()
     except OutsideFolder as error:
-        return Unreadable(f"is {str(item)!r:.200}, which is not read: {error}")
+        raise _bad_database(f"{str(item)!r:.200}, which is not read: {error}") from None
     except (OSError, ValueError, RuntimeError) as error:
-        return Unreadable(f"is {str(item)!r:.200}, which cannot be read: {error!s:.100}")
+        raise _bad_database(f"{str(item)!r:.200}, which cannot be read: {error!s:.100}") from None
     return {"path": str(path), "state": [state.st_mtime_ns, state.st_size, state.st_ino]}
 
 
-def find_query(response: str, extract: BlockRule) -> str | Unreadable:
-    """The query that a response offers, or why there is none."""
-    blocks = offered_blocks(response, LANGUAGES, extract)
-    queries = list(dict.fromkeys(_trimmed(block) for block in blocks if block.strip()))
+def find_query(response: str, extract: BlockRule) -> str:
+    """The query that a response offers. Raises `NoQuery`."""
+    blocks = [block for block in offered_blocks(response, LANGUAGES, extract) if block.strip()]
+    queries = {block if len(block) > QUERY_CHARS else without_end(block) for block in blocks}
     if len(queries) > 1:
-        return Unreadable(f"the response offers {len(queries)} different queries")
-    query = queries[0] if queries else ""
+        raise NoQuery(f"the response offers {len(queries)} different queries")
+    query = queries.pop() if queries else ""
     if len(query) > QUERY_CHARS:
-        return Unreadable(f"the query has over {QUERY_CHARS:,} characters")
+        raise NoQuery(f"the query has over {QUERY_CHARS:,} characters")
     if first_word(query) not in READING:
-        return Unreadable("the response holds no query")
+        raise NoQuery("the response holds no query")
     return query
-
-
-def _trimmed(block: str) -> str:
-    return block if len(block) > QUERY_CHARS else without_end(block)
 
 
 def _wrong(because: str, **parts: float) -> Scored:
