@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from assay.errors import BadParameter
+from assay.errors import check_choice
 from assay.isolation import values
 from assay.isolation.frames import BadFrame, PipeClosed
 from assay.isolation.sandbox import PATH, RunEnd, Sandbox, SandboxLimits, SandboxRun
@@ -93,11 +93,11 @@ class ProgramRun:
         return self.sandbox.start(job, limits=self.limits)
 
     def _calls(self, tests: CallTests) -> Outcomes:
-        outcomes = Outcomes(len(tests.calls))
+        outcomes = Outcomes(len(tests.tests))
         try:
             calls = [
                 {"args": values.encode(call.args), "kwargs": values.encode(call.kwargs)}
-                for call in tests.calls
+                for call in tests.tests
             ]
         except values.NotPlain as error:
             outcomes.unjudged = f"a test has an argument of type {error}"
@@ -106,7 +106,7 @@ class ProgramRun:
         with self._start(tests.fn, calls=calls) as run:
             if not self._is_loaded(run, outcomes):
                 return outcomes
-            for number, call in enumerate(tests.calls, start=1):
+            for number, call in enumerate(tests.tests, start=1):
                 try:
                     self._judge(run.receive(), tests, number, call, outcomes)
                 except (*FAILURES, values.BadValue) as error:
@@ -186,16 +186,16 @@ class ProgramRun:
                 return {"failed": self._why(tester, error)}
 
     def _stdio(self, tests: StdioTests) -> Outcomes:
-        outcomes = Outcomes(len(tests.cases))
+        outcomes = Outcomes(len(tests.tests))
         toolchain = LANGUAGES[self.language]
         job: dict[str, Any] = {
             "mode": "stdio",
             "program": self.program,
-            "inputs": [case.input for case in tests.cases],
+            "inputs": [case.input for case in tests.tests],
             **({} if toolchain is None else toolchain._asdict()),
         }
         with self.sandbox.start(job, limits=self.limits, channel=False) as run:
-            for number, case in enumerate(tests.cases, start=1):
+            for number, case in enumerate(tests.tests, start=1):
                 try:
                     report = run.report()
                 except FAILURES as error:
@@ -345,19 +345,13 @@ def check_language(language: str, tests: Tests) -> str:
 
     Raises `BadParameter` for a language that is not known, or whose functions cannot be called.
     """
-    if language not in LANGUAGES:
-        names = ", ".join(map(repr, LANGUAGES))
-        raise BadParameter(f"language is {language!r:.60}; choose one of {names}")
+    check_choice("language", language, LANGUAGES)
     toolchain = LANGUAGES[language]
     if toolchain is None:
         return ""
     if not isinstance(tests, StdioTests):
         return f"programs in {language} are tested by 'stdio' alone"
-    return _missing_tool([toolchain.compile, toolchain.run])
-
-
-def _missing_tool(commands: Sequence[Sequence[str]]) -> str:
-    for command in commands:
+    for command in (toolchain.compile, toolchain.run):
         if command and "/" not in command[0] and shutil.which(command[0], path=PATH) is None:
             return f"there is no {command[0]} in {PATH}"
     return ""

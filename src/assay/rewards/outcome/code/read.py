@@ -30,7 +30,7 @@ class CallTests:
     """Calls of one function of the program."""
 
     fn: str
-    calls: tuple[CallTest, ...]
+    tests: tuple[CallTest, ...]
     checker: str = ""
 
 
@@ -46,7 +46,7 @@ class StdioTest:
 class StdioTests:
     """Runs of the whole program."""
 
-    cases: tuple[StdioTest, ...]
+    tests: tuple[StdioTest, ...]
     checker: str = ""
 
 
