@@ -21,6 +21,10 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
+class CannotScore(Exception):
+    """Why a row is not scored, raised inside a reward: the reason and sentence of `Abstained`."""
+
+
 class _FrozenScore(Mapping[str, Any]):
     """A mapping whose fields cannot be set or deleted; `_main` is the field it is made for."""
 

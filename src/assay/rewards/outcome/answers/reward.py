@@ -26,7 +26,7 @@ from assay.rewards.outcome.answers.assistantbench import (
 )
 from assay.rewards.outcome.answers.fuzzy import MAX_CHARS as MAX_FUZZY_CHARS
 from assay.rewards.outcome.answers.fuzzy import FuzzyAnswer, FuzzyMatch, compare
-from assay.schema.score import Abstained, Score, Scored
+from assay.schema.score import Abstained, CannotScore, Score, Scored
 from assay.schema.values import Unreadable, describe, is_list, read_references
 
 ASSISTANTBENCH_PARTS = (
@@ -50,10 +50,6 @@ ACCEPTED = (
     "foreign_denial",
 )  # fmt: skip
 """Checks of the audit whose findings parity brings with it."""
-
-
-class BadReference(Exception):
-    """Why there is nothing to compare an answer with: the reason, and a sentence."""
 
 
 @reward(
@@ -84,11 +80,11 @@ def assistantbench_reward(
         lines = _reference_lines(answer)
         if not lines and hidden_gold == "abstain":
             because = "the gold is empty, as in AssistantBench's test split"
-            raise BadReference("missing_reference", because)
+            raise CannotScore("missing_reference", because)
         reference = read_reference(lines)
         if reference.kind == "json" and count_items(reference.value) > MAX_REFERENCE_ITEMS:
-            raise BadReference("unparseable_reference", f"the gold has {_TOO_MANY} items")
-    except BadReference as error:
+            raise CannotScore("unparseable_reference", f"the gold has {_TOO_MANY} items")
+    except CannotScore as error:
         return Abstained(*error.args, ASSISTANTBENCH_PARTS)
     except BeyondLimitError as error:
         because = f"the gold cannot be read: {error}"
@@ -111,7 +107,7 @@ def fuzzy_answer_reward(
         raise BadParameter(f"tolerance is a number from 0 up to 1, not {tolerance!r}")
     try:
         references = _references(answer)
-    except BadReference as error:
+    except CannotScore as error:
         return Abstained(*error.args, FUZZY_PARTS)
     if final_response is None or not final_response.strip():
         best, reference, answered = FuzzyMatch(0.0, "none", "no answer"), "", 0.0
@@ -130,21 +126,21 @@ def fuzzy_answer_reward(
 
 
 def _references(answer: object) -> list[str]:
-    """The references as texts. Raises `BadReference`."""
+    """The references as texts. Raises `CannotScore`."""
     texts = [text for reference in _read(answer) for text in _spellings(reference)]
     if not texts:
         because = f"the reference is {answer!r:.80}, which holds no text"
-        raise BadReference("missing_reference", because)
+        raise CannotScore("missing_reference", because)
     if len(texts) > MAX_ALIASES or any(len(text) > MAX_FUZZY_CHARS for text in texts):
         because = f"over {MAX_ALIASES} references, or one over {MAX_FUZZY_CHARS} characters"
-        raise BadReference("unparseable_reference", because)
+        raise CannotScore("unparseable_reference", because)
     return texts
 
 
 def _read(answer: object) -> Sequence[object]:
     references = read_references(answer)
     if isinstance(references, Unreadable):
-        raise BadReference("bad_reference", f"'answer' {references.because}")
+        raise CannotScore("bad_reference", f"'answer' {references.because}")
     return references
 
 
@@ -157,24 +153,24 @@ def _spellings(reference: object) -> list[str]:
 
 
 def _reference_lines(answer: object) -> list[str]:
-    """The lines of the reference that are not blank. Raises `BadReference`."""
+    """The lines of the reference that are not blank. Raises `CannotScore`."""
     if isinstance(answer, str):
         if len(answer) > MAX_CHARS:
             because = f"the gold has over {MAX_CHARS} characters"
-            raise BadReference("unparseable_reference", because)
+            raise CannotScore("unparseable_reference", because)
         lines = [line for line in answer.split("\n") if line.strip()]
     else:
         references = _read(answer)
         if not references and not (is_list(answer) and not answer):
-            raise BadReference("missing_reference", "there is no gold answer")
+            raise CannotScore("missing_reference", "there is no gold answer")
         if isinstance(answer, bool) or (
             len(references) > 1 and not all(isinstance(line, str) for line in references)
         ):
             because = f"'answer' is {describe(answer)}; give a text, a number or a list of texts"
-            raise BadReference("bad_reference", because)
+            raise CannotScore("bad_reference", because)
         lines = [str(reference) for reference in references]
     if len(lines) > MAX_REFERENCE_ITEMS:
-        raise BadReference("unparseable_reference", f"the gold has {_TOO_MANY} lines")
+        raise CannotScore("unparseable_reference", f"the gold has {_TOO_MANY} lines")
     return lines
 
 

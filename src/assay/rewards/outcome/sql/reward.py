@@ -11,7 +11,7 @@ from assay.registry import reward
 from assay.resources.row_files import OutsideFolder, row_file
 from assay.rewards.outcome.sql.process import Lost, ask
 from assay.rewards.outcome.sql.text import READING, first_word, without_end
-from assay.schema.score import Abstained, Scored
+from assay.schema.score import Abstained, CannotScore, Scored
 from assay.schema.values import Unreadable, describe, is_list, is_missing, plain, read_response
 from assay.text.blocks import BlockRule, offered_blocks
 
@@ -30,10 +30,6 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
 QUERY_CHARS: Final = 20_000
 """Of a query; a longer one is not run."""
 MOST_DATABASES: Final = 64
-
-
-class BadRow(Exception):
-    """Why a row cannot be scored: the reason, and a sentence."""
 
 
 class NoQuery(Exception):
@@ -80,7 +76,7 @@ def sql_reward(
     )
     try:
         reference, sources = _reference(answer), _sources(database, root)
-    except BadRow as error:
+    except CannotScore as error:
         return Abstained(*error.args, PARTS)
     response = read_response(final_response)
     if isinstance(response, Unreadable):
@@ -123,12 +119,14 @@ def _check_options(choices: Mapping[str, str], limits: Mapping[str, object]) -> 
 def _reference(answer: object) -> str:
     value = plain(answer)
     if is_missing(value) or (isinstance(value, str) and not value.strip()):
-        raise BadRow("missing_reference", "the row has no reference query")
+        raise CannotScore("missing_reference", "the row has no reference query")
     if not isinstance(value, str):
-        raise BadRow("bad_reference", f"'answer' is {describe(value)}; give the text of a query")
+        raise CannotScore(
+            "bad_reference", f"'answer' is {describe(value)}; give the text of a query"
+        )
     if len(value) > QUERY_CHARS:
         because = f"the reference has over {QUERY_CHARS:,} characters"
-        raise BadRow("unparseable_reference", because)
+        raise CannotScore("unparseable_reference", because)
     return without_end(value)
 
 
@@ -141,8 +139,8 @@ def _sources(database: object, root: str | None) -> list[dict[str, Any]]:
     return [_source(plain(item), root) for item in items]
 
 
-def _bad_database(what: str) -> BadRow:
-    return BadRow("bad_database", f"'database' is {what}")
+def _bad_database(what: str) -> CannotScore:
+    return CannotScore("bad_database", f"'database' is {what}")
 
 
 def _source(item: Any, root: str | None) -> dict[str, Any]:
