@@ -19,12 +19,7 @@ from math import isfinite
 from assay.rewards.outcome.assignment import best_assignment
 from assay.rewards.outcome.bags import BagList, bag_of, overlap_table
 from assay.rewards.outcome.qa.squad import Match, Spans, cached_when_short, label, shared_count
-from assay.text.tokens import (
-    ARTICLES,
-    to_float,
-    without_articles,
-    without_punctuation,
-)
+from assay.text.tokens import ARTICLES, to_float, without_articles, without_punctuation
 
 MAX_SPANS = 64
 """Spans of one answer or reference; aligning them takes cubic time."""
@@ -66,14 +61,23 @@ class DropReference:
         self.label = label(text)
 
 
-class InspectReference:
-    """A reference, normalised once."""
+class InspectAnswer:
+    """An answer's tokens, counted once, for comparison with any number of references."""
 
-    __slots__ = ("blank", "counts", "label", "tokens")
+    __slots__ = ("counts", "tokens")
 
     def __init__(self, text: str) -> None:
         self.tokens = inspect_words(text)
         self.counts = Counter(self.tokens)
+
+
+class InspectReference(InspectAnswer):
+    """A reference, normalised once."""
+
+    __slots__ = ("blank", "label")
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
         self.blank = not self.tokens
         self.label = label(text)
 
@@ -112,28 +116,12 @@ def compare_drop(spans: BagList, reference: DropReference) -> Match:
         because = f"no number of {reference.label} is in the answer"
     # Scaled and rounded as NumPy does it; the built-in `round` differs on some ties.
     rounded = round(f1 * 100) / 100
-    if exact:
-        return rounded, 1.0, precision, recall, f"exact match with {reference.label}"
-    return rounded, 0.0, precision, recall, because
+    because = f"exact match with {reference.label}" if exact else because
+    return rounded, float(exact), precision, recall, because
 
 
-class CountedTokens:
-    """An answer's tokens, counted once, for comparison with any number of references."""
-
-    __slots__ = ("counts", "tokens")
-
-    def __init__(self, tokens: list[str]) -> None:
-        self.tokens = tokens
-        self.counts = Counter(tokens)
-
-
-def compare_inspect(tokens: list[str], reference: InspectReference) -> Match:
+def compare_inspect(answer: InspectAnswer, reference: InspectReference) -> Match:
     """Inspect's `f1` and `exact`; a reference without a token matches nothing."""
-    return compare_inspect_counted(CountedTokens(tokens), reference)
-
-
-def compare_inspect_counted(answer: CountedTokens, reference: InspectReference) -> Match:
-    """What `compare_inspect` gives, in time that depends on the reference alone."""
     tokens = answer.tokens
     same = shared_count(answer.counts, reference.counts)
     because = f"{same} of {len(tokens)} answer tokens match {reference.label}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
@@ -77,33 +78,28 @@ class QaMode:
         return f1, max(em for _, em, *_ in matches), precision, recall, because
 
 
-_COUNTED: dict[str, Any] = {"count": squad.CountedWords, "compare_counted": squad.compare_counted}
+_SQUAD = partial(
+    QaMode,
+    squad.words,
+    compare=squad.compare,
+    count=squad.CountedWords,
+    compare_counted=squad.compare_counted,
+)
 
 MODES: dict[str, QaMode] = {
-    "squad1": QaMode(squad.words, squad.squad1_reference, squad.compare, **_COUNTED),
-    "squad2": QaMode(
-        squad.words, squad.squad2_reference, squad.compare, **_COUNTED, drops_blank=True
-    ),
-    "hotpot": QaMode(
-        squad.words,
-        squad.squad1_reference,
-        squad.compare_closed,
-        count=squad.CountedWords,
+    "squad1": _SQUAD(reference=squad.squad1_reference),
+    "squad2": _SQUAD(reference=squad.squad2_reference, drops_blank=True),
+    "hotpot": _SQUAD(
+        reference=squad.squad1_reference,
+        compare=squad.compare_closed,
         compare_counted=squad.compare_counted_closed,
     ),
-    "musique": QaMode(squad.words, squad.squad2_reference, squad.compare, **_COUNTED),
+    "musique": _SQUAD(reference=squad.squad2_reference),
     "drop": QaMode(
         drop.read_spans, drop.drop_reference, drop.compare_drop, drops_blank=True, takes_spans=True
     ),
-    "inspect": QaMode(
-        drop.inspect_words,
-        drop.inspect_reference,
-        drop.compare_inspect,
-        count=drop.CountedTokens,
-        compare_counted=drop.compare_inspect_counted,
-    ),
+    "inspect": QaMode(drop.InspectAnswer, drop.inspect_reference, drop.compare_inspect),
 }
-
 
 BAGS_OF_WORDS = (
     "token F1 as published compares bags of words: it dilutes alternatives and does not know a "
