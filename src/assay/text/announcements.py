@@ -48,10 +48,9 @@ class Announcement:
 
 def last_announcement(text: str) -> Announcement | None:
     """The last place where an answer is announced, in any language."""
-    english = _last_in_english(text)
+    latest = _last_in_english(text)
     shift = max(0, len(text) - _TAIL)
     tail = text[shift:]
-    latest = english
     for book in books_for(fold(tail))[1:]:
         for match in _announcing(book).finditer(tail):
             start = shift + match.start()
@@ -61,14 +60,10 @@ def last_announcement(text: str) -> Announcement | None:
     return latest
 
 
-def link_ends(clause: str) -> list[tuple[int, int]]:
-    """(start, end) of each "is" in a clause of another language than English, in order."""
-    spans = {
-        match.span()
-        for book in books_for(fold(clause))[1:]
-        for match in _linking(book).finditer(clause)
-    }
-    return sorted(spans)
+def link_spans(clause: str) -> set[tuple[int, int]]:
+    """(start, end) of each "is" in a clause of another language than English."""
+    books = books_for(fold(clause))[1:]
+    return {match.span() for book in books for match in _linking(book).finditer(clause)}
 
 
 def is_sentence(text: str) -> bool:

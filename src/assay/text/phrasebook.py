@@ -20,6 +20,7 @@ _FOLD = str.maketrans(
 _SPACE = re.compile(r"\s+")
 _WORD = re.compile(r"[a-zà-ÿœß']+")
 _MOST_FILLERS = 24
+_COMMANDS = (r"\(", r"\[", r"\text", r"\mathrm", r"\mathbf", r"\displaystyle", r"\,", r"\ ")
 _THAT = ("that", "que", "dass", "daß", "что", "чтобы", "ان", "qu'il", "qu'elle")
 """Words before which a comma does not end what is said of the answer."""
 
@@ -47,7 +48,7 @@ class Phrasebook:
     @cache  # noqa: B019 - one book for each language, for as long as the process lives
     def pattern(self, field: str) -> re.Pattern[str]:
         """The pattern of the phrases of a field; of none, one that never matches."""
-        phrases = [fold(phrase) for phrase in self.language.phrases(field)]
+        phrases = self.endings(field)
         if not phrases:
             return NEVER
         spaced = self.language.spaced
@@ -71,11 +72,8 @@ class Phrasebook:
                 return phrase
         return None
 
-    def beside(self, folded: str, field: str, *, through_commas: bool = False) -> str | None:
-        """What stands before the phrase that the end of the text belongs to, if there is one.
-
-        Nothing but filler words stands between that phrase and the end of the text.
-        """
+    def text_before(self, folded: str, field: str, *, through_commas: bool = False) -> str | None:
+        """What stands before the last phrase of a field, if nothing but fillers is behind that."""
         rest, filler = _trimmed(folded), ""
         for _ in range(_MOST_FILLERS):
             phrase = self.at_end(rest, field)
@@ -121,16 +119,7 @@ def _trimmed(folded: str) -> str:
     """The text without spaces, marks of emphasis and opening brackets at its end."""
     while True:
         shorter = folded.rstrip(" $*_\"'“‘«„「『([{:：`~—–·\u3000")
-        for command in (
-            r"\(",
-            r"\[",
-            r"\text",
-            r"\mathrm",
-            r"\mathbf",
-            r"\displaystyle",
-            r"\,",
-            r"\ ",
-        ):
+        for command in _COMMANDS:
             shorter = shorter.removesuffix(command)
         shorter = shorter.removesuffix("\\")
         if shorter == folded:

@@ -1,19 +1,14 @@
-"""What leaves an answer open or refuses it: a mark, a failed check, a case beside other cases.
-
-The texts are windows of bounded length around the answer.
-"""
+"""What refuses an answer or leaves it open: a mark, a failed check, a case among other cases."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
+from assay.text.candidates import MARKS, WINDOW, Candidate
 from assay.text.phrasebook import Phrasebook, all_books, fold
-
-MARKS = "❌✗✘✖✕⨯🚫👎❎⛔"
-"""Signs that refuse what stands beside them."""
 
 _LEAD = re.compile(
     r"(?:[\s$*_}{\])\"'`~>”’»」』)(（\[【<—–\-,，、،;；:：.。!…·|/=→⇒←⇐⟵#&%^]"
@@ -31,11 +26,11 @@ _LONGEST_GAP = 60
 _LONGEST_SPAN = 40
 
 
-def is_marked_wrong(before: str, after: str, span: str) -> bool:
-    """Whether "(wrong)", "— false!" or a cross stands right beside an answer."""
-    if before.rstrip(" $*_([\\")[-1:] in tuple(MARKS):
+def is_marked_wrong(candidate: Candidate) -> bool:
+    """Whether "(wrong)", "— false!" or a cross stands right next to the answer."""
+    if candidate.left(20).rstrip(" $*_([\\")[-1:] in tuple(MARKS):
         return True
-    rest = fold(after[:_LONGEST_REMARK])
+    rest = fold(candidate.right(_LONGEST_REMARK))
     lead = _LEAD.match(rest)
     at = lead.end() if lead is not None else 0
     if rest[at : at + 1] in tuple(MARKS):
@@ -44,7 +39,7 @@ def is_marked_wrong(before: str, after: str, span: str) -> bool:
     if remark is None or remark.lastgroup is None:
         return False
     # An answer that is "no" or "false" may be said twice.
-    return remark[remark.lastgroup] not in fold(span)
+    return remark[remark.lastgroup] not in fold(candidate.span)
 
 
 @cache
@@ -69,17 +64,17 @@ class _Value(NamedTuple):
     is_answer: bool
 
 
-def fails_check(later: Sequence[str], span: str, books: Sequence[Phrasebook]) -> bool:
-    """Whether a folded text after the answer says that the answer fails a check.
+def fails_check(candidate: Candidate) -> bool:
+    """Whether the text after the answer says that it fails a check.
 
     "16 does not work" says nothing of 17: the failing value is the nearest one before the verb, or
     what a pronoun stands for.
     """
-    answer = _normal(span)
+    answer = _normal(candidate.span)
     return any(
         _is_about_answer(part, match, answer, book)
-        for part in later
-        for book in books
+        for part in candidate.later
+        for book in candidate.books
         for match in book.pattern("failing").finditer(part)
     )
 
@@ -102,7 +97,9 @@ def _is_about_answer(part: str, failing: re.Match[str], answer: str, book: Phras
         return not values or any(value.is_answer for value in values)
     if values:
         return values[-1].is_answer and len(gap) <= _LONGEST_GAP
-    return _LETTER.search(_without_joints(gap, book)) is None
+    for field in ("turning", "fillers"):
+        gap = book.pattern(field).sub(" ", gap)
+    return _LETTER.search(gap) is None
 
 
 def _values(head: str, answer: str) -> Iterator[_Value]:
@@ -118,31 +115,29 @@ def _values(head: str, answer: str) -> Iterator[_Value]:
     return (_Value(end, ends[end]) for end in sorted(ends))
 
 
-def _without_joints(text: str, book: Phrasebook) -> str:
-    for field in ("turning", "fillers"):
-        text = book.pattern(field).sub(" ", text)
-    return text
-
-
 def _normal(span: str) -> str:
     """A value as it would be repeated in a sentence."""
     value = fold(span).rpartition("=")[2].strip(" $()+*.")
     return value.replace(",", "").replace("−", "-").replace("\\left", "").replace("\\right", "")
 
 
-def is_one_case(
-    before: str, after: str, span: str, books: Sequence[Phrasebook], *, weak: bool
-) -> bool:
+def is_one_case(candidate: Candidate) -> bool:
     """Whether the answer is given for one case, and another value for another.
 
     "If the order matters, 120; if not, 60" leaves open which it is; so do boxes with different
     values where the text says that it depends.
     """
+    # Boxes in a row are one candidate: a list, or a correction of which the last one counts.
+    last = candidate.text.rfind("\\boxed", candidate.start, candidate.end)
+    start = max(candidate.start, last)
+    if start > candidate.start and candidate.span not in candidate.text[start : candidate.end]:
+        return False
+    before, after = candidate.text[max(0, start - WINDOW) : start], candidate.right()
     clauses = _CLAUSE.split(before)
     lead = fold(clauses[-1])
-    answer = _normal(span)
+    answer = _normal(candidate.span)
     boxed = any(_normal(box) != answer for box in _BOX.findall(before))
-    for book in books:
+    for book in candidate.books:
         cases = book.pattern("cases")
         case = cases.search(lead)
         ordered = book.pattern("concluding").search(lead, 0, case.start() if case else len(lead))
@@ -151,7 +146,8 @@ def is_one_case(
         if boxed and book.pattern("undecided").search(fold(f"{before} {after}")):
             return True
         if case is not None and any(
-            cases.search(fold(clause)) and _gives_other_value(clause, answer, book, weak=weak)
+            cases.search(fold(clause))
+            and _gives_other_value(clause, answer, book, weak=candidate.weak)
             for clause in clauses[:-1]
         ):
             return True

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from assay.text.dates import CONVENTIONS, CalendarDate, date_of
 from assay.text.quantities import AnswerQuantity, quantity_of
@@ -66,7 +66,10 @@ class AnswerReading:
     @cached_property
     def unaccented(self) -> tuple[str, ...]:
         """The words without accents."""
-        return without_accents(self.words)
+        split = (unicodedata.normalize("NFD", word) for word in self.words)
+        return tuple(
+            "".join(char for char in word if not unicodedata.combining(char)) for word in split
+        )
 
     @cached_property
     def word_set(self) -> frozenset[str]:
@@ -83,20 +86,33 @@ class AnswerReading:
 
     @cached_property
     def json_list(self) -> list[AnswerReading] | None:
-        """The items of a JSON list, at most one more than are compared; `None` for other texts."""
-        items = json_items(self.text)
-        return None if items is None else [read(item) for item in items[: MAX_ITEMS + 1]]
+        """The items of a JSON list of texts and numbers, at most one more than are compared.
+
+        `None` for other texts.
+        """
+        stripped = self.text.strip()
+        if not (stripped.startswith("[") and stripped.endswith("]")):
+            return None
+        try:
+            values = json.loads(stripped)
+        except (ValueError, RecursionError):
+            return None
+        if not all(isinstance(value, (str, int, float)) for value in values):
+            return None
+        items = values[: MAX_ITEMS + 1]
+        return [read(item if isinstance(item, str) else json.dumps(item)) for item in items]
 
     @cached_property
     def lines(self) -> list[AnswerReading]:
-        """The lines that are not blank, at most one more than are compared."""
-        return [read(item) for item in line_items(self.text)[: MAX_ITEMS + 1]]
+        """The lines that are not blank, without bullets, at most one more than are compared."""
+        lines = [line.strip() for line in self.text.splitlines() if line.strip()]
+        return [read(_BULLET.sub("", line)) for line in lines[: MAX_ITEMS + 1]]
 
     @cached_property
     def separated(self) -> list[AnswerReading]:
         """The items of a list written in one line, at most one more than are compared."""
-        items = separated_items(self.text)
-        return [read(item) for item in items[: MAX_ITEMS + 1]]
+        items = filter(None, _SEPARATOR.split(" ".join(self.pieces)))
+        return [read(item) for item in islice(items, MAX_ITEMS + 1)]
 
 
 def read(text: str) -> AnswerReading:
@@ -114,39 +130,6 @@ def without_lead_in(reading: AnswerReading) -> AnswerReading | None:
     if match is None or match.end() == len(reading.tidy):
         return None
     return read(reading.tidy[match.end() :])
-
-
-def without_accents(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(
-        "".join(
-            char for char in unicodedata.normalize("NFD", word) if not unicodedata.combining(char)
-        )
-        for word in words
-    )
-
-
-def json_items(text: str) -> list[str] | None:
-    """The items of a JSON list of texts and numbers; `None` when the text is none."""
-    stripped = text.strip()
-    if not (stripped.startswith("[") and stripped.endswith("]")):
-        return None
-    try:
-        values = json.loads(stripped)
-    except (ValueError, RecursionError):
-        return None
-    if not all(isinstance(value, (str, int, float)) for value in values):
-        return None
-    return [value if isinstance(value, str) else json.dumps(value) for value in values]
-
-
-def line_items(text: str) -> list[str]:
-    """The lines that are not blank, without bullets and numbering."""
-    return [_BULLET.sub("", line.strip()) for line in text.splitlines() if line.strip()]
-
-
-def separated_items(text: str) -> list[str]:
-    """The items of a list written in one line."""
-    return [item for item in _SEPARATOR.split(" ".join(text.split())) if item]
 
 
 def _tidy(text: str) -> str:

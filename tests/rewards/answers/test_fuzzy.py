@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import assay
 from assay.errors import BadParameter
 from assay.rewards.outcome.answers.fuzzy import (
     FORM_SCORES,
@@ -259,7 +260,7 @@ def test_without_a_reference_the_reward_abstains(answer: object, reason: str) ->
 
 @pytest.mark.parametrize("response", [3, 0.5, b"3", ["3"], [{"role": "a", "content": "3"}]])
 def test_a_response_that_is_not_text_abstains(response: Any) -> None:
-    score = fuzzy_answer_reward(response, "3")
+    score = assay.score("fuzzy_answer_reward", final_response=response, answer="3")
     assert isinstance(score, Abstained)
     assert (score.reason, set(score.parts)) == ("bad_response", set(FUZZY_PARTS))
 

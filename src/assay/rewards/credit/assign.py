@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.errors import BadParameter
+from assay.errors import BadParameter, check_choice
 from assay.rewards.credit.turns import Indices, Numbers, Turns
 
 METHODS: Mapping[str, str] = {
@@ -97,20 +97,15 @@ class _Places:
 
 
 def _rewards(turns: Turns, place: _Places, method: str) -> Numbers:
-    before = _potentials(turns, place, method)
+    # The potential before each turn: 0 at the start of every episode.
+    before: Numbers = np.zeros(len(place.episode), dtype=np.int64).astype(turns.outcomes.dtype)
+    if method == "potential" and turns.progress is not None:
+        before = turns.progress - turns.progress[place.first][place.episode]
     after = np.empty_like(before)
     after[:-1] = before[1:]
     after[place.last] = turns.outcomes
     rewards: Numbers = after - before
     return rewards
-
-
-def _potentials(turns: Turns, place: _Places, method: str) -> Numbers:
-    """The potential before each turn: 0 at the start of every episode."""
-    if method == "outcome" or turns.progress is None:
-        return np.zeros(len(place.episode), dtype=np.int64).astype(turns.outcomes.dtype)
-    progress: Numbers = turns.progress - turns.progress[place.first][place.episode]
-    return progress
 
 
 def _returns(turns: Turns, place: _Places, rewards: Numbers, decay: float) -> Numbers:
@@ -186,8 +181,7 @@ def _sums(index: Indices, values: Numbers, n: int) -> Numbers:
 
 def _check(turns: Turns, method: str, baseline: str, decay: Any) -> None:
     for word, value, names in (("method", method, METHODS), ("baseline", baseline, BASELINES)):
-        if value not in names:
-            raise BadParameter(f"{word} is {value!r}; it is one of {', '.join(names)}")
+        check_choice(word, value, names)
     if isinstance(decay, bool) or not 0.0 <= decay <= 1.0:
         raise BadParameter(f"decay is {decay!r}; it lies between 0 and 1")
     if method == "potential" and turns.progress is None:

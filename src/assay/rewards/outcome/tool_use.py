@@ -113,7 +113,7 @@ def to_policy(
         raise BadParameter(
             f"tool_policy is {value!r}; pass a name ({presets}) or a mapping of its fields"
         )
-    changes = {"preset": value} if isinstance(value, str) else dict(value)
+    changes: dict[str, Any] = {"preset": value} if isinstance(value, str) else dict(value)
     preset = changes.pop("preset", "default")
     policy = POLICIES.get(preset) if isinstance(preset, str) else None
     if policy is None:

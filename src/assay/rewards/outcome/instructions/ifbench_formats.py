@@ -13,15 +13,8 @@ from itertools import pairwise
 from typing import Final
 
 from assay.rewards.outcome.instructions.check import InstructionCheck
-from assay.text.words import (
-    PUNCTUATION,
-    WORDS,
-    has_word,
-    is_emoji,
-    sentences,
-    tokens,
-    without_punctuation,
-)
+from assay.text.tokens import without_punctuation
+from assay.text.words import PUNCTUATION, WORDS, has_word, is_emoji, sentences, tokens
 
 _PAIRS: Final = {")": "(", "]": "[", "}": "{"}
 _LETTERED: Final = re.compile(r"\W*[aA]\W*[bB]\W*[cC]\W*")

@@ -13,15 +13,8 @@ from itertools import pairwise
 from typing import Final
 
 from assay.rewards.outcome.instructions.check import InstructionCheck, Rule, Undecided
-from assay.text.words import (
-    PUNCTUATION,
-    WORD,
-    WORDS,
-    has_word,
-    sentences,
-    tokens,
-    without_punctuation,
-)
+from assay.text.tokens import without_punctuation
+from assay.text.words import PUNCTUATION, WORD, WORDS, has_word, sentences, tokens
 
 CONJUNCTIONS: Final = frozenset("and but for nor or so yet".split())
 _VOWELS: Final = frozenset("aeiou")

@@ -46,11 +46,6 @@ ENOUGH: Final = 0.7
 them."""
 LOOKED_AT: Final = 20_000
 """Letters that are looked at."""
-_SHARED: Final = frozenset(
-    script
-    for script, count in Counter(WORDS.scripts.values()).items()
-    if count > 1 and script != "CJK"
-)
 
 
 # Keywords
@@ -126,7 +121,7 @@ def _language(text: str, language: str, *, fixed: bool) -> bool:
     """
     # The published program asks langdetect, whose guesses differ from call to call: only a text of
     # another script is decided, which no guess takes for the language.
-    script = WORDS.scripts.get(language)
+    script = next((name for name, codes in WORDS.scripts.items() if language in codes), None)
     if script is None:
         raise Undecided(f"{language!r:.20} is no language code of the benchmarks")
     counts = scripts_of(text)
@@ -145,7 +140,8 @@ def _language(text: str, language: str, *, fixed: bool) -> bool:
         return False
     if not fixed:
         raise _guessed()
-    if script in _SHARED and letters / total >= ENOUGH:
+    is_shared = len(WORDS.scripts[script]) > 1 and script != "CJK"
+    if is_shared and letters / total >= ENOUGH:
         raise Undecided(f"several languages are written in the {script.lower()} script")
     return letters / total >= ENOUGH
 
