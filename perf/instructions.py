@@ -134,7 +134,7 @@ def compare_peer(python: str, count: int) -> int:
                     f"{row['kwargs']} {row['response'][:200]!r}"
                 )
     print(f"lm-eval: {agreed.total()} decisions agree, {len(differing)} differ")
-    print(f"  checks compared: {sum(bool(agreed[check.id]) for check in IFEVAL)} of {len(IFEVAL)}")
+    print(f"  checks compared: {sum(bool(agreed[id_]) for id_ in IFEVAL)} of {len(IFEVAL)}")
     print(f"  undecided here: {dict(undecided)}")
     print(f"  without data there: {dict(skipped)}")
     for line in differing[:40]:

@@ -72,6 +72,11 @@ class InstructionCheck:
         return values
 
 
+def checks(family: str, **rules: Rule) -> dict[str, InstructionCheck]:
+    """The checks of one family of instructions, by the ids that the benchmarks give them."""
+    return {f"{family}:{name}": InstructionCheck(f"{family}:{name}", rules[name]) for name in rules}
+
+
 def _number(value: Any) -> int | None:
     # Tables keep whole numbers beside gaps as floats.
     if isinstance(value, bool) or not isinstance(value, int | float) or is_missing(value):

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from assay.rewards.outcome.instructions.check import InstructionCheck
+from assay.rewards.outcome.instructions.check import checks
 from assay.text.tokens import without_punctuation
 from assay.text.words import PUNCTUATION, WORDS, has_word, is_emoji, sentences, tokens
 
@@ -399,30 +399,17 @@ def _dates(text: str, *, fixed: bool) -> bool:
     return True
 
 
-CHECKS: Final = (
-    InstructionCheck("format:parentheses", _nested_brackets),
-    InstructionCheck("format:quotes", _nested_quotes),
-    InstructionCheck("format:options", _one_option),
-    InstructionCheck("format:newline", _word_a_line),
-    InstructionCheck("format:emoji", _emoji_ends),
-    InstructionCheck("format:line_indent", _stairs),
-    InstructionCheck("format:quote_unquote", _quotes_explained),
-    InstructionCheck("format:list", _separated),
-    InstructionCheck("format:thesis", _thesis),
-    InstructionCheck("format:sub-bullets", _sub_bullets),
-    InstructionCheck("format:no_bullets_bullets", _bullets_after_sentences),
-    InstructionCheck("format:title_case", _title_case),
-    InstructionCheck("format:output_template", _template),
-    InstructionCheck("format:no_whitespace", _no_space),
-    InstructionCheck("custom:multiples", _multiples),
-    InstructionCheck("custom:mcq_count_length", _questions),
-    InstructionCheck("custom:reverse_newline", _countries),
-    InstructionCheck("custom:word_reverse", _words_reversed),
-    InstructionCheck("custom:character_reverse", _letters_reversed),
-    InstructionCheck("custom:sentence_alphabet", _alphabet_of_sentences),
-    InstructionCheck("custom:european_capitals_sort", _capitals),
-    InstructionCheck("custom:csv_city", _city_table),
-    InstructionCheck("custom:csv_special_character", _product_table),
-    InstructionCheck("custom:csv_quotes", _student_table),
-    InstructionCheck("custom:date_format_list", _dates),
-)
+CHECKS: Final = {
+    **checks("format", parentheses=_nested_brackets, quotes=_nested_quotes, options=_one_option),
+    **checks("format", newline=_word_a_line, emoji=_emoji_ends, line_indent=_stairs),
+    **checks("format", quote_unquote=_quotes_explained, list=_separated, thesis=_thesis),
+    **checks("format", no_bullets_bullets=_bullets_after_sentences, title_case=_title_case),
+    **checks("format", output_template=_template, no_whitespace=_no_space),
+    **checks("format", **{"sub-bullets": _sub_bullets}),
+    **checks("custom", multiples=_multiples, mcq_count_length=_questions),
+    **checks("custom", reverse_newline=_countries, word_reverse=_words_reversed),
+    **checks("custom", character_reverse=_letters_reversed),
+    **checks("custom", sentence_alphabet=_alphabet_of_sentences, european_capitals_sort=_capitals),
+    **checks("custom", csv_city=_city_table, csv_special_character=_product_table),
+    **checks("custom", csv_quotes=_student_table, date_format_list=_dates),
+}

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from assay.rewards.outcome.instructions.check import InstructionCheck, Rule, Undecided
+from assay.rewards.outcome.instructions.check import Rule, Undecided, checks
 from assay.text.tokens import without_punctuation
 from assay.text.words import PUNCTUATION, WORD, WORDS, has_word, sentences, tokens
 
@@ -360,38 +360,22 @@ def _needs(what: str) -> Rule:
     return rule
 
 
-CHECKS: Final = (
-    InstructionCheck("count:word_count_range", _word_count),
-    InstructionCheck("count:unique_word_count", _unique_words),
-    InstructionCheck("ratio:stop_words", _stop_words),
-    InstructionCheck("ratio:sentence_type", _two_to_one),
-    InstructionCheck("ratio:sentence_balance", _balanced),
-    InstructionCheck("count:conjunctions", _conjunctions),
-    InstructionCheck("count:person_names", _names),
-    InstructionCheck("ratio:overlap", _trigrams),
-    InstructionCheck("count:numbers", _numbers),
-    InstructionCheck("words:alphabet", _alphabet),
-    InstructionCheck("words:vowel", _three_vowels),
-    InstructionCheck("words:consonants", _clusters),
-    InstructionCheck("sentence:alliteration_increment", _alliteration),
-    InstructionCheck("words:palindrome", _ten_palindromes),
-    InstructionCheck("count:punctuation", _all_marks),
-    InstructionCheck("words:prime_lengths", _prime_lengths),
-    InstructionCheck("ratio:sentence_words", _same_lengths),
-    InstructionCheck("count:words_japanese", _nth_japanese),
-    InstructionCheck("words:start_verb", _needs("a part-of-speech tagger")),
-    InstructionCheck("words:repeats", _few_repeats),
-    InstructionCheck("sentence:keyword", _keyword_in_sentence),
-    InstructionCheck("count:pronouns", _pronouns),
-    InstructionCheck("words:odd_even_syllables", _needs("a dictionary of syllables")),
-    InstructionCheck("words:last_first", _last_is_first),
-    InstructionCheck("words:paragraph_last_first", _paragraph_last_first),
-    InstructionCheck("sentence:increment", _increment),
-    InstructionCheck("words:no_consecutive", _no_consecutive),
-    InstructionCheck("count:keywords_multiple", _keyword_counts),
-    InstructionCheck("words:keywords_specific_position", _keyword_at),
-    InstructionCheck("words:words_position", _second_words),
-    InstructionCheck("repeat:repeat_change", _repeat_change),
-    InstructionCheck("repeat:repeat_simple", _repeat_sentence),
-    InstructionCheck("repeat:repeat_span", _repeat_span),
-)
+CHECKS: Final = {
+    **checks("count", word_count_range=_word_count, unique_word_count=_unique_words),
+    **checks("count", conjunctions=_conjunctions, person_names=_names, numbers=_numbers),
+    **checks("count", punctuation=_all_marks, words_japanese=_nth_japanese, pronouns=_pronouns),
+    **checks("count", keywords_multiple=_keyword_counts),
+    **checks("ratio", stop_words=_stop_words, sentence_type=_two_to_one),
+    **checks("ratio", sentence_balance=_balanced, overlap=_trigrams, sentence_words=_same_lengths),
+    **checks("words", alphabet=_alphabet, vowel=_three_vowels, consonants=_clusters),
+    **checks("words", palindrome=_ten_palindromes, prime_lengths=_prime_lengths),
+    **checks("words", start_verb=_needs("a part-of-speech tagger"), repeats=_few_repeats),
+    **checks("words", odd_even_syllables=_needs("a dictionary of syllables")),
+    **checks("words", last_first=_last_is_first, paragraph_last_first=_paragraph_last_first),
+    **checks("words", no_consecutive=_no_consecutive, keywords_specific_position=_keyword_at),
+    **checks("words", words_position=_second_words),
+    **checks("sentence", alliteration_increment=_alliteration, keyword=_keyword_in_sentence),
+    **checks("sentence", increment=_increment),
+    **checks("repeat", repeat_change=_repeat_change, repeat_simple=_repeat_sentence),
+    **checks("repeat", repeat_span=_repeat_span),
+}

@@ -18,10 +18,10 @@ from itertools import islice
 from typing import Final
 
 from assay.rewards.outcome.instructions.check import (
-    InstructionCheck,
     Relation,
     Texts,
     Undecided,
+    checks,
     compares,
 )
 from assay.text.words import WORD, WORDS, has_word, sentences, tokens
@@ -365,30 +365,24 @@ def _no_comma(text: str, *, fixed: bool) -> bool:
     return _COMMAS.search(text) is None if fixed else "," not in text
 
 
-CHECKS: Final = (
-    InstructionCheck("keywords:existence", _keywords),
-    InstructionCheck("keywords:frequency", _keyword_frequency),
-    InstructionCheck("keywords:forbidden_words", _forbidden_words),
-    InstructionCheck("keywords:letter_frequency", _letter_frequency),
-    InstructionCheck("language:response_language", _language),
-    InstructionCheck("length_constraints:number_sentences", _number_of_sentences),
-    InstructionCheck("length_constraints:number_paragraphs", _number_of_paragraphs),
-    InstructionCheck("length_constraints:number_words", _number_of_words),
-    InstructionCheck("length_constraints:nth_paragraph_first_word", _first_word),
-    InstructionCheck("detectable_content:number_placeholders", _number_of_placeholders),
-    InstructionCheck("detectable_content:postscript", _postscript),
-    InstructionCheck("detectable_format:number_bullet_lists", _number_of_bullets),
-    InstructionCheck("detectable_format:constrained_response", _constrained),
-    InstructionCheck("detectable_format:number_highlighted_sections", _number_of_highlights),
-    InstructionCheck("detectable_format:multiple_sections", _number_of_sections),
-    InstructionCheck("detectable_format:json_format", _is_json),
-    InstructionCheck("detectable_format:title", _title),
-    InstructionCheck("combination:two_responses", _two_responses),
-    InstructionCheck("combination:repeat_prompt", _repeats_prompt),
-    InstructionCheck("startend:end_checker", _ends_with),
-    InstructionCheck("startend:quotation", _is_quoted),
-    InstructionCheck("change_case:capital_word_frequency", _capital_words),
-    InstructionCheck("change_case:english_capital", _capitals),
-    InstructionCheck("change_case:english_lowercase", _small_letters),
-    InstructionCheck("punctuation:no_comma", _no_comma),
-)
+CHECKS: Final = {
+    **checks("keywords", existence=_keywords, frequency=_keyword_frequency),
+    **checks("keywords", forbidden_words=_forbidden_words, letter_frequency=_letter_frequency),
+    **checks("language", response_language=_language),
+    **checks("length_constraints", number_sentences=_number_of_sentences),
+    **checks("length_constraints", number_paragraphs=_number_of_paragraphs),
+    **checks("length_constraints", number_words=_number_of_words),
+    **checks("length_constraints", nth_paragraph_first_word=_first_word),
+    **checks("detectable_content", number_placeholders=_number_of_placeholders),
+    **checks("detectable_content", postscript=_postscript),
+    **checks("detectable_format", number_bullet_lists=_number_of_bullets),
+    **checks("detectable_format", constrained_response=_constrained),
+    **checks("detectable_format", number_highlighted_sections=_number_of_highlights),
+    **checks("detectable_format", multiple_sections=_number_of_sections, json_format=_is_json),
+    **checks("detectable_format", title=_title),
+    **checks("combination", two_responses=_two_responses, repeat_prompt=_repeats_prompt),
+    **checks("startend", end_checker=_ends_with, quotation=_is_quoted),
+    **checks("change_case", capital_word_frequency=_capital_words, english_capital=_capitals),
+    **checks("change_case", english_lowercase=_small_letters),
+    **checks("punctuation", no_comma=_no_comma),
+}

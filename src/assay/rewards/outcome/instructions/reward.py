@@ -25,7 +25,7 @@ Pay: TypeAlias = Literal["all", "share"]
 
 PARTS: Final = ("all", "share", "checks")
 CHECKS: Final[Mapping[str, InstructionCheck]] = MappingProxyType(
-    {check.id: check for check in (*ifeval.CHECKS, *ifbench_words.CHECKS, *ifbench_formats.CHECKS)}
+    ifeval.CHECKS | ifbench_words.CHECKS | ifbench_formats.CHECKS
 )
 """By its id in the benchmarks: how an instruction is checked."""
 MAX_INSTRUCTIONS: Final = 64

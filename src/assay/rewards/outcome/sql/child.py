@@ -15,12 +15,6 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from assay.isolation import frames
-from assay.rewards.outcome.sql.comparison import (
-    column_orders,
-    comparable,
-    equal_in_test_suite,
-    reordered,
-)
 from assay.rewards.outcome.sql.execution import (
     BadDatabase,
     BadQuery,
@@ -30,7 +24,14 @@ from assay.rewards.outcome.sql.execution import (
     ResultTable,
     open_database,
 )
-from assay.rewards.outcome.sql.references import PossibleResults, possible_results
+from assay.rewards.outcome.sql.references import (
+    PossibleResults,
+    column_orders,
+    comparable,
+    equal_in_test_suite,
+    possible_results,
+    reordered,
+)
 
 AGAIN_S: Final = 1.0
 """For a reference that reads the clock to be run once more."""
