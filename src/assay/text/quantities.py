@@ -1,14 +1,18 @@
-"""Numbers as people write them: `$1,010,000`, `850k`, `14.2 %`, `1.010,50 €`, `1148 sq ft`.
+"""Numbers and dates as people write them: `$1,010,000`, `850k`, `1.010,50 €`, `July 4, 1776`.
 
-A quantity is a whole text, not a number somewhere inside one; values are exact fractions.
+A quantity or a date is a whole text, not one somewhere inside it; values are exact fractions.
+`09/01/2023` is read under a convention that the caller names, so that two texts are only compared
+under the same one. Dotted dates are always day first, dates that begin with the year never
+ambiguous. Two-digit years are not read.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from assay.text.word_tables import read_table
 
@@ -101,3 +105,70 @@ def _unit(symbol: str | None, word: str | None) -> str | None:
 def same_unit(one: str, other: str) -> bool:
     """Whether the units agree; one that is not written agrees with any."""
     return one == other or not one or not other
+
+
+Convention: TypeAlias = Literal["month first", "day first"]
+CONVENTIONS: tuple[Convention, ...] = ("month first", "day first")
+MAX_DATE_CHARS = 50
+
+_MONTH_NAMES = (
+    *("january", "february", "march", "april", "may", "june", "july"),
+    *("august", "september", "october", "november", "december"),
+)
+_MONTHS = {
+    "sept": 9,
+    **{name[:3]: number for number, name in enumerate(_MONTH_NAMES, start=1)},
+    **{name: number for number, name in enumerate(_MONTH_NAMES, start=1)},
+}
+_MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\.?"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_YEAR = r"(?P<year>\d{4})"
+_WEEKDAY = re.compile(r"^(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s+")
+_NAMED = (
+    re.compile(rf"(?:the\s+)?{_DAY}[\s-]+(?:of\s+)?{_MONTH},?[\s-]+{_YEAR}"),
+    re.compile(rf"{_MONTH}[\s-]+(?:the\s+)?{_DAY},?[\s-]+{_YEAR}"),
+    re.compile(rf"{_YEAR},?[\s-]+{_MONTH}[\s-]+{_DAY}"),
+    re.compile(rf"{_MONTH},?[\s-]+{_YEAR}"),
+)
+_YEAR_FIRST = re.compile(r"(?P<year>\d{4})([-/.])(?P<month>\d{1,2})(?:\2(?P<day>\d{1,2}))?")
+_YEAR_LAST = re.compile(r"(?P<one>\d{1,2})(?P<mark>[-/.])(?P<two>\d{1,2})(?P=mark)(?P<year>\d{4})")
+
+
+class CalendarDate(NamedTuple):
+    """A day, or a month when the day is `None`."""
+
+    year: int
+    month: int
+    day: int | None
+
+
+def date_of(text: str, convention: Convention) -> CalendarDate | None:
+    """The date that the whole text spells, in lower case, or `None`."""
+    if len(text) > MAX_DATE_CHARS or not text.isascii():
+        return None
+    bare = _WEEKDAY.sub("", text)
+    for pattern in _NAMED:
+        match = pattern.fullmatch(bare)
+        if match is not None:
+            fields = match.groupdict()
+            return _calendar_date(fields["year"], str(_MONTHS[fields["month"]]), fields.get("day"))
+    match = _YEAR_FIRST.fullmatch(bare)
+    if match is not None:
+        return _calendar_date(match["year"], match["month"], match["day"])
+    match = _YEAR_LAST.fullmatch(bare)
+    if match is None:
+        return None
+    one, two = match["one"], match["two"]
+    day_first = convention == "day first" or match["mark"] == "."
+    # Where only one reading is a date there is nothing to choose.
+    if int(one) > 12 or (int(two) > 12 and day_first and match["mark"] != "."):
+        day_first = int(one) > 12
+    return _calendar_date(match["year"], two if day_first else one, one if day_first else two)
+
+
+def _calendar_date(year: str, month: str, day: str | None) -> CalendarDate | None:
+    try:
+        date(int(year), int(month), int(day or 1))
+    except ValueError:
+        return None
+    return CalendarDate(int(year), int(month), None if day is None else int(day))

@@ -9,8 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from assay.text.dates import CONVENTIONS, CalendarDate, date_of
-from assay.text.quantities import AnswerQuantity, quantity_of
+from assay.text.quantities import (
+    CONVENTIONS,
+    AnswerQuantity,
+    CalendarDate,
+    date_of,
+    quantity_of,
+)
 
 MAX_ITEMS = 50
 """Most items of a list that are compared one by one."""

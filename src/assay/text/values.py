@@ -8,8 +8,13 @@ from fractions import Fraction
 from typing import TypeVar
 
 from assay.text.answers import find_answer
-from assay.text.dates import CONVENTIONS, MAX_DATE_CHARS, CalendarDate, Convention
-from assay.text.quantities import MAX_NUMBER_CHARS
+from assay.text.quantities import (
+    CONVENTIONS,
+    MAX_DATE_CHARS,
+    MAX_NUMBER_CHARS,
+    CalendarDate,
+    Convention,
+)
 from assay.text.short_answers import AnswerReading, read
 
 Value = TypeVar("Value")

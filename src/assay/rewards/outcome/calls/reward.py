@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from assay.errors import check_choice
 from assay.registry import reward
@@ -40,9 +40,7 @@ TextCallRule: TypeAlias = Literal["none", "tags"]
 CallOrder: TypeAlias = Literal["any", "same"]
 
 PARTS: Final = ("right_calls", "right_names", "right_arguments", "missing_calls", "extra_calls")
-ALL_RIGHT: Final[Mapping[str, float]] = MappingProxyType(
-    {**dict.fromkeys(PARTS[:3], 1.0), **dict.fromkeys(PARTS[3:], 0.0)}
-)
+ALL_RIGHT: Final = MappingProxyType(dict(zip(PARTS, (1.0, 1.0, 1.0, 0.0, 0.0), strict=True)))
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "order": get_args(CallOrder),
     "turn": get_args(Turn),
@@ -54,17 +52,15 @@ FULL: Final = 2.0
 SHOWN: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class GivenCall:
+class GivenCall(NamedTuple):
     """A call that the agent made."""
 
     name: str
     arguments: Mapping[str, Any] | Unreadable
 
 
-@dataclass(frozen=True, slots=True)
-class GivenCalls:
-    """The calls of a turn, and whether there are words in it beside thoughts and calls."""
+class GivenCalls(NamedTuple):
+    """The calls of a turn, and whether there are words in it that are no thoughts and calls."""
 
     calls: list[GivenCall]
     speaks: bool
@@ -107,9 +103,8 @@ def tool_call_reward(
     them. `text_calls="tags"` reads `<tool_call>{"name": …, "arguments": …}</tool_call>` out of the
     text of a message that records none. `texts="exact"` compares texts letter by letter.
     """
-    for name, value in (
-        ("order", order), ("turn", turn), ("texts", texts), ("text_calls", text_calls)
-    ):  # fmt: skip
+    options = {"order": order, "turn": turn, "texts": texts, "text_calls": text_calls}
+    for name, value in options.items():
         check_choice(name, value, CHOICES[name])
     column = "tools"
     try:
@@ -209,15 +204,10 @@ def _to_score(
     names = Counter(call.name for call in calls)
     right_names = Counter(call.name for call in expected)
     shared = (names & right_names).total()
-    parts = {
-        "right_calls": comparison.right / len(expected),
-        "right_names": shared / len(expected),
-        "right_arguments": comparison.arguments / len(expected),
-        "missing_calls": float((right_names - names).total()),
-        "extra_calls": float((names - right_names).total()),
-    }
+    shares = [each / len(expected) for each in (comparison.right, shared, comparison.arguments)]
+    counts = [float(each.total()) for each in (right_names - names, names - right_names)]
     because = _in_words(calls, expected, comparison.differences or [])
-    return Scored(0.0, because, parts)
+    return Scored(0.0, because, dict(zip(PARTS, shares + counts, strict=True)))
 
 
 def _compare(
