@@ -96,15 +96,12 @@ def _last_in_english(text: str) -> Announcement | None:
         if match is not None:
             return Announcement(max(0, at - 1), match["link"], match.end())
         heading = _HEADING.match(text, at + 5)
-        if heading is not None and _starts_line(text, at):
+        line = text[max(text.rfind("\n", 0, at) + 1, at - 40) : at - 1]
+        words = line.strip(" *_#").lower()
+        if heading is not None and words in ("", "final", "the", "the final", "correct"):
             return Announcement(max(0, at - 1), ":", heading.end())
         end = at
     return None
-
-
-def _starts_line(text: str, at: int) -> bool:
-    line = text[max(text.rfind("\n", 0, at) + 1, at - 40) : at - 1]
-    return line.strip(" *_#").lower() in ("", "final", "the", "the final", "correct")
 
 
 @cache

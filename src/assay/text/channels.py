@@ -183,7 +183,9 @@ def strip_end_tokens(response: str, tokens: Sequence[str] = END_TOKENS) -> str:
     the middle stay: they are what the model wrote. The time is linear in the length.
     """
     end = text_end = _before_space(response, len(response))
-    element_end = _element_end(response)
+    # That of the last `<s>…</s>`, text that is struck out, is no token.
+    struck = response.rfind("<s>")
+    element_end = response.find("</s>", struck) + len("</s>") if struck >= 0 else -1
     while token := next((token for token in tokens if response.endswith(token, 0, end)), ""):
         if end == element_end:
             break
@@ -195,10 +197,3 @@ def _before_space(text: str, end: int) -> int:
     while end > 0 and text[end - 1].isspace():
         end -= 1
     return end
-
-
-def _element_end(text: str) -> int:
-    """Where the last `<s>…</s>`, text that is struck out, ends: that `</s>` is no token. Or -1."""
-    start = text.rfind("<s>")
-    end = -1 if start < 0 else text.find("</s>", start)
-    return end if end < 0 else end + len("</s>")

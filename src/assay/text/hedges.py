@@ -316,7 +316,7 @@ RULES: tuple[tuple[Callable[[Candidate], bool], str], ...] = (
 
 def objection(candidate: Candidate) -> str | None:
     """Why the text does not offer the candidate as its answer; None if it does."""
-    if denies_itself(candidate.span):
+    if len(candidate.span) > 4 and _WRONG_INSIDE.search(candidate.span[:WINDOW]):
         return "{} says of itself that it is wrong"
     if candidate.stands_alone:
         return None
@@ -329,11 +329,6 @@ def gives_up(text: str) -> bool:
     books = books_for(tail)
     tail = without(tail, books, "affirming")
     return any(book.pattern("giving_up").search(tail) is not None for book in books)
-
-
-def denies_itself(span: str) -> bool:
-    """Whether the slot itself says that what it holds is wrong (`42 \\text{ is wrong}`)."""
-    return len(span) > 4 and _WRONG_INSIDE.search(span[:WINDOW]) is not None
 
 
 def offers_alternatives(span: str) -> bool:

@@ -151,7 +151,10 @@ def is_one_case(candidate: Candidate) -> bool:
             for clause in clauses[:-1]
         ):
             return True
-        if boxed and _opens_case(after, book) and _case_after_other_box(before, answer, book):
+        other_boxes = (box for box in _BOX.finditer(before) if _normal(box[1]) != answer)
+        if _opens_case(after, book) and any(
+            _opens_case(before[box.end() :], book) for box in other_boxes
+        ):
             return True
     return False
 
@@ -160,13 +163,6 @@ def _opens_case(after: str, book: Phrasebook) -> bool:
     """Whether a case stands right after a value: "42 if the order matters"."""
     rest = fold(after[:_LONGEST_REMARK]).lstrip(" $()[,，、（\\")
     return book.pattern("cases").match(rest) is not None
-
-
-def _case_after_other_box(before: str, answer: str, book: Phrasebook) -> bool:
-    return any(
-        _normal(box[1]) != answer and _opens_case(before[box.end() :], book)
-        for box in _BOX.finditer(before)
-    )
 
 
 def _gives_other_value(clause: str, answer: str, book: Phrasebook, *, weak: bool) -> bool:

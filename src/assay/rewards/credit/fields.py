@@ -123,7 +123,8 @@ def verifiers_fields(credit: Sequence[Credit], tokens: Sequence[EpisodeTokens]) 
     nodes, steps = [], []
     for each, where in zip(credit, tokens, strict=True):
         advantages, rewards = _floats(each.advantages), _floats(each.rewards)
-        _check_turns(advantages, where)
+        # Raises for turns that have no tokens.
+        token_values(advantages, where.spans, where.length)
         turns = list(zip(advantages, where.spans, strict=True))
         nodes.append([[value] * (after - first) for value, (first, after) in turns])
         pairs = zip(rewards, advantages, strict=True)
@@ -155,8 +156,3 @@ def _check_count(credit: Sequence[Any], tokens: Sequence[EpisodeTokens]) -> None
         raise BadInput(
             f"{len(credit)} episodes have credit and {len(tokens)} have tokens; give one for each"
         )
-
-
-def _check_turns(values: Sequence[float], where: EpisodeTokens) -> None:
-    # For its complaint alone.
-    token_values(values, where.spans, where.length)

@@ -162,15 +162,11 @@ def _to_evaluated_shape(prediction: Any, reference: ReferenceAnswer) -> Any:
     elif type(prediction) is str:
         number = to_number(prediction)
         prediction = prediction if number is None else number
-    return _json_items(prediction) if reference.kind == "json" else prediction
-
-
-def _json_items(prediction: Any) -> list[Any]:
-    if type(prediction) is str:
-        values = [decode(line) for line in prediction.split("\n")]
-        if NOT_JSON not in values:
-            return values
-    return [prediction]
+    if reference.kind != "json":
+        return prediction
+    lines = prediction.split("\n") if type(prediction) is str else []
+    values = [decode(line) for line in lines]
+    return values if values and NOT_JSON not in values else [prediction]
 
 
 def _is_answered(prediction: Any) -> bool:

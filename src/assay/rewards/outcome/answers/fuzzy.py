@@ -17,12 +17,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from rapidfuzz.distance import Levenshtein
 
 from assay.text.quantities import AnswerQuantity, quantity_of, same_unit
-from assay.text.short_answers import (
-    MAX_ITEMS,
-    AnswerReading,
-    read,
-    without_lead_in,
-)
+from assay.text.short_answers import MAX_ITEMS, AnswerReading, read, without_lead_in
 
 Band: TypeAlias = Literal["exact", "form", "partial", "none"]
 Form: TypeAlias = Literal[
@@ -135,7 +130,9 @@ def _compare_readings(
         if response.quantity is not None:
             return _compare_quantities(response.quantity, reference.quantity, tolerance)
         return _find_quantity(response, reference, reference.quantity)
-    if _is_other_day(response, reference):
+    # Equal dates were matched before; others are of one precision or say nothing of each other.
+    pairs = zip(response.dates, reference.dates, strict=False)
+    if any(one and other and (one.day is None) == (other.day is None) for one, other in pairs):
         return _none("another date")
     return _compare_words(response, reference)
 
@@ -173,12 +170,6 @@ def _same_quantity(response: AnswerQuantity, reference: AnswerQuantity) -> Form 
         if (one.unit, other.unit) == ("%", "") and one.value == other.value * 100:
             return "percent as fraction"
     return None
-
-
-def _is_other_day(response: AnswerReading, reference: AnswerReading) -> bool:
-    """Whether both are dates of the same precision; equal ones were matched before."""
-    pairs = zip(response.dates, reference.dates, strict=False)
-    return any(one and other and (one.day is None) == (other.day is None) for one, other in pairs)
 
 
 def _compare_quantities(

@@ -127,7 +127,13 @@ def fuzzy_answer_reward(
 
 def _references(answer: object) -> list[str]:
     """The references as texts. Raises `CannotScore`."""
-    texts = [text for reference in _read(answer) for text in _spellings(reference)]
+    texts = []
+    for reference in _read(answer):
+        if str(reference).strip():
+            texts.append(str(reference))
+        # A whole float may be written as one, or without its point.
+        if isinstance(reference, float) and reference.is_integer():
+            texts.append(f"{reference:.0f}")
     if not texts:
         because = f"the reference is {answer!r:.80}, which holds no text"
         raise CannotScore("missing_reference", because)
@@ -142,14 +148,6 @@ def _read(answer: object) -> Sequence[object]:
     if isinstance(references, Unreadable):
         raise CannotScore("bad_reference", f"'answer' {references.because}")
     return references
-
-
-def _spellings(reference: object) -> list[str]:
-    """How one reference may be written exactly; none for a blank text."""
-    if isinstance(reference, str):
-        return [reference] if reference.strip() else []
-    is_whole = isinstance(reference, float) and reference.is_integer()
-    return [str(reference), *([f"{reference:.0f}"] if is_whole else [])]
 
 
 def _reference_lines(answer: object) -> list[str]:
