@@ -9,8 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from assay.text import refusals
-from assay.text.candidates import ADJACENT, CLOSERS, WINDOW, Candidate
+from assay.text.candidates import (
+    ADJACENT,
+    CLOSERS,
+    WINDOW,
+    Candidate,
+    fails_check,
+    is_marked_wrong,
+    is_one_case,
+)
 from assay.text.phrasebook import books_for, fold, without
 
 _QUOTES = {"«": "»", "“": "”", "„": "“”", "「": "」", "『": "』", "‹": "›", "《": "》"}
@@ -59,7 +66,7 @@ _CODE = re.compile(
     r"\b(?:import \w+|def \w+\(|print\s*\(|sys\.\w+|return \w|console\.log|Traceback|"
     r"(?:Syntax|Type|Value|Name|Runtime|Index|Key|ZeroDivision)Error|assert |File \"|exit code)"
     r"|>>> |==\s*\d"
-    r"|;\s*\w+\.\w+\(",
+    r"|;\s*\w+\.\w+\("
 )
 
 
@@ -77,7 +84,7 @@ def is_denied(candidate: Candidate) -> bool:
     """Whether the words next to the candidate say that it is not the answer."""
     if _NOT_EQUAL.search(candidate.left(40)):
         return True
-    if candidate.is_behind("denying") or refusals.is_marked_wrong(candidate):
+    if candidate.is_behind("denying") or is_marked_wrong(candidate):
         return True
     for book in candidate.books:
         pattern = book.pattern("denying_after")
@@ -302,9 +309,9 @@ RULES: tuple[tuple[Callable[[Candidate], bool], str], ...] = (
     (is_quoted, "{} is quoted, not said"),
     (is_example, "{} is an example of the form"),
     (is_one_of_several, "{} is one of several values on offer"),
-    (refusals.is_one_case, "{} is the answer to one of several cases"),
+    (is_one_case, "{} is the answer to one of several cases"),
     (is_retracted, "{} is taken back afterwards"),
-    (refusals.fails_check, "{} fails a check afterwards"),
+    (fails_check, "{} fails a check afterwards"),
     (is_corrected, "{} is corrected afterwards"),
     (lambda candidate: candidate.weak and gives_up(candidate.text), "the response gives up"),
     (is_no_value, "{} is no value"),

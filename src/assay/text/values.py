@@ -8,14 +8,15 @@ from fractions import Fraction
 from typing import TypeVar
 
 from assay.text.answers import find_answer
-from assay.text.quantities import (
+from assay.text.short_answers import (
     CONVENTIONS,
     MAX_DATE_CHARS,
     MAX_NUMBER_CHARS,
+    AnswerReading,
     CalendarDate,
     Convention,
+    read,
 )
-from assay.text.short_answers import AnswerReading, read
 
 Value = TypeVar("Value")
 

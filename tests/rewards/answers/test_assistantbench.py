@@ -19,7 +19,7 @@ import assay
 import assay.rewards.outcome.answers.assistantbench as rules
 from assay.errors import BadParameter
 from assay.rewards.outcome.answers.reward import ASSISTANTBENCH_PARTS, assistantbench_reward
-from assay.rewards.outcome.assignment import best_assignment
+from assay.rewards.outcome.bags import best_assignment
 from assay.schema.score import Abstained, Scored
 from assay.scoring.scorer import Scorer
 

@@ -54,11 +54,7 @@ class Credit:
 
 
 def assign(
-    turns: Turns,
-    *,
-    method: str = "outcome",
-    baseline: str = "leave_one_out",
-    decay: float = 1.0,
+    turns: Turns, *, method: str = "outcome", baseline: str = "leave_one_out", decay: float = 1.0
 ) -> Credit:
     """Each turn's reward, return and advantage.
 

@@ -18,7 +18,7 @@ from assay.errors import BadParameter, check_choice
 from assay.registry import reward
 from assay.rewards.outcome.patterns import Pattern, TooMuchWork, UnsafePattern, compile_pattern
 from assay.schema.score import Abstained, Scored
-from assay.text.tags import is_blank, read_tag
+from assay.text.tags import is_blank
 
 Curve: TypeAlias = Literal["soft", "cosine", "linear", "dapo"]
 LengthUnit: TypeAlias = Literal["chars", "words", "tokens"]
@@ -81,17 +81,30 @@ def _keeps_tags(response: str, names: Sequence[str], *, opened: bool) -> tuple[f
         response = f"<{names[0]}>{response}"
     count, fault, position = 0, "", 0
     for name in names:
-        problem, start, end = read_tag(response, name)
-        if not problem and start < position:
-            problem = f"<{name}> stands before, or inside, the tag that it follows"
-        if not problem and response[position:start].strip():
-            problem = f"there is text before <{name}>"
+        problem, end = _tag_fault(response, name, position)
         count += not problem
         fault = fault or problem
         position = max(position, end)
     if not fault and response[position:].strip():
         fault = f"there is text after </{names[-1]}>"
     return count / len(names), fault
+
+
+def _tag_fault(response: str, name: str, position: int) -> tuple[str, int]:
+    """What is wrong with the one element of this name behind a place, and where it ends."""
+    opening, closing = f"<{name}>", f"</{name}>"
+    counts = response.count(opening), response.count(closing)
+    if counts != (1, 1):
+        return f"{opening} is there {counts[0]} times, {closing} {counts[1]} times", 0
+    start, stop = response.index(opening), response.index(closing)
+    if stop < start:
+        return f"{closing} stands before {opening}", 0
+    end = stop + len(closing)
+    if is_blank(response[start + len(opening) : stop]):
+        return f"{opening} is empty", end
+    if start < position:
+        return f"{opening} stands before, or inside, the tag that it follows", end
+    return f"there is text before {opening}" if response[position:start].strip() else "", end
 
 
 @lru_cache(maxsize=64)
@@ -175,11 +188,7 @@ def _length_value(length: int, curve: Curve, start: int, limit: int) -> float:
 
 @reward(name="repetition_reward", version=1, parts=("repeated", "ngrams"), kind="format")
 def repetition_reward(
-    final_response: str | None,
-    *,
-    ngram: int = 4,
-    unit: ItemUnit = "words",
-    scale: Scale = "share",
+    final_response: str | None, *, ngram: int = 4, unit: ItemUnit = "words", scale: Scale = "share"
 ) -> Scored:
     """The share of the response's n-grams that are different: 1.0 when nothing is said twice.
 

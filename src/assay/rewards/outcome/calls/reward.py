@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from assay.errors import check_choice
 from assay.registry import reward
-from assay.rewards.outcome.assignment import best_assignment
+from assay.rewards.outcome.bags import best_assignment
 from assay.rewards.outcome.calls.references import (
     MOST_CALLS,
     BadColumn,

@@ -7,13 +7,7 @@ from functools import partial
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from assay.errors import BadParameter, check_choice
-from assay.isolation.sandbox import (
-    Isolation,
-    NoSandbox,
-    SandboxBusy,
-    SandboxLimits,
-    shared_sandbox,
-)
+from assay.isolation.sandbox import Isolation, NoSandbox, SandboxBusy, SandboxLimits, shared_sandbox
 from assay.registry import reward
 from assay.rewards.outcome.code.compare import ListOrder, same_output, same_value
 from assay.rewards.outcome.code.execute import Outcomes, ProgramRun, SandboxLost, check_language

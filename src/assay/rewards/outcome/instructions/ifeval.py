@@ -17,13 +17,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final
 
-from assay.rewards.outcome.instructions.check import (
-    Relation,
-    Texts,
-    Undecided,
-    checks,
-    compares,
-)
+from assay.rewards.outcome.instructions.check import Relation, Texts, Undecided, checks, compares
 from assay.text.words import WORD, WORDS, has_word, sentences, tokens
 
 CONSTRAINED: Final = ("My answer is yes.", "My answer is no.", "My answer is maybe.")

@@ -16,8 +16,7 @@ import string
 from collections import Counter
 from math import isfinite
 
-from assay.rewards.outcome.assignment import best_assignment
-from assay.rewards.outcome.bags import BagList, bag_of, overlap_table
+from assay.rewards.outcome.bags import BagList, bag_of, best_assignment, overlap_table
 from assay.rewards.outcome.qa.squad import Match, Spans, cached_when_short, label, shared_count
 from assay.text.tokens import ARTICLES, to_float, without_articles, without_punctuation
 

@@ -8,8 +8,14 @@ from typing import Any, Final, get_args
 from assay.errors import check_choice
 from assay.registry import reward
 from assay.rewards.outcome.calls.values import TextRule
-from assay.rewards.outcome.records.comparison import FieldCount, ListRule, compare
-from assay.rewards.outcome.records.reading import BadJson, read_json, to_json
+from assay.rewards.outcome.records.comparison import (
+    BadJson,
+    FieldCount,
+    ListRule,
+    compare,
+    read_json,
+    to_json,
+)
 from assay.rewards.outcome.records.schemas import SchemaError, check_value
 from assay.schema.score import Abstained, Scored
 from assay.schema.values import Unreadable, is_missing, plain, read_response

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from assay.errors import MissingExtra
 from assay.rewards.outcome.patterns import Pattern, TooMuchWork, UnsafePattern, compile_pattern
-from assay.rewards.outcome.records.reading import levels_of
+from assay.rewards.outcome.records.comparison import levels_of
 from assay.schema.values import Unreadable
 
 MOST_CHECKS: Final = 30_000
