@@ -217,7 +217,12 @@ class _UseCounter:
             self._uses.append(use)
         use.answered = True
         use.position = self._position
-        use.failed = _says_failed(record) or (self._policy.json_errors and _reports_error(content))
+        use.failed = (
+            get_field(record, "is_error") is True
+            or get_field(record, "status") == "error"
+            or bool(get_field(record, "error"))
+            or (self._policy.json_errors and _reports_error(content))
+        )
 
     def _next_unanswered(self, handle: Hashable) -> _Use | None:
         queue = self._unanswered.get(handle)
@@ -260,13 +265,6 @@ def _fingerprint(value: object) -> Hashable:
         return json.dumps(value, sort_keys=True, default=repr)
     except (TypeError, ValueError, RecursionError):
         return id(value)
-
-
-def _says_failed(record: object) -> bool:
-    """Whether the result's own record says that the tool failed."""
-    if get_field(record, "is_error") is True or get_field(record, "status") == "error":
-        return True
-    return bool(get_field(record, "error"))
 
 
 def _reports_error(content: object) -> bool:

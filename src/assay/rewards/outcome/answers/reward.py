@@ -85,7 +85,7 @@ def assistantbench_reward(
         if reference.kind == "json" and count_items(reference.value) > MAX_REFERENCE_ITEMS:
             raise CannotScore("unparseable_reference", f"the gold has {_TOO_MANY} items")
     except CannotScore as error:
-        return Abstained(*error.args, ASSISTANTBENCH_PARTS)
+        return error.abstain(ASSISTANTBENCH_PARTS)
     except BeyondLimitError as error:
         because = f"the gold cannot be read: {error}"
         return Abstained("unparseable_reference", because, ASSISTANTBENCH_PARTS)
@@ -108,7 +108,7 @@ def fuzzy_answer_reward(
     try:
         references = _references(answer)
     except CannotScore as error:
-        return Abstained(*error.args, FUZZY_PARTS)
+        return error.abstain(FUZZY_PARTS)
     if final_response is None or not final_response.strip():
         best, reference, answered = FuzzyMatch(0.0, "none", "no answer"), "", 0.0
     else:

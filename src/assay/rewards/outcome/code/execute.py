@@ -94,10 +94,10 @@ class ProgramRun:
 
     def _calls(self, tests: CallTests) -> Outcomes:
         outcomes = Outcomes(len(tests.tests))
+        encode = values.encode
         try:
             calls = [
-                {"args": values.encode(call.args), "kwargs": values.encode(call.kwargs)}
-                for call in tests.tests
+                {"args": encode(one.args), "kwargs": encode(one.kwargs)} for one in tests.tests
             ]
         except values.NotPlain as error:
             outcomes.unjudged = f"a test has an argument of type {error}"
@@ -120,7 +120,11 @@ class ProgramRun:
     ) -> None:  # fmt: skip
         """Judge the answer to one call. Raises `BadValue` if it is none."""
         if "value" not in answer:
-            outcomes.fail(f"test {number}: {_no_value(answer)}")
+            what = f"{answer.get('opaque', 'something else')!s:.60}"
+            why = f"it returned {what}, which is not plain data"
+            if "raised" in answer:
+                why = f"{answer['raised']!s:.60}: {answer.get('text')!s:.200}"
+            outcomes.fail(f"test {number}: {why}")
             return
         value = values.decode(answer["value"])
         if tests.checker:
@@ -319,12 +323,6 @@ def _checked(answer: dict[str, Any]) -> dict[str, Any]:
     if "opaque" in answer:
         return {"opaque": f"{answer['opaque']!s:.100}"}
     raise values.BadValue("neither a value nor an exception")
-
-
-def _no_value(answer: Mapping[str, Any]) -> str:
-    if "raised" in answer:
-        return f"{answer['raised']!s:.60}: {answer.get('text')!s:.200}"
-    return f"it returned {answer.get('opaque', 'something else')!s:.60}, which is not plain data"
 
 
 def _ended(end: RunEnd, limits: SandboxLimits) -> str:

@@ -29,43 +29,23 @@ _MINOR: Final = frozenset(
 )
 
 
-# Brackets and quotation marks
-
-
 def _nested_brackets(text: str, *, fixed: bool) -> bool:
     """Fixed: all five brackets are closed, not the innermost alone."""
-    if fixed:
-        return _closed_brackets(text)
     open_brackets: list[str] = []
+    # Of each open bracket: how many are inside of each other in it, itself included.
+    depths: list[int] = []
     deepest = 0
     for char in text:
         if char in "([{":
             open_brackets.append(char)
+            depths.append(1)
             deepest = max(deepest, len(open_brackets))
         elif char in _PAIRS:
-            if open_brackets and open_brackets[-1] == _PAIRS[char]:
-                open_brackets.pop()
-                if deepest >= 5:
-                    return True
-            else:
-                open_brackets, deepest = [], 0
-    return False
-
-
-def _closed_brackets(text: str) -> bool:
-    """Whether five brackets, one inside the other, are all closed again."""
-    depths: list[int] = []
-    open_brackets: list[str] = []
-    for char in text:
-        if char in "([{":
-            open_brackets.append(char)
-            depths.append(1)
-        elif char in _PAIRS:
             if not open_brackets or open_brackets.pop() != _PAIRS[char]:
-                open_brackets, depths = [], []
+                open_brackets, depths, deepest = [], [], 0
                 continue
             depth = depths.pop()
-            if depth >= 5:
+            if (depth if fixed else deepest) >= 5:
                 return True
             if depths:
                 depths[-1] = max(depths[-1], depth + 1)
@@ -100,9 +80,6 @@ def _quotes_explained(text: str, *, fixed: bool) -> bool:
         return False
     rest = joined.strip(string.digits + string.punctuation.replace('"', ""))
     return bool(rest) and rest[-1] != '"'
-
-
-# Lines, bullets and templates
 
 
 def _one_option(text: str, options: str, *, fixed: bool) -> bool:
@@ -273,9 +250,6 @@ def _no_space(text: str) -> bool:
     return not any(map(str.isspace, text))
 
 
-# One-off tasks
-
-
 def _multiples(text: str) -> bool:
     return re.findall(r"\d+", text.replace(",", ", ")) == ["14", "21", "28", "35", "42", "49"]
 
@@ -320,11 +294,9 @@ def _letters_reversed(text: str) -> bool:
 def _alphabet_of_sentences(text: str, *, fixed: bool) -> bool:
     """Fixed: a quotation mark is not the first letter of a sentence."""
     parts = [sentence.lower() for sentence in sentences(text)]
-    if fixed:
-        firsts = [char for part in parts if (char := next(filter(str.isalpha, part), ""))]
-    else:
-        firsts = [part.split()[0][0] if part else "" for part in parts]
-    return firsts == list(string.ascii_lowercase)
+    published = (part.split()[0][0] if part else "" for part in parts)
+    letters = (char for part in parts if (char := next(filter(str.isalpha, part), "")))
+    return [*(letters if fixed else published)] == list(string.ascii_lowercase)
 
 
 def _capitals(text: str) -> bool:
@@ -355,20 +327,13 @@ def _product_table(text: str) -> bool:
     if not _header_matches(text, names, r",[ \t]*"):
         return False
     rows = _rows(text.replace('"', '"""'))
-    if len(rows) != 15:
-        return False
-    for row in rows[1:]:
-        if len(row) != 5:
-            return False
-        if any(map(_has_special, row)):
-            return True
+    for row in rows[1:] if len(rows) == 15 else ():
+        # A special character on the first line of a quoted cell.
+        lines = [cell.partition("\n")[0] for cell in row if cell[:1] == '"']
+        is_special = any(_SPECIAL.search(line, 1, max(1, line.rfind('"'))) for line in lines)
+        if len(row) != 5 or is_special:
+            return len(row) == 5
     return False
-
-
-def _has_special(cell: str) -> bool:
-    """Whether a quoted cell has a special character, on its first line."""
-    line = cell.partition("\n")[0]
-    return line[:1] == '"' and _SPECIAL.search(line, 1, max(1, line.rfind('"'))) is not None
 
 
 def _student_table(text: str) -> bool:
@@ -376,13 +341,9 @@ def _student_table(text: str) -> bool:
     if not _header_matches(text, names, r"\t *"):
         return False
     rows = _rows(text.replace('"', '"""'), "\t")
-    return len(rows) == 4 and all(
-        len(row) == 5 and all(_is_quoted(cell.strip()) for cell in row) for row in rows
-    )
-
-
-def _is_quoted(cell: str) -> bool:
-    return cell[:1] == '"' == cell[-1:]
+    cells = [cell.strip() for row in rows for cell in row]
+    is_quoted = all(cell[:1] == '"' == cell[-1:] for cell in cells)
+    return is_quoted and len(rows) == 4 and all(len(row) == 5 for row in rows)
 
 
 def _dates(text: str, *, fixed: bool) -> bool:

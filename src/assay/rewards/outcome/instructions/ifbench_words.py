@@ -34,9 +34,6 @@ def _bare(words: Sequence[str]) -> list[str]:
     return [bare for word in words if (bare := word.strip(PUNCTUATION + "“”‘’…—–"))]
 
 
-# Counts
-
-
 def _word_count(text: str, min_words: int, max_words: int, *, fixed: bool) -> bool:
     """Fixed: a word is what stands between spaces: don't and well-known are one."""
     count = len(_bare(text.split())) if fixed else sum(1 for _ in WORD.finditer(text))
@@ -133,9 +130,6 @@ def _nth_japanese(text: str, N: int, *, fixed: bool) -> bool:  # noqa: N803 - th
         return bool(words) and all(_JAPANESE.search(word) for word in words)
     words = [word.strip(PUNCTUATION) for word in text.split()][N - 1 :: N]
     return all(_JAPANESE.search(word) for word in words if word and not word.isdigit())
-
-
-# Sentences
 
 
 def _parts(text: str, *, fixed: bool) -> list[str]:
@@ -237,9 +231,6 @@ def _last_is_first(text: str, *, fixed: bool) -> bool:
     return len(parts) > 1 or not fixed
 
 
-# Words
-
-
 def _alphabet(text: str, *, fixed: bool) -> bool:
     """Fixed: marks around a word are no part of it."""
     words = _bare(text.lower().split()) if fixed else without_punctuation(text).lower().split()
@@ -324,9 +315,6 @@ def _second_words(text: str, keyword: str, *, fixed: bool) -> bool:
     """Fixed: marks are no words, and case does not count."""
     words, word = _words_and_keyword(text, keyword, fixed=fixed)
     return len(words) > 1 + fixed and words[1] == words[-2] == word
-
-
-# Repetitions
 
 
 def _repeat_change(text: str, prompt_to_repeat: str, *, fixed: bool) -> bool:

@@ -42,9 +42,6 @@ LOOKED_AT: Final = 20_000
 """Letters that are looked at."""
 
 
-# Keywords
-
-
 def _pattern(word: str, *, fixed: bool, bounded: bool = False) -> re.Pattern[str]:
     """The word; fixed, as it is written and not inside a longer one.
 
@@ -93,9 +90,6 @@ def _letter_frequency(text: str, letter: str, let_frequency: int, let_relation: 
     if len(letter) != 1 or not "a" <= letter <= "z":
         raise Undecided(f"{letter!r:.20} is no letter from a to z; another is drawn at random")
     return compares(text.lower().count(letter), let_relation, let_frequency)
-
-
-# Language and case
 
 
 @lru_cache(maxsize=8_192)
@@ -171,9 +165,6 @@ def _capital_words(
     return compares(count, capital_relation, capital_frequency)
 
 
-# Lengths
-
-
 def _number_of_words(text: str, num_words: int, relation: Relation, *, fixed: bool) -> bool:
     """Fixed: a word is what stands between spaces: don't and well-known are one."""
     words: Iterable[object] = WORD.finditer(text)
@@ -219,29 +210,14 @@ def _first_word(
     return word[:end].lower() == first_word.lower() and count == num_paragraphs
 
 
-# Content and format
-
-
-def _placeholders(text: str) -> list[tuple[int, int]]:
-    """Where a bracket opens and the next one on the line closes, one behind the other."""
-    places: list[tuple[int, int]] = []
-    position, line_end = 0, -1
-    while (start := text.find("[", position)) >= 0:
-        if line_end < start:
-            line_end = text.find("\n", start) % (len(text) + 1)
-        end = text.find("]", start, line_end)
-        if end >= 0:
-            places.append((start, end))
-        position = line_end if end < 0 else end + 1
-    return places
-
-
 def _number_of_placeholders(text: str, num_placeholders: int, *, fixed: bool) -> bool:
     """Fixed: empty brackets and the text of a link are no placeholders."""
-    count = sum(
-        not fixed or (bool(text[start + 1 : end].strip()) and text[end + 1 : end + 2] != "(")
-        for start, end in _placeholders(text)
-    )
+    count = 0
+    for line in text.split("\n"):
+        end = 0
+        while (start := line.find("[", end)) >= 0 and (end := line.find("]", start) + 1):
+            is_link = line.startswith("(", end)
+            count += not fixed or (bool(line[start + 1 : end - 1].strip()) and not is_link)
     return count >= num_placeholders
 
 
@@ -322,9 +298,6 @@ def _title(text: str) -> bool:
         if is_closed and line[start : end + 2].lstrip("<").rstrip(">").strip():
             return True
     return False
-
-
-# Combinations, beginnings and ends
 
 
 def _two_responses(text: str) -> bool:

@@ -144,7 +144,7 @@ def qa_f1_reward(
         try:
             match = best_match(final_response, answer, mode, extract)
         except CannotScore as error:
-            return Abstained(*error.args, PARTS)
+            return error.abstain(PARTS)
         f1, em, precision, recall, because = match
     return Scored(f1, because, {"f1": f1, "em": em, "precision": precision, "recall": recall})
 
@@ -182,7 +182,7 @@ def qa_f1_reward_tool(
     try:
         match = best_match(final_response, answer, mode, extract)
     except CannotScore as error:
-        return Abstained(*error.args, PARTS)
+        return error.abstain(PARTS)
     f1, em, precision, recall, because = match
     if not use.enough:
         value = 0.0

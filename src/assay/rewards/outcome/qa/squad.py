@@ -189,11 +189,7 @@ def _pay_closed(match: Match, tokens: list[str], reference: SquadReference) -> M
         return match
     if reference.closed:
         return 0.0, 0.0, 0.0, 0.0, f"{reference.label} is matched whole or not at all"
-    if precision == 1.0 and _is_closed(tokens):
+    words = [token for token in tokens if token not in ARTICLES] if precision == 1.0 else []
+    if len(words) == 1 and words[0] in CLOSED:
         return 0.0, 0.0, 0.0, 0.0, f"a bare yes, no or noanswer is no part of {reference.label}"
     return match
-
-
-def _is_closed(tokens: list[str]) -> bool:
-    words = [token for token in tokens if token not in ARTICLES]
-    return len(words) == 1 and words[0] in CLOSED

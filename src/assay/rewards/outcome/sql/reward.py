@@ -91,7 +91,7 @@ def sql_reward(
     try:
         reference, sources = _reference(answer), _sources(database, root)
     except CannotScore as error:
-        return Abstained(*error.args, PARTS)
+        return error.abstain(PARTS)
     response = read_response(final_response)
     if isinstance(response, Unreadable):
         return Abstained("bad_response", f"'final_response' {response.because}", PARTS)
