@@ -19,13 +19,12 @@ from typing import Literal, TypeAlias, get_args
 
 from assay.errors import BadParameter
 from assay.text import clauses, hedges
-from assay.text.announcements import last_announcement
 from assay.text.blocks import sole_block
 from assay.text.boxes import has_box, labelled_parts, last_answer
 from assay.text.candidates import Candidate
 from assay.text.channels import visible_turn
 from assay.text.markup import leave_out_unseen
-from assay.text.phrasebook import all_books, books_for, fold
+from assay.text.phrasebook import all_books, books_for, fold, last_announcement
 from assay.text.slices import matches
 
 Rule: TypeAlias = Literal[

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from assay.text.phrasebook import all_books, fold
 
@@ -52,8 +51,7 @@ _LONGEST_LEAD = 4_000
 Gap: TypeAlias = Literal["list", "or", "nothing", "few_words", "prose"]
 
 
-@dataclass(frozen=True, slots=True)
-class BoxSpan:
+class BoxSpan(NamedTuple):
     """One closed box: where its command starts and ends, and what it holds."""
 
     start: int
@@ -61,8 +59,7 @@ class BoxSpan:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
-class BoxedAnswer:
+class BoxedAnswer(NamedTuple):
     """The answer that the last boxes of a text state together."""
 
     span: str

@@ -156,16 +156,14 @@ def is_marked_wrong(candidate: Candidate) -> bool:
 @cache
 def _remarks() -> re.Pattern[str]:
     """A word of refusal with at most "which is" before it, and the end of the remark after it."""
-    return re.compile("|".join(map(_remark, all_books())))
-
-
-def _remark(book: Phrasebook) -> str:
-    word, between, asides = (
-        book.pattern(field).pattern for field in ("refusing", "relatives", "asides")
-    )
-    copulas = "|".join(map(re.escape, book.endings("copulas"))) or "(?!)"
-    name = book.language.code
-    return rf"(?:{between}\s*){{0,3}}(?P<{name}>{word})(?:{copulas})?(?={_TAIL}|\s+{asides})"
+    remarks = []
+    for book in all_books():
+        fields = ("refusing", "relatives", "asides")
+        word, between, asides = (book.pattern(field).pattern for field in fields)
+        copulas = "|".join(map(re.escape, book.endings("copulas"))) or "(?!)"
+        named = rf"(?P<{book.language.code}>{word})"
+        remarks.append(rf"(?:{between}\s*){{0,3}}{named}(?:{copulas})?(?={_TAIL}|\s+{asides})")
+    return re.compile("|".join(remarks))
 
 
 class _Value(NamedTuple):

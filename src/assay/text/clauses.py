@@ -12,9 +12,15 @@ from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
-from assay.text.announcements import is_sentence, link_spans, without_copula
 from assay.text.blocks import sole_block
-from assay.text.phrasebook import Phrasebook, books_for, fold
+from assay.text.phrasebook import (
+    Phrasebook,
+    books_for,
+    fold,
+    is_sentence,
+    link_spans,
+    without_copula,
+)
 
 LONGEST_CLAUSE = 600
 
@@ -84,24 +90,18 @@ def formulas(text: str) -> Iterator[Formula]:
     last = {opening: text.rfind(closing) for opening, closing in _MATH_CLOSES.items()}
     position = 0
     while (opening := _MATH_OPENS.search(text, position)) is not None:
-        formula = _formula_at(text, opening, last)
-        if formula is None:
-            position = opening.start() + 1
-        else:
-            yield formula
-            position = formula.end
-
-
-def _formula_at(text: str, opening: re.Match[str], last: dict[str, int]) -> Formula | None:
-    if opening[0] == "$":
+        formula: Formula | None = None
         dollars = _DOLLARS.match(text, opening.start())
-        return Formula(*dollars.span(), dollars["a"] or dollars["b"]) if dollars else None
-    start = opening.end()
-    # The content has at least one character.
-    if last[opening[0]] <= start:
-        return None
-    end = text.find(_MATH_CLOSES[opening[0]], start + 1)
-    return Formula(opening.start(), end + 2, text[start:end])
+        start = opening.end()
+        if dollars is not None:
+            formula = Formula(*dollars.span(), dollars["a"] or dollars["b"])
+        # The content has at least one character.
+        elif last.get(opening[0], 0) > start:
+            end = text.find(_MATH_CLOSES[opening[0]], start + 1)
+            formula = Formula(opening.start(), end + 2, text[start:end])
+        position = opening.start() + 1 if formula is None else formula.end
+        if formula is not None:
+            yield formula
 
 
 def without_formulas(text: str) -> str:

@@ -96,7 +96,6 @@ def is_denied(candidate: Candidate) -> bool:
 
 
 def is_doubted(candidate: Candidate) -> bool:
-    """Whether its sentence doubts the candidate."""
     for book in candidate.books:
         doubts = [match.end() for match in book.pattern("doubting").finditer(candidate.before)]
         turns = (other.pattern("turning") for other in candidate.books)
@@ -256,7 +255,6 @@ def is_no_value(candidate: Candidate) -> bool:
 
 
 def _line(candidate: Candidate) -> str:
-    """The line that the candidate stands in."""
     at = candidate.text.rfind("\n", 0, candidate.start) + 1
     return candidate.text[max(at, candidate.start - WINDOW) :][:WINDOW]
 

@@ -222,17 +222,14 @@ class AnswerReading:
 
     @cached_property
     def pieces(self) -> list[str]:
-        """The text as given, split at white space."""
         return self.text.split()
 
     @cached_property
     def folded(self) -> str:
-        """The tidy text without letter case."""
         return self.tidy.casefold()
 
     @cached_property
     def unaccented(self) -> tuple[str, ...]:
-        """The words without accents."""
         split = (unicodedata.normalize("NFD", word) for word in self.words)
         return tuple(
             "".join(char for char in word if not unicodedata.combining(char)) for word in split
@@ -283,7 +280,6 @@ class AnswerReading:
 
 
 def read(text: str) -> AnswerReading:
-    """The answer in all its forms."""
     tidy = _tidy(text)
     folded = tidy.casefold()
     quantity = quantity_of(tidy)

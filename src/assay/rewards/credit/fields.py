@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from assay.errors import BadInput, check_choice
-from assay.rewards.credit.assign import Credit
-from assay.rewards.credit.turns import Numbers
+from assay.rewards.credit.assign import Credit, Numbers
 
 TurnSpans: TypeAlias = Sequence[tuple[int, int]]
 """For each turn the first token that the policy wrote, and the one after its last."""

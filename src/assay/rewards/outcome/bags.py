@@ -37,7 +37,6 @@ class TokenBag(NamedTuple):
 
 
 def bag_of(text: str) -> TokenBag:
-    """The tokens of a text."""
     words: list[str] = []
     numbers: set[str] = set()
     for raw in text.replace("-", " ").split(" "):

@@ -95,16 +95,16 @@ def read_reference(lines: Sequence[str]) -> ReferenceAnswer:
 def score_answer(
     text: str, reference: ReferenceAnswer, *, negatives: Negatives = "reference"
 ) -> AnswerMatch:
-    """The value of `text` against the reference."""
     mirrored = negatives == "mirrored"
     if len(text) > MAX_CHARS:
         return AnswerMatch(0.0, f"limit: the answer has {len(text)} characters, over {MAX_CHARS}")
     try:
         prediction = _read_prediction(text, reference)
         answered = _is_answered(prediction)
-        if _is_refused(prediction, reference):
+        items = prediction if type(prediction) is list else ()
+        is_empty = type(prediction) is not float and len(prediction) == 0
+        if is_empty or (reference.kind == "number" and len(items) > 1):
             why = "no answer" if not answered else "several answers for one number"
-            items = prediction if type(prediction) is list else ()
             match = AnswerMatch(0.0, f"{reference.kind}: {why}", predicted=items)
         elif reference.kind == "number":
             match = _score_number(prediction, reference.value, mirrored=mirrored)
@@ -191,14 +191,6 @@ def _is_lone_nan(value: Any) -> bool:
     while type(value) is list and len(value) == 1:
         value = value[0]
     return type(value) is float and isnan(value)
-
-
-def _is_refused(prediction: Any, reference: ReferenceAnswer) -> bool:
-    if type(prediction) is float:
-        return False
-    if len(prediction) == 0:
-        return True
-    return reference.kind == "number" and type(prediction) is list and len(prediction) > 1
 
 
 def _score_number(prediction: Any, reference: float, *, mirrored: bool) -> AnswerMatch:

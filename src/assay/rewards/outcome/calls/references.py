@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from assay.rewards.outcome.calls.values import OMITTED, TextRule, equals, is_accepted
 from assay.schema.values import describe, is_list, is_missing, plain
@@ -27,8 +26,7 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 """Python's types for those of schemas, BFCL's own words among them."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSchema:
+class ToolSchema(NamedTuple):
     """What a tool says of its arguments."""
 
     name: str
@@ -36,8 +34,7 @@ class ToolSchema:
     required: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectedCall:
+class ExpectedCall(NamedTuple):
     """One call that is right."""
 
     name: str

@@ -53,8 +53,6 @@ SHOWN: Final = 3
 
 
 class GivenCall(NamedTuple):
-    """A call that the agent made."""
-
     name: str
     arguments: Mapping[str, Any] | Unreadable
 

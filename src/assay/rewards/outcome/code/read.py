@@ -123,9 +123,9 @@ def _call(call: Mapping[str, Any]) -> CallTest:
 
 
 def _name(name: Any) -> str:
-    if not isinstance(name, str) or not name:
-        raise TypeError("the name of a function is text")
-    return name
+    if isinstance(name, str) and name:
+        return name
+    raise TypeError("the name of a function is text")
 
 
 def _text(value: Any) -> str:

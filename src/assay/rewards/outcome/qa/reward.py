@@ -15,8 +15,8 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from assay.errors import BadParameter, check_choice
 from assay.registry import reward
-from assay.rewards.outcome.qa import drop, squad
-from assay.rewards.outcome.qa.squad import Match, Spans
+from assay.rewards.outcome.qa import published
+from assay.rewards.outcome.qa.published import Match, Spans
 from assay.rewards.outcome.tool_use import BadTrajectory, to_policy, tool_use
 from assay.schema.score import Abstained, CannotScore, Scored
 from assay.schema.values import (
@@ -80,25 +80,31 @@ class QaMode:
 
 _SQUAD = partial(
     QaMode,
-    squad.words,
-    compare=squad.compare,
-    count=squad.CountedWords,
-    compare_counted=squad.compare_counted,
+    published.words,
+    compare=published.compare,
+    count=published.CountedWords,
+    compare_counted=published.compare_counted,
 )
 
 MODES: dict[str, QaMode] = {
-    "squad1": _SQUAD(reference=squad.squad1_reference),
-    "squad2": _SQUAD(reference=squad.squad2_reference, drops_blank=True),
+    "squad1": _SQUAD(reference=published.squad1_reference),
+    "squad2": _SQUAD(reference=published.squad2_reference, drops_blank=True),
     "hotpot": _SQUAD(
-        reference=squad.squad1_reference,
-        compare=squad.compare_closed,
-        compare_counted=squad.compare_counted_closed,
+        reference=published.squad1_reference,
+        compare=published.compare_closed,
+        compare_counted=published.compare_counted_closed,
     ),
-    "musique": _SQUAD(reference=squad.squad2_reference),
+    "musique": _SQUAD(reference=published.squad2_reference),
     "drop": QaMode(
-        drop.read_spans, drop.drop_reference, drop.compare_drop, drops_blank=True, takes_spans=True
+        published.read_spans,
+        published.drop_reference,
+        published.compare_drop,
+        drops_blank=True,
+        takes_spans=True,
     ),
-    "inspect": QaMode(drop.InspectAnswer, drop.inspect_reference, drop.compare_inspect),
+    "inspect": QaMode(
+        published.InspectAnswer, published.inspect_reference, published.compare_inspect
+    ),
 }
 
 BAGS_OF_WORDS = (
@@ -209,8 +215,8 @@ def best_match(
     if not references:
         raise CannotScore("missing_reference", "the row has no reference answer")
     spans = [len(reference) for reference in references if not isinstance(reference, str)]
-    if max(spans, default=0) > drop.MAX_SPANS:
-        because = f"a reference has over {drop.MAX_SPANS} spans"
+    if max(spans, default=0) > published.MAX_SPANS:
+        because = f"a reference has over {published.MAX_SPANS} spans"
         raise CannotScore("unparseable_reference", because)
     response = _response_text(final_response, rule)
     if extract == "none":

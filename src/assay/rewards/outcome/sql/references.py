@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby, islice, permutations, product
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from assay.rewards.outcome.sql.execution import BadQuery, Database, QueryLimits, ResultTable, SqlRow
 from assay.rewards.outcome.sql.text import OrderTerm, QueryShape, shape_of, unquoted
@@ -30,8 +29,7 @@ CACHED_CELLS: Final = 200_000
 """Cells of their results, beside those of the latest."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResultGroups:
+class ResultGroups(NamedTuple):
     """What a query may return: its groups in their order, cut by a limit."""
 
     groups: tuple[tuple[SqlRow, ...], ...]
@@ -133,8 +131,7 @@ def equal_in_test_suite(
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class PossibleResults:
+class PossibleResults(NamedTuple):
     """What a reference gave, and all that it may give."""
 
     table: ResultTable
