@@ -80,10 +80,8 @@ def overlap(predicted: TokenBag, reference: TokenBag) -> tuple[float, float, flo
     are equal, F1 = 1.
     """
     shared = len(reference.tokens & predicted.tokens)
-    shares_number = not reference.numbers.isdisjoint(predicted.tokens)
-    return _overlap(
-        shared, predicted, reference, shares_number=shares_number or not reference.numbers
-    )
+    shares_number = not (reference.numbers and reference.numbers.isdisjoint(predicted.tokens))
+    return _overlap(shared, predicted, reference, shares_number=shares_number)
 
 
 def _overlap(
@@ -139,17 +137,12 @@ def overlap_table(
     table = []
     for target in reference:
         tokens, numbers = predicted.mask(target.tokens), predicted.mask(target.numbers)
-        table.append(
-            [
-                _overlap(
-                    (mask & tokens).bit_count(),
-                    bag,
-                    target,
-                    shares_number=not target.numbers or bool(mask & numbers),
-                )
-                for bag, mask in zip(predicted, predicted.masks, strict=True)
-            ]
-        )
+        row = []
+        for bag, mask in zip(predicted, predicted.masks, strict=True):
+            shares_number = not target.numbers or bool(mask & numbers)
+            shared = (mask & tokens).bit_count()
+            row.append(_overlap(shared, bag, target, shares_number=shares_number))
+        table.append(row)
     return table
 
 

@@ -182,9 +182,7 @@ def _is_answered(prediction: Any) -> bool:
 def _is_void(item: Any) -> bool:
     if item is None or item is True or item is False:
         raise _BrowserGymRaisesError(f"TypeError, a JSON {json.dumps(item)} in a list")
-    if type(item) in (float, int):
-        return _is_lone_nan(item)
-    return len(item) == 0 or _is_lone_nan(item)
+    return _is_lone_nan(item) or (type(item) not in (float, int) and len(item) == 0)
 
 
 def _is_lone_nan(value: Any) -> bool:
@@ -334,13 +332,8 @@ def _field_score(predicted: _Field, expected: _Field, mirrored: bool) -> float:
 
 def count_items(items: Sequence[object]) -> int:
     """The items of an answer, those of lists inside its objects included."""
-    return len(items) + sum(
-        len(value)
-        for item in items
-        if isinstance(item, dict)
-        for value in item.values()
-        if isinstance(value, list)
-    )
+    values = (value for item in items if isinstance(item, dict) for value in item.values())
+    return len(items) + sum(len(value) for value in values if isinstance(value, list))
 
 
 def _check_pairs(predicted: int, expected: int) -> None:
@@ -353,11 +346,9 @@ def _check_pairs(predicted: int, expected: int) -> None:
 def _alignment_summary(
     kind: str, pairs: Sequence[BagPair], predicted: int, expected: int, value: float
 ) -> str:
-    hits = sum(1 for pair in pairs if pair.score > 0)
-    return (
-        f"{kind}: {hits} of {expected} gold items matched by {predicted} predicted, "
-        f"mean over {max(predicted, expected)} = {value:.3f}"
-    )
+    hits = f"{sum(pair.score > 0 for pair in pairs)} of {expected} gold items matched"
+    mean = f"mean over {max(predicted, expected)} = {value:.3f}"
+    return f"{kind}: {hits} by {predicted} predicted, {mean}"
 
 
 def clip(value: object, width: int = 60) -> str:

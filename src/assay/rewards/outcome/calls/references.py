@@ -176,11 +176,8 @@ def _read_call(item: Any, tools: Mapping[str, ToolSchema] | None) -> ExpectedCal
     if not isinstance(item, Mapping):
         raise BadColumn(f"holds {describe(item)} that is no call")
     function = item.get("function", item) if "name" not in item else item
-    literal = (
-        isinstance(function, Mapping)
-        and isinstance(function.get("name"), str)
-        and ("arguments" in function)
-    )
+    named = isinstance(function, Mapping) and isinstance(function.get("name"), str)
+    literal = named and "arguments" in function
     if literal:
         name, arguments = function["name"], read_arguments(plain(function["arguments"]))
     elif len(item) == 1:

@@ -12,7 +12,7 @@ from assay.errors import check_choice
 from assay.isolation import values
 from assay.isolation.frames import BadFrame, PipeClosed
 from assay.isolation.sandbox import PATH, RunEnd, Sandbox, SandboxLimits, SandboxRun
-from assay.rewards.outcome.code.read import CallTest, CallTests, CodeTests, StdioTests, Tests
+from assay.rewards.outcome.code.read import CallTests, CodeTests, StdioTests, Tests
 
 FAILURES = (PipeClosed, BadFrame, TimeoutError)
 """What a program that does not answer, or answers with something else, does to its channel."""
@@ -106,19 +106,17 @@ class ProgramRun:
         with self._start(tests.fn, calls=calls) as run:
             if not self._is_loaded(run, outcomes):
                 return outcomes
-            for number, call in enumerate(tests.tests, start=1):
+            for number in range(1, len(tests.tests) + 1):
                 try:
-                    self._judge(run.receive(), tests, number, call, outcomes)
+                    self._judge(outcomes, tests, number, run.receive())
                 except (*FAILURES, values.BadValue) as error:
                     outcomes.fail(f"test {number}: {self._why(run, error)}")
                     return outcomes
         return outcomes
 
-    def _judge(
-        self, answer: dict[str, Any], tests: CallTests, number: int, call: CallTest,
-        outcomes: Outcomes,
-    ) -> None:  # fmt: skip
+    def _judge(self, outcomes: Outcomes, tests: CallTests, number: int, answer: Any) -> None:
         """Judge the answer to one call. Raises `BadValue` if it is none."""
+        call = tests.tests[number - 1]
         if "value" not in answer:
             what = f"{answer.get('opaque', 'something else')!s:.60}"
             why = f"it returned {what}, which is not plain data"
@@ -199,7 +197,7 @@ class ProgramRun:
             **({} if toolchain is None else toolchain._asdict()),
         }
         with self.sandbox.start(job, limits=self.limits, channel=False) as run:
-            for number, case in enumerate(tests.tests, start=1):
+            for number in range(1, len(tests.tests) + 1):
                 try:
                     report = run.report()
                 except FAILURES as error:
@@ -210,13 +208,11 @@ class ProgramRun:
                     why = report.get("uncompiled") or _ended(run.end(), self.limits)
                     outcomes.fail(f"compiling: {why!s:.300}")
                     break
-                self._take(outcomes, tests, number, report["test"], case.input, case.output)
+                self._take(outcomes, tests, number, report["test"])
         return outcomes
 
-    def _take(
-        self, outcomes: Outcomes, tests: StdioTests, number: int, result: Mapping[str, Any],
-        text: str, expected: str,
-    ) -> None:  # fmt: skip
+    def _take(self, outcomes: Outcomes, tests: StdioTests, number: int, result: Any) -> None:
+        text, expected = tests.tests[number - 1]
         output = result["stdout"]
         if result["cause"] or result["exit"] != 0:
             end = _ended(RunEnd(result["cause"], result["exit"]), self.limits)

@@ -9,7 +9,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Final
 
 from assay.rewards.outcome.instructions.check import Rule, Undecided, checks
@@ -160,26 +160,16 @@ def _balanced(text: str, *, fixed: bool) -> bool:
 def _alliteration(text: str, *, fixed: bool) -> bool:
     """Fixed: the longest run of each sentence is compared, and there are two sentences at least."""
     if not fixed:
-        return _grows([_alliterative(sentence) for sentence in sentences(text)])
-    runs: list[int] = []
-    for sentence in _parts(text, fixed=True):
-        longest = run = 1
-        for one, other in pairwise(_bare(sentence.lower().split())):
-            run = run + 1 if one[0] == other[0] else 1
-            longest = max(longest, run)
-        runs.append(longest)
+        lowered = [part.lower() for part in sentences(text)]
+        words = [[word.lstrip(PUNCTUATION) for word in part.split()] for part in lowered]
+        return _grows([sum(run for run in _runs(each) if run > 1) for each in words])
+    runs = [max(_runs(_bare(part.lower().split())), default=1) for part in _parts(text, fixed=True)]
     return len(runs) > 1 and _grows(runs)
 
 
-def _alliterative(sentence: str) -> int:
-    """How many words begin with the letter of a neighbour."""
-    words = [bare for word in sentence.lower().split() if (bare := word.lstrip(PUNCTUATION))]
-    count, is_running = 0, False
-    for one, other in pairwise(words):
-        if one[0] == other[0]:
-            count += 1 if is_running else 2
-        is_running = one[0] == other[0]
-    return count
+def _runs(words: Sequence[str]) -> list[int]:
+    """How many words in a row begin with one letter."""
+    return [len([*run]) for _, run in groupby(word[0] for word in words if word)]
 
 
 def _grows(counts: Sequence[int]) -> bool:
@@ -194,13 +184,7 @@ def _same_lengths(text: str, *, fixed: bool) -> bool:
     return is_same and (not fixed or len(set(words)) == len(words) > 0)
 
 
-def _keyword_in_sentence(
-    text: str,
-    word: str,
-    N: int,  # noqa: N803 - the benchmark's
-    *,
-    fixed: bool,
-) -> bool:
+def _keyword_in_sentence(text: str, word: str, N: int, *, fixed: bool) -> bool:  # noqa: N803 - theirs
     """Fixed: a whole word, and a mark alone is no sentence."""
     if not N and not fixed:
         raise Undecided("there is no sentence 0")
