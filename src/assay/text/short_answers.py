@@ -117,14 +117,10 @@ CONVENTIONS: tuple[Convention, ...] = ("month first", "day first")
 MAX_DATE_CHARS = 50
 
 _MONTH_NAMES = (
-    *("january", "february", "march", "april", "may", "june", "july"),
-    *("august", "september", "october", "november", "december"),
-)
-_MONTHS = {
-    "sept": 9,
-    **{name[:3]: number for number, name in enumerate(_MONTH_NAMES, start=1)},
-    **{name: number for number, name in enumerate(_MONTH_NAMES, start=1)},
-}
+    "january february march april may june july august september october november december"
+).split()
+_MONTHS = {form: n for n, name in enumerate(_MONTH_NAMES, 1) for form in (name, name[:3])}
+_MONTHS["sept"] = 9
 _MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\.?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>\d{4})"

@@ -116,12 +116,8 @@ def fuzzy_answer_reward(
         matches = [(compare(response, each, tolerance=tolerance), each) for each in references]
         best, reference = max(matches, key=lambda match: match[0].score)
     against = f" ({clip(reference)!r})" if reference else ""
-    parts = {
-        "answered": answered,
-        "similarity": best.similarity,
-        "token_f1": best.token_f1,
-        "edit_similarity": best.edit_similarity,
-    }
+    numbers = (answered, best.similarity, best.token_f1, best.edit_similarity)
+    parts = dict(zip(FUZZY_PARTS, numbers, strict=True))
     return Scored(best.score, f"{best.band}: {best.because}{against}", parts, {"band": best.band})
 
 

@@ -126,9 +126,8 @@ def _read_tool(item: Any) -> ToolSchema:
     function = item.get("function", item) if isinstance(item, Mapping) else None
     name = function.get("name") if isinstance(function, Mapping) else None
     if not isinstance(function, Mapping) or not isinstance(name, str):
-        raise BadColumn(
-            f"holds {describe(item)} that is no tool; a tool has a `name` and `parameters`"
-        )
+        what = f"holds {describe(item)} that is no tool"
+        raise BadColumn(f"{what}; a tool has a `name` and `parameters`")
     schema = function.get("parameters", function.get("input_schema"))
     schema = schema if isinstance(schema, Mapping) else {}
     properties, required = schema.get("properties"), plain(schema.get("required"))

@@ -81,9 +81,8 @@ def _score(
 ) -> Scored | Abstained:
     ids = [each.check.id for each in parsed]
     broken = [name for name, one in zip(ids, decisions, strict=True) if one is False]
-    undecided = [
-        (name, one) for name, one in zip(ids, decisions, strict=True) if isinstance(one, Undecided)
-    ]
+    pairs = zip(ids, decisions, strict=True)
+    undecided = [(name, one) for name, one in pairs if isinstance(one, Undecided)]
     followed = len(ids) - len(broken) - len(undecided)
     because = f"{followed} of {len(ids)} followed"
     because += f"; not {', '.join(broken[:SHOWN])}" if broken else ""

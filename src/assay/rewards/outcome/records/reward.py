@@ -123,13 +123,8 @@ def _to_score(
     because = "JSON that is valid"
     value = float(not fault)
     if count is not None:
-        parts |= {
-            "equal": float(count.equal),
-            "right_fields": count.share,
-            "wrong_fields": float(count.wrong),
-            "missing_fields": float(count.missing),
-            "extra_fields": float(count.extra),
-        }
+        numbers = (count.equal, count.share, count.wrong, count.missing, count.extra)
+        parts |= zip(PARTS[2:], map(float, numbers), strict=True)
         value *= count.share if partial else float(count.equal)
         because = "equal to the reference"
         if not count.equal:

@@ -89,10 +89,8 @@ def _validator(text: str) -> Callable[[list[int]], Any] | Unreadable:
             "patternProperties": _pattern_properties,
             "uniqueItems": _unique,
         }
-        keywords = {
-            name: _counted(own.get(name, function), budget)
-            for name, function in draft.VALIDATORS.items()
-        }
+        known = draft.VALIDATORS.items()
+        keywords = {name: _counted(own.get(name, function), budget) for name, function in known}
         return jsonschema.validators.extend(draft, keywords)(schema, registry=registry)
 
     return bound

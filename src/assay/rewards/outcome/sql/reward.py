@@ -189,9 +189,9 @@ def find_query(response: str, extract: BlockRule) -> str:
     return query
 
 
-def _wrong(because: str, **parts: float) -> Scored:
-    zeros: dict[str, float | None] = {"executed": 0.0, "rows": 0.0, "order": None}
-    return Scored(0.0, because, {**zeros, "databases": 0.0, "determined": None, **parts})
+def _wrong(because: str) -> Scored:
+    zeros = dict(zip(PARTS, (0.0, 0.0, None, 0.0, None), strict=True))
+    return Scored(0.0, because, zeros)
 
 
 def _to_score(result: Mapping[str, Any], mode: SqlMode, ties: str) -> Scored | Abstained:
@@ -203,13 +203,10 @@ def _to_score(result: Mapping[str, Any], mode: SqlMode, ties: str) -> Scored | A
         return Abstained("undetermined_reference", reason, PARTS)
     right = sum(one["same"] for one in results)
     same = right == len(results)
-    parts: dict[str, float | None] = {
-        "executed": 1.0,
-        "rows": float(all(one["rows"] for one in results)),
-        "order": float(same) if result["ordered"] and mode != "bird" else None,
-        "databases": right / len(results),
-        "determined": float(result["determined"]) if ours else None,
-    }
+    rows = float(all(one["rows"] for one in results))
+    order = float(same) if result["ordered"] and mode != "bird" else None
+    determined = float(result["determined"]) if ours else None
+    parts = dict(zip(PARTS, (1.0, rows, order, right / len(results), determined), strict=True))
     if ours and result["constant"]:
         because = "the query reads no table, where the reference reads one"
         return Scored(0.0, because, {**parts, "rows": 0.0, "databases": 0.0})
