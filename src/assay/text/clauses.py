@@ -362,9 +362,9 @@ def is_plain_number(span: str) -> bool:
 
 def _without_stray_brackets(text: str) -> str:
     """The text without closing brackets whose partners were cut off before it."""
-    surplus = text.count("}") - text.count("{") if text.endswith("}") else 0
+    surplus = text.count("}") - text.count("{")
     end = len(text)
-    while surplus > 0 and text[end - 1 : end] == "}" and text[end - 2 : end] != "\\}":
+    while surplus > 0 and text.endswith("}", 0, end) and not text.endswith("\\}", 0, end):
         surplus -= 1
         end -= 1
         while end and text[end - 1].isspace():

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from itertools import accumulate
 from math import isfinite, isnan, log
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -380,14 +381,7 @@ def _nesting(text: str) -> int:
     """How deep brackets open, those inside strings included: an upper bound for JSON."""
     if text.count("[") + text.count("{") <= MAX_NESTING:
         return 0
-    depth = deepest = 0
-    for char in text:
-        if char in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif char in "]}":
-            depth -= 1
-    return deepest
+    return max(accumulate((char in "[{") - (char in "]}") for char in text))
 
 
 def with_json_quotes(line: str) -> str:

@@ -171,13 +171,5 @@ def _key(value: Any, texts: TextRule) -> Hashable:
 
 def _size(value: Any) -> int:
     """How many fields a value has; an empty list or object is one."""
-    total, waiting = 0, [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, dict) and item:
-            waiting += item.values()
-        elif isinstance(item, list) and item:
-            waiting += item
-        else:
-            total += 1
-    return total
+    below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return sum(map(_size, below)) or 1
