@@ -24,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
-from assay.rewards.outcome.instructions.check import Undecided
+from assay.rewards.outcome.instructions.check import BadInstruction, Undecided
 from assay.rewards.outcome.instructions.ifeval import CHECKS as IFEVAL
 from assay.rewards.outcome.instructions.reward import (
     CHECKS,
@@ -90,9 +90,10 @@ def compare_recorded(folder: Path) -> int:
 
 def decision_of(id_: str, arguments: Mapping[str, Any], response: str, *, loose: bool) -> Any:
     """The published decision on one instruction, or why there is none."""
-    parsed = read_instructions([{"id": id_, "kwargs": arguments}])
-    if not isinstance(parsed, list):
-        return Undecided(parsed.because)
+    try:
+        parsed = read_instructions([{"id": id_, "kwargs": arguments}])
+    except BadInstruction as error:
+        return Undecided(str(error))
     variants = list(variants_of(response)) if loose else [response]
     return decide(variants, parsed[0], "published")
 
@@ -133,7 +134,7 @@ def compare_peer(python: str, count: int) -> int:
                     f"{row['kwargs']} {row['response'][:200]!r}"
                 )
     print(f"lm-eval: {agreed.total()} decisions agree, {len(differing)} differ")
-    print(f"  checks compared: {sum(bool(agreed[check.id]) for check in IFEVAL)} of {len(IFEVAL)}")
+    print(f"  checks compared: {sum(bool(agreed[id_]) for id_ in IFEVAL)} of {len(IFEVAL)}")
     print(f"  undecided here: {dict(undecided)}")
     print(f"  without data there: {dict(skipped)}")
     for line in differing[:40]:

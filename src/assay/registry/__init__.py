@@ -316,8 +316,8 @@ REWARDS: Registry[Callable[..., Any]] = Registry(
         "choice_reward": "assay.rewards.outcome.choice:choice_reward",
         "format_reward": "assay.rewards.outcome.form:format_reward",
         "instructions_reward": "assay.rewards.outcome.instructions.reward:instructions_reward",
-        "length_reward": "assay.rewards.outcome.length:length_reward",
-        "repetition_reward": "assay.rewards.outcome.repetition:repetition_reward",
+        "length_reward": "assay.rewards.outcome.form:length_reward",
+        "repetition_reward": "assay.rewards.outcome.form:repetition_reward",
     },
     renamed=RENAMED_REWARDS,
 )

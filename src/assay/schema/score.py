@@ -21,6 +21,18 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
+class CannotScore(Exception):
+    """Why a row is not scored, raised inside a reward, which returns it as an abstention."""
+
+    def __init__(self, reason: str, because: str) -> None:
+        super().__init__(reason, because)
+        self.reason, self.because = reason, because
+
+    def abstain(self, parts: Iterable[str]) -> Abstained:
+        """The abstention of a reward with these parts."""
+        return Abstained(self.reason, self.because, parts)
+
+
 class _FrozenScore(Mapping[str, Any]):
     """A mapping whose fields cannot be set or deleted; `_main` is the field it is made for."""
 

@@ -15,28 +15,20 @@ import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from assay.errors import BadParameter
 from assay.text import clauses, hedges
-from assay.text.announcements import last_announcement
 from assay.text.blocks import sole_block
 from assay.text.boxes import has_box, labelled_parts, last_answer
+from assay.text.candidates import Candidate
 from assay.text.channels import visible_turn
-from assay.text.hedges import Candidate
 from assay.text.markup import leave_out_unseen
-from assay.text.phrasebook import all_books, books_for, fold
+from assay.text.phrasebook import all_books, books_for, fold, last_announcement
 from assay.text.slices import matches
 
 Rule: TypeAlias = Literal[
-    "boxed",
-    "answer_tag",
-    "hash",
-    "phrase",
-    "whole_text",
-    "last_statement",
-    "last_number",
+    "boxed", "answer_tag", "hash", "phrase", "whole_text", "last_statement", "last_number"
 ]
 
 
@@ -69,13 +61,11 @@ class FoundAnswer:
 
 DEFAULT = ExtractionPolicy()
 
-POLICIES: Mapping[str, ExtractionPolicy] = MappingProxyType(
-    {
-        "default": DEFAULT,
-        "anchored": ExtractionPolicy(rules=("boxed", "answer_tag", "hash", "phrase")),
-        "boxed": ExtractionPolicy(rules=("boxed",)),
-    }
-)
+POLICIES: Mapping[str, ExtractionPolicy] = {
+    "default": DEFAULT,
+    "anchored": ExtractionPolicy(rules=("boxed", "answer_tag", "hash", "phrase")),
+    "boxed": ExtractionPolicy(rules=("boxed",)),
+}
 """`default` also reads bare answers and the last statement; `anchored` wants the answer marked as
 one; `boxed` wants it in a box."""
 
@@ -126,18 +116,16 @@ def find_answer(
 def to_policy(extraction: str | Sequence[str]) -> ExtractionPolicy:
     """The policy of a name, or of the rules to try. Raises `BadParameter` for an unknown one."""
     if isinstance(extraction, str):
-        if extraction not in POLICIES:
-            raise BadParameter(
-                f"no extraction policy named {extraction!r}; choose one of "
-                f"{', '.join(map(repr, POLICIES))}, or pass a list of rules"
-            )
-        return POLICIES[extraction]
-    all_rules: tuple[Rule, ...] = get_args(Rule)
-    rules = tuple(all_rules[all_rules.index(rule)] for rule in extraction if rule in all_rules)
-    if not rules or len(rules) != len(extraction):
+        if extraction in POLICIES:
+            return POLICIES[extraction]
         raise BadParameter(
-            f"extraction is {extraction!r}; the rules are {', '.join(map(repr, all_rules))}"
+            f"no extraction policy named {extraction!r}; choose one of "
+            f"{', '.join(map(repr, POLICIES))}, or pass a list of rules"
         )
+    rules = tuple(rule for name in extraction for rule in _RULES if rule == name)
+    if not rules or len(rules) != len(extraction):
+        names = ", ".join(map(repr, _RULES))
+        raise BadParameter(f"extraction is {extraction!r}; the rules are {names}")
     return ExtractionPolicy(rules=rules)
 
 
@@ -165,9 +153,8 @@ def reference_span(reference: str) -> str:
 def _boxed(text: str, policy: ExtractionPolicy) -> FoundAnswer | None:
     answer = last_answer(text)
     if answer is None:
-        if has_box(text):
-            return FoundAnswer(None, "boxed", "the box is empty or never closes")
-        return None
+        fault = FoundAnswer(None, "boxed", "the box is empty or never closes")
+        return fault if has_box(text) else None
     if answer.in_a_row > policy.max_boxes_in_a_row:
         return FoundAnswer(
             None, "boxed", f"{answer.in_a_row} different boxes in a row are a spray of guesses"
@@ -177,25 +164,21 @@ def _boxed(text: str, policy: ExtractionPolicy) -> FoundAnswer | None:
     if later is not None and _contradicts(later.text, answer.span):
         shift = answer.end
         return replace(later, start=later.start + shift, end=later.end + shift)
-    extraction = _accept_or_refuse("boxed", Candidate(text, answer.start, answer.end, answer.span))
-    parts = _parts(text) if extraction.text is not None else ()
-    return replace(extraction, parts=parts) if parts else extraction
-
-
-def _parts(text: str) -> tuple[str, ...]:
-    """What the boxes of labelled parts hold; none if the text refuses any of them."""
-    boxes = labelled_parts(text) if text.count("boxed") > 1 else []
+    answered = _accept_or_refuse("boxed", Candidate(text, answer.start, answer.end, answer.span))
+    boxes = labelled_parts(text) if answered.text is not None and text.count("boxed") > 1 else []
     candidates = [Candidate(text, box.start, box.end, box.content) for box in boxes]
-    if any(hedges.objection(candidate) for candidate in candidates):
-        return ()
-    return tuple(box.content for box in boxes)
+    # The text may refuse the answer to one of the parts.
+    if any(map(hedges.objection, candidates)):
+        return answered
+    return replace(answered, parts=tuple(box.content for box in boxes))
 
 
 def _contradicts(later: str | None, boxed: str) -> bool:
     """Whether a later "the answer is …" names another number than the box."""
     if later is None or not (clauses.is_plain_number(later) and clauses.is_plain_number(boxed)):
         return False
-    return later.strip(" $%+").replace(",", "") != boxed.strip(" $%+").replace(",", "")
+    one, other = (number.strip(" $%+").replace(",", "") for number in (later, boxed))
+    return one != other
 
 
 def _answer_tag(text: str, policy: ExtractionPolicy) -> FoundAnswer | None:
@@ -204,7 +187,8 @@ def _answer_tag(text: str, policy: ExtractionPolicy) -> FoundAnswer | None:
     if not tags:
         return None
     tag = tags[-1]
-    if len(tags) > 1 and _joins_alternatives(text[tags[-2].end() : tag.start()]):
+    between = fold(text[tags[0].end() : tag.start()][-60:]).strip()
+    if between and any(book.at_end(between, "alternatives") for book in all_books()):
         return FoundAnswer(None, "answer_tag", "several answer tags are joined by a word for or")
     start = tag.end()
     end = text.find(f"</{tag[1]}>", start)
@@ -221,12 +205,6 @@ def _answer_tag(text: str, policy: ExtractionPolicy) -> FoundAnswer | None:
         span = stated or span
     close = end + len(tag[1]) + 3 if end >= 0 else len(text)
     return _accept_or_refuse("answer_tag", Candidate(text, tag.start(), close, span))
-
-
-def _joins_alternatives(between: str) -> bool:
-    """Whether the text between two answer tags ends with a word for "or"."""
-    folded = fold(between[-60:]).strip()
-    return any(book.at_end(folded, "alternatives") is not None for book in all_books())
 
 
 def _hash(text: str, _policy: ExtractionPolicy) -> FoundAnswer | None:
@@ -259,13 +237,12 @@ def _phrase(text: str, _policy: ExtractionPolicy) -> FoundAnswer | None:
     answer = clauses.answer_in(clause, books, denied=announcement.denied)
     if answer is None:
         return FoundAnswer(None, "phrase", "what follows says what the answer is not")
-    span = answer.span
-    if not span:
+    if not answer.span:
         return FoundAnswer(None, "phrase", "an answer is announced, but none follows")
     base = text.find(clause, announcement.end)
     start = base + max(0, clause.rfind(answer.source))
     end = start + len(answer.source)
-    candidate = Candidate(text, start, end, span, announced=announcement.start)
+    candidate = Candidate(text, start, end, answer.span, announced=announcement.start)
     return _accept_or_refuse("phrase", candidate)
 
 
@@ -282,15 +259,10 @@ def _json_record(text: str) -> tuple[object, str] | None:
                 record = json.loads(body[start:])
             except (ValueError, RecursionError):
                 continue
-            if _is_record(record):
+            items = record if isinstance(record, list) else [record] if record else []
+            if any(isinstance(item, dict) for item in items):
                 return record, body[:start]
     return None
-
-
-def _is_record(value: Any) -> bool:
-    if isinstance(value, list):
-        return any(isinstance(item, dict) for item in value)
-    return isinstance(value, dict) and bool(value)
 
 
 def _json_answer(text: str, record: object, before: str) -> FoundAnswer:
@@ -364,25 +336,19 @@ def _accept_or_refuse(rule: Rule, candidate: Candidate) -> FoundAnswer:
     span = candidate.span
     if not span or span.isspace():
         return FoundAnswer(None, rule, "the place for the answer is empty")
+    shown = repr(span if len(span) <= 80 else f"{span[:77]}...")
     because = hedges.objection(candidate)
     if because is not None:
-        return FoundAnswer(None, rule, because.format(_short(span)))
-    because = f"{_short(span)} by {rule}"
-    return FoundAnswer(span, rule, because, candidate.start, candidate.end)
+        return FoundAnswer(None, rule, because.format(shown))
+    return FoundAnswer(span, rule, f"{shown} by {rule}", candidate.start, candidate.end)
 
 
-def _short(span: str) -> str:
-    return repr(span if len(span) <= 80 else f"{span[:77]}...")
-
-
-_RULES: Mapping[Rule, Callable[[str, ExtractionPolicy], FoundAnswer | None]] = MappingProxyType(
-    {
-        "boxed": _boxed,
-        "answer_tag": _answer_tag,
-        "hash": _hash,
-        "phrase": _phrase,
-        "whole_text": _whole_text,
-        "last_statement": _last_statement,
-        "last_number": _last_number,
-    }
-)
+_RULES: Mapping[Rule, Callable[[str, ExtractionPolicy], FoundAnswer | None]] = {
+    "boxed": _boxed,
+    "answer_tag": _answer_tag,
+    "hash": _hash,
+    "phrase": _phrase,
+    "whole_text": _whole_text,
+    "last_statement": _last_statement,
+    "last_number": _last_number,
+}

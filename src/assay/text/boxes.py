@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from assay.text.phrasebook import all_books, fold
 
@@ -52,8 +51,7 @@ _LONGEST_LEAD = 4_000
 Gap: TypeAlias = Literal["list", "or", "nothing", "few_words", "prose"]
 
 
-@dataclass(frozen=True, slots=True)
-class BoxSpan:
+class BoxSpan(NamedTuple):
     """One closed box: where its command starts and ends, and what it holds."""
 
     start: int
@@ -61,8 +59,7 @@ class BoxSpan:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
-class BoxedAnswer:
+class BoxedAnswer(NamedTuple):
     """The answer that the last boxes of a text state together."""
 
     span: str
@@ -94,8 +91,8 @@ def last_answer(text: str, *, as_list: bool = False) -> BoxedAnswer | None:
     """What the last non-empty box says, with the boxes that it completes to a list.
 
     `\\boxed{1}, \\boxed{2}` and `\\boxed{1} and \\boxed{2}` state one list. Boxes with nothing
-    between them are a self-correction, of which the last counts, unless `joined` (a reference does
-    not correct itself).
+    between them are a self-correction, of which the last counts, unless
+    `as_list` (a reference does not correct itself).
     """
     boxes = islice((box for box in boxes_from_end(text) if box.content), _MOST)
     last = next(boxes, None)
@@ -117,24 +114,16 @@ def last_answer(text: str, *, as_list: bool = False) -> BoxedAnswer | None:
         if joins:
             contents.append(box.content)
             separators.append(" or " if gap == "or" else ", ")
-    return BoxedAnswer(
-        span=_join(contents[::-1], separators[::-1]),
-        start=start,
-        end=last.end,
-        in_a_row=1 if separators else len(row),
-    )
+    # From the end, each content has the separator behind it.
+    tail = zip(contents[1:], separators, strict=True)
+    span = "".join(content + separator for content, separator in [*tail][::-1]) + last.content
+    span = last.content if len(set(contents)) == 1 else span
+    return BoxedAnswer(span, start, last.end, in_a_row=1 if separators else len(row))
 
 
 def has_box(text: str) -> bool:
     """Whether a box command occurs, closed or not, empty or not."""
     return next(_commands_from_end(text), None) is not None
-
-
-def _join(contents: list[str], separators: list[str]) -> str:
-    if len(set(contents)) == 1:
-        return contents[0]
-    tail = zip(separators, contents[1:], strict=True)
-    return contents[0] + "".join(separator + content for separator, content in tail)
 
 
 def _commands_from_end(text: str) -> Iterator[tuple[int, int]]:
@@ -156,20 +145,10 @@ def _commands_from_end(text: str) -> Iterator[tuple[int, int]]:
 def _closing_brace(text: str, start: int, limit: int) -> int | None:
     depth = 1
     for match in _BRACE.finditer(text, start, limit):
-        brace = match[0]
-        if brace == "{":
-            depth += 1
-        elif brace == "}":
-            depth -= 1
-            if depth == 0:
-                return match.start()
+        depth += {"{": 1, "}": -1}.get(match[0], 0)
+        if depth == 0:
+            return match.start()
     return None
-
-
-def _is_or(plain: str) -> bool:
-    """Whether a short text has a word for "or", in any language."""
-    folded = fold(plain)
-    return any(book.pattern("alternatives").search(folded) for book in all_books())
 
 
 def _gap(between: str) -> Gap:
@@ -178,7 +157,9 @@ def _gap(between: str) -> Gap:
         return "prose"
     plain = _MARKUP.sub(" ", between).strip()
     words = [word.lower() for word in _WORD.findall(plain)]
-    if "or" in words or plain in _VERSUS or _is_or(plain) or _ATTEMPT.search(plain):
+    folded = fold(plain)
+    is_or = any(book.pattern("alternatives").search(folded) for book in all_books())
+    if is_or or "or" in words or plain in _VERSUS or _ATTEMPT.search(plain):
         return "or"
     if len(words) > 4 or _CONCLUDES.intersection(words):
         return "prose" if len(words) > 3 else "few_words"

@@ -77,34 +77,29 @@ def read_calls(response: str) -> TextCalls:
     return TextCalls(tuple(calls), because)
 
 
-def segments_of(trajectory: object) -> list[Iterable[object]] | BadTrajectory:
-    """The trajectory's runs of messages: one, or as many as its context was folded into."""
+def read_segments(trajectory: object) -> list[list[tuple[str, object]]] | BadTrajectory:
+    """The messages with their roles: one run, or several where a context was folded."""
     items = as_list(trajectory)
     if items is None:
         return BadTrajectory(f"the trajectory is {_kind(trajectory)}, not a list of messages")
-    segments: list[Iterable[object]] = []
-    ungrouped: list[object] = []
+    segments: list[list[tuple[str, object]]] = [[]]
+    position = 0
     for item in items:
         inner = as_list(item)
-        if inner is None:
-            ungrouped.append(item)
-            continue
-        segments.append(ungrouped)
-        segments.append(inner)
-        ungrouped = []
-    segments.append(ungrouped)
+        if inner is not None:
+            segments.append([])
+        for message in [item] if inner is None else inner:
+            role = get_field(message, "role")
+            if not isinstance(role, str):
+                return BadTrajectory(
+                    f"message {position} of the trajectory is {_kind(message)} without a role; a "
+                    "message has at least `role` and `content`"
+                )
+            segments[-1].append((role, message))
+            position += 1
+        if inner is not None:
+            segments.append([])
     return segments
-
-
-def role_of(message: object, position: int) -> str | BadTrajectory:
-    """The role of the message at this place of a trajectory."""
-    role = get_field(message, "role")
-    if isinstance(role, str):
-        return role
-    return BadTrajectory(
-        f"message {position} of the trajectory is {_kind(message)} without a role; a message has "
-        "at least `role` and `content`"
-    )
 
 
 def calls_of(message: object) -> Iterator[RecordedCall]:

@@ -104,7 +104,13 @@ def visible_turn(response: str) -> VisibleText:
     """The text of `final_text`, which remembers where its pieces stood."""
     visible = VisibleText(response)
     if "<|channel|>" in response:
-        start, end = _final_channel(response)
+        # The last message on the final channel of a harmony transcript.
+        start = end = len(response)
+        for match in _CHANNEL.finditer(response):
+            if match[1] == FINAL_CHANNEL and response.startswith(_MESSAGE, match.end()):
+                start = match.end() + len(_MESSAGE)
+                message_end = _MESSAGE_END.search(response, start)
+                end = message_end.start() if message_end is not None else len(response)
         visible.leave_out((Cut(0, start), Cut(end, len(response))))
     elif _BARE_CHANNELS.match(response):
         start = response.rfind(_BARE_FINAL)
@@ -130,19 +136,6 @@ def after_thoughts(response: str) -> str:
         ):
             return response.partition(section.closing)[2]
     return response
-
-
-def _final_channel(text: str) -> tuple[int, int]:
-    """Where the last message on the final channel of a harmony transcript starts and ends."""
-    place = len(text), len(text)
-    for match in _CHANNEL.finditer(text):
-        start = match.end()
-        if match[1] != FINAL_CHANNEL or not text.startswith(_MESSAGE, start):
-            continue
-        start += len(_MESSAGE)
-        end = _MESSAGE_END.search(text, start)
-        place = start, end.start() if end is not None else len(text)
-    return place
 
 
 def _cuts_of_turn(text: str) -> list[Cut]:
@@ -183,7 +176,9 @@ def strip_end_tokens(response: str, tokens: Sequence[str] = END_TOKENS) -> str:
     the middle stay: they are what the model wrote. The time is linear in the length.
     """
     end = text_end = _before_space(response, len(response))
-    element_end = _element_end(response)
+    # That of the last `<s>…</s>`, text that is struck out, is no token.
+    struck = response.rfind("<s>")
+    element_end = response.find("</s>", struck) + len("</s>") if struck >= 0 else -1
     while token := next((token for token in tokens if response.endswith(token, 0, end)), ""):
         if end == element_end:
             break
@@ -195,10 +190,3 @@ def _before_space(text: str, end: int) -> int:
     while end > 0 and text[end - 1].isspace():
         end -= 1
     return end
-
-
-def _element_end(text: str) -> int:
-    """Where the last `<s>…</s>`, text that is struck out, ends: that `</s>` is no token. Or -1."""
-    start = text.rfind("<s>")
-    end = -1 if start < 0 else text.find("</s>", start)
-    return end if end < 0 else end + len("</s>")

@@ -12,9 +12,15 @@ from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
-from assay.text.announcements import is_sentence, link_ends, without_copula
 from assay.text.blocks import sole_block
-from assay.text.phrasebook import Phrasebook, books_for, fold
+from assay.text.phrasebook import (
+    Phrasebook,
+    books_for,
+    fold,
+    is_sentence,
+    link_spans,
+    without_copula,
+)
 
 LONGEST_CLAUSE = 600
 
@@ -84,26 +90,18 @@ def formulas(text: str) -> Iterator[Formula]:
     last = {opening: text.rfind(closing) for opening, closing in _MATH_CLOSES.items()}
     position = 0
     while (opening := _MATH_OPENS.search(text, position)) is not None:
-        formula = _formula_at(text, opening, last)
-        if formula is None:
-            position = opening.start() + 1
-        else:
-            yield formula
-            position = formula.end
-
-
-def _formula_at(text: str, opening: re.Match[str], last: dict[str, int]) -> Formula | None:
-    if opening[0] == "$":
+        formula: Formula | None = None
         dollars = _DOLLARS.match(text, opening.start())
-        if dollars is None:
-            return None
-        return Formula(dollars.start(), dollars.end(), dollars["a"] or dollars["b"])
-    start = opening.end()
-    # The content has at least one character.
-    if last[opening[0]] <= start:
-        return None
-    end = text.find(_MATH_CLOSES[opening[0]], start + 1)
-    return Formula(opening.start(), end + 2, text[start:end])
+        start = opening.end()
+        if dollars is not None:
+            formula = Formula(*dollars.span(), dollars["a"] or dollars["b"])
+        # The content has at least one character.
+        elif last.get(opening[0], 0) > start:
+            end = text.find(_MATH_CLOSES[opening[0]], start + 1)
+            formula = Formula(opening.start(), end + 2, text[start:end])
+        position = opening.start() + 1 if formula is None else formula.end
+        if formula is not None:
+            yield formula
 
 
 def without_formulas(text: str) -> str:
@@ -127,13 +125,14 @@ def without_wrapping(span: str) -> str:
         before = text
         text = text.rstrip(" \t\r\n.,;:。，；")
         for left, right in _WRAPPERS:
-            if (
-                len(text) > len(left) + len(right)
-                and text.startswith(left)
-                and text.endswith(right)
-            ):
+            is_longer = len(text) > len(left) + len(right)
+            if is_longer and text.startswith(left) and text.endswith(right):
                 text = text[len(left) : -len(right)].strip()
-        text = _without_square_brackets(_without_stray_brackets(text))
+        text = _without_stray_brackets(text)
+        # An interval, a list or a matrix keeps its brackets.
+        in_brackets = len(text) > 2 and text[0] == "[" and text[-1] == "]"
+        if in_brackets and not set(text[1:-1]) & set("[],;&"):
+            text = text[1:-1].strip()
         if text == before:
             break
     return text
@@ -174,7 +173,9 @@ def last_clause(text: str) -> str:
         start = ends[-1] if ends else 0
         sentence = tail[start:].strip()
         if sentence and not _BOILERPLATE.match(sentence):
-            return sentence if len(sentence) <= LONGEST_CLAUSE else _whole_words(sentence)
+            # The tail of a long one does not start inside a word or a number.
+            is_long = len(sentence) > LONGEST_CLAUSE
+            return sentence[-LONGEST_CLAUSE:].partition(" ")[2] if is_long else sentence
         if start in (0, len(tail)):
             return ""
         tail = tail[:start].rstrip()
@@ -222,8 +223,8 @@ def _without_counted(span: str, books: tuple[Phrasebook, ...]) -> str:
 
 def _only_number(clause: str, books: tuple[Phrasebook, ...]) -> str | None:
     """The number of a clause that has just one, and no word that makes another of it."""
-    numbers = [match[0].strip() for match in _NUMBER.finditer(clause)]
-    if len(numbers) != 1 or any(book.pattern("operations").search(fold(clause)) for book in books):
+    is_alone = len(_NUMBER.findall(clause)) == 1
+    if not is_alone or any(book.pattern("operations").search(fold(clause)) for book in books):
         return None
     number = last_number(clause)
     return number[0] if number is not None else None
@@ -269,8 +270,9 @@ def _value_at_end(piece: str) -> str | None:
     if len(piece) > 80:
         return None
     match = _PLAIN_VALUE.search(piece)
-    words = _WORDS.findall(piece[: match.start()]) if match is not None else []
-    return match[0].strip() if match is not None and len(words) <= 3 else None
+    if match is None or len(_WORDS.findall(piece[: match.start()])) > 3:
+        return None
+    return match[0].strip()
 
 
 _VARIANTS = {"'": "['’]", "ا": "[اأإآ]", "ي": "[يى]", "ه": "[هة]", "е": "[её]"}
@@ -318,14 +320,13 @@ def statement(clause: str) -> str | None:
         return f"{two[1]}={two[2]} or {two[1]}={two[3]}"
     books = books_for(fold(clause))
     links = [match.span() for match in _COPULA.finditer(clause)]
-    for start, end in sorted({*links, *link_ends(clause)}, reverse=True)[:MOST_LINKS]:
+    for start, end in sorted({*links, *link_spans(clause)}, reverse=True)[:MOST_LINKS]:
         rest = without_wrapping(without_copula(without_aside(clause[end:], books)))
-        if (
-            rest
-            and rest.lower() not in _REMARKS
-            and is_bare(rest)
-            and (clause[start].isalpha() or not _inside_math(clause, start))
-        ):
+        if not rest or rest.lower() in _REMARKS or not is_bare(rest):
+            continue
+        # A ":" or "=" may belong to a formula rather than to the sentence.
+        in_math = (formula.start < start < formula.end for formula in formulas(clause))
+        if clause[start].isalpha() or not any(in_math):
             return _joined_alternatives(clause[end:], books) or _without_counted(rest, books)
     return _last_formula(clause, books)
 
@@ -359,16 +360,11 @@ def is_plain_number(span: str) -> bool:
     return _NUMBER.fullmatch(span.strip(" $")) is not None
 
 
-def _inside_math(clause: str, position: int) -> bool:
-    """Whether a ":" or "=" belongs to a formula rather than to the sentence."""
-    return any(formula.start < position < formula.end for formula in formulas(clause))
-
-
 def _without_stray_brackets(text: str) -> str:
     """The text without closing brackets whose partners were cut off before it."""
-    surplus = text.count("}") - text.count("{") if text.endswith("}") else 0
+    surplus = text.count("}") - text.count("{")
     end = len(text)
-    while surplus > 0 and text[end - 1 : end] == "}" and text[end - 2 : end] != "\\}":
+    while surplus > 0 and text.endswith("}", 0, end) and not text.endswith("\\}", 0, end):
         surplus -= 1
         end -= 1
         while end and text[end - 1].isspace():
@@ -376,16 +372,4 @@ def _without_stray_brackets(text: str) -> str:
     text = text[:end]
     if text.endswith(")") and "(" not in text and "[" not in text:
         text = text[:-1].rstrip()
-    return text
-
-
-def _whole_words(sentence: str) -> str:
-    """The tail of a long sentence, not starting inside a word or a number."""
-    return sentence[-LONGEST_CLAUSE:].partition(" ")[2]
-
-
-def _without_square_brackets(text: str) -> str:
-    """`[90]` without its brackets; an interval, a list or a matrix keeps them."""
-    if len(text) > 2 and text[0] == "[" and text[-1] == "]" and not set(text[1:-1]) & set("[],;&"):
-        return text[1:-1].strip()
     return text

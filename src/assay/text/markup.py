@@ -94,10 +94,6 @@ def _matched(pattern: re.Pattern[str], new: str = " ") -> Callable[[str], Iterat
     return cuts
 
 
-def _comment_lines(text: str) -> Iterator[Cut]:
-    return (Cut(*match.span()) for match in matches_in_lines(_COMMENT_LINE, text))
-
-
 def _definitions(text: str) -> Iterator[Cut]:
     """Definitions of commands, which print nothing where they stand."""
     position = 0
@@ -155,7 +151,7 @@ def _quoted_lines(text: str) -> Iterator[Cut]:
 _PASSES: Final[tuple[tuple[str, str, Callable[[str], Iterator[Cut]]], ...]] = (
     ("\\verb", "\\lstinline", _matched(_VERB)),
     ("command", "def", _definitions),
-    ("%", "%", _comment_lines),
+    ("%", "%", lambda text: (Cut(*each.span()) for each in matches_in_lines(_COMMENT_LINE, text))),
     ("~~", "~~", _matched(_STRUCK)),
     ("```", "~~~", _code),
     ("<", "<", _hidden_elements),

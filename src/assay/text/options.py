@@ -120,11 +120,8 @@ def to_options(choices: object) -> tuple[Option, ...] | Unreadable:
         # ARC and MMLU's relatives keep {"label": […], "text": […]}.
         labels: Any = value.get("label")
         texts: Any = value.get("text")
-        pairs = (
-            zip(labels, texts, strict=False)
-            if is_list(labels) and is_list(texts)
-            else value.items()
-        )
+        are_listed = is_list(labels) and is_list(texts)
+        pairs = zip(labels, texts, strict=False) if are_listed else value.items()
         options = tuple(Option(str(letter).strip().upper(), str(text)) for letter, text in pairs)
     elif is_list(value):
         texts = list(value)

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 ANSWER_TAGS: Final = ("<answer>", "</answer>")
 _BLANK: Final = frozenset("\u200b\u200c\u200d\u2060\ufeff")
 """Characters that show nothing and that Python does not call white space."""
-
-
-class TagReading(NamedTuple):
-    """What is wrong with an element, if anything, and where it starts and ends."""
-
-    fault: str
-    start: int = 0
-    end: int = 0
 
 
 def insides(text: str, opening: str, closing: str) -> Iterator[tuple[int, int]]:
@@ -44,22 +36,6 @@ def first_tagged_answer(text: str) -> str | None:
     start = text.find(opening)
     end = text.find(closing, start) if start >= 0 else -1
     return None if end < 0 else text[start + len(opening) : end].strip()
-
-
-def read_tag(response: str, name: str) -> TagReading:
-    """The one element of this name, and what is wrong with it."""
-    opening, closing = f"<{name}>", f"</{name}>"
-    counts = response.count(opening), response.count(closing)
-    if counts != (1, 1):
-        fault = f"{opening} is there {counts[0]} times, {closing} {counts[1]} times"
-        return TagReading(fault)
-    start, stop = response.index(opening), response.index(closing)
-    if stop < start:
-        return TagReading(f"{closing} stands before {opening}")
-    end = stop + len(closing)
-    if is_blank(response[start + len(opening) : stop]):
-        return TagReading(f"{opening} is empty", start, end)
-    return TagReading("", start, end)
 
 
 def is_blank(text: str) -> bool:

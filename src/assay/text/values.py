@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic, NamedTuple, TypeVar
+from typing import TypeVar
 
 from assay.text.answers import find_answer
-from assay.text.dates import CONVENTIONS, MAX_DATE_CHARS, CalendarDate, Convention
-from assay.text.quantities import MAX_NUMBER_CHARS
-from assay.text.short_answers import AnswerReading, read
+from assay.text.short_answers import (
+    CONVENTIONS,
+    MAX_DATE_CHARS,
+    MAX_NUMBER_CHARS,
+    AnswerReading,
+    CalendarDate,
+    Convention,
+    read,
+)
 
 Value = TypeVar("Value")
 
@@ -42,9 +48,8 @@ class DateReading:
 
 def read_quantity(response: str) -> QuantityReading:
     """The number, with its unit, that the response is, or that its final answer is."""
-    reading = _read(response, "a quantity", lambda short: short.quantity)
-    value, unit = reading.value or (None, "")
-    return QuantityReading(value, unit, reading.start, reading.end, reading.because)
+    quantity, *place = _read(response, "a quantity", lambda short: short.quantity)
+    return QuantityReading(*(quantity or (None, "")), *place)
 
 
 def read_date(response: str, convention: Convention | None = None) -> DateReading:
@@ -62,31 +67,21 @@ def read_date(response: str, convention: Convention | None = None) -> DateReadin
     return DateReading(*_read(response, "one date", date_in))
 
 
-class _Found(NamedTuple, Generic[Value]):
-    value: Value | None
-    start: int
-    end: int
-    because: str
-
-
 def _read(
     response: str, kind: str, value_in: Callable[[AnswerReading], Value | None]
-) -> _Found[Value]:
-    """The value that the whole response has, or else its final answer."""
+) -> tuple[Value | None, int, int, str]:
+    """The value that the whole response has, or else its final answer; where, and why."""
     whole = response.strip()
     value = value_in(read(whole)) if len(whole) <= LONGEST_VALUE else None
     if value is not None:
         start = response.find(whole)
-        return _Found(value, start, start + len(whole), f"the whole response is {kind}")
+        return value, start, start + len(whole), f"the whole response is {kind}"
     answer = find_answer(response)
     if answer.text is None:
-        return _Found(None, 0, 0, answer.because)
-    value = value_in(read(_without_latex(answer.text[:LONGEST_VALUE])))
-    because = f"{answer.because}, which is {'not ' if value is None else ''}{kind}"
-    return _Found(value, answer.start, answer.end, because)
-
-
-def _without_latex(text: str) -> str:
-    """A number or date that is written as a formula, as plain text."""
+        return None, 0, 0, answer.because
+    text = answer.text[:LONGEST_VALUE]
+    # A number or date may be written as a formula.
     bare = text.removeprefix("$").removesuffix("$") if text.count("$") == 2 else text
-    return bare.replace("\\%", "%").replace("\\$", "$").replace("{,}", ",")
+    value = value_in(read(bare.replace("\\%", "%").replace("\\$", "$").replace("{,}", ",")))
+    because = f"{answer.because}, which is {'not ' if value is None else ''}{kind}"
+    return value, answer.start, answer.end, because

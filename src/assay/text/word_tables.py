@@ -31,16 +31,14 @@ def read_table(shape: type[Record], package: str, file: str, *, fold: Fold = Non
     return record
 
 
-def read_rows(
-    shape: type[Record], package: str, file: str, *, fold: Fold = None
-) -> tuple[Record, ...]:
+def read_rows(shape: type[Record], package: str, file: str) -> tuple[Record, ...]:
     """The records that the `[[row]]` tables of a file fill, in their order."""
     document, where = _document(package, file), f"{package}/{file}"
     unknown = next((key for key in document if key != "row"), None)
     if unknown is not None:
         raise BadRecord(f"{where}: unknown key {unknown!r}; every table is a [[row]]")
     return tuple(
-        _filled(shape, row, f"{where}, row {number}", fold)
+        _filled(shape, row, f"{where}, row {number}", None)
         for number, row in enumerate(document.get("row", []), 1)
     )
 

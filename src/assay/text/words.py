@@ -16,7 +16,6 @@ STOP: Final = "\ue001"
 """Stands for the end of a sentence."""
 _MARKS: Final = str.maketrans("", "", DOT + STOP)
 PUNCTUATION: Final = string.punctuation + " "
-_DELETE: Final = str.maketrans("", "", string.punctuation)
 
 _TITLES = "Mr|St|Mrs|Ms|Dr"
 _COMPANIES = "Inc|Ltd|Jr|Sr|Co"
@@ -58,11 +57,6 @@ def sentences(text: str) -> list[str]:
     return pieces[:-1] if not pieces[-1] else pieces
 
 
-def without_punctuation(text: str) -> str:
-    """The text without ASCII punctuation."""
-    return text.translate(_DELETE)
-
-
 WORD: Final = re.compile(r"\w+")
 
 
@@ -83,8 +77,8 @@ class WordLists:
     stop_words: frozenset[str]
     emoji: tuple[str, ...]
     """Code points, and ranges of them, in hexadecimal."""
-    scripts: dict[str, str]
-    """By the code of a language: the script that it is written in."""
+    scripts: dict[str, tuple[str, ...]]
+    """By the name of a script: the codes of the languages that are written in it."""
 
 
 WORDS: Final = read_table(WordLists, "assay.text", "words.toml")

@@ -15,10 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import assay
 import assay.rewards.outcome.answers.assistantbench as rules
 from assay.errors import BadParameter
 from assay.rewards.outcome.answers.reward import ASSISTANTBENCH_PARTS, assistantbench_reward
-from assay.rewards.outcome.assignment import best_assignment
+from assay.rewards.outcome.bags import best_assignment
 from assay.schema.score import Abstained, Scored
 from assay.scoring.scorer import Scorer
 
@@ -296,7 +297,7 @@ def test_numbers_and_lists_of_lines_are_references_too() -> None:
 
 @pytest.mark.parametrize("response", [45, 4.5, b"45", ["45"], [{"role": "a", "content": "45"}]])
 def test_a_response_that_is_not_text_abstains(response: Any) -> None:
-    score = assistantbench_reward(response, "45")
+    score = assay.score("assistantbench_reward", final_response=response, answer="45")
     assert isinstance(score, Abstained)
     assert (score.reason, set(score.parts)) == ("bad_response", set(ASSISTANTBENCH_PARTS))
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import assay
 from assay.errors import BadParameter
 from assay.rewards.outcome.answers.fuzzy import (
     FORM_SCORES,
@@ -21,8 +22,7 @@ from assay.rewards.outcome.answers.fuzzy import (
 from assay.rewards.outcome.answers.reward import FUZZY_PARTS, fuzzy_answer_reward
 from assay.schema.score import Abstained, Scored
 from assay.scoring.scorer import Scorer
-from assay.text.dates import date_of
-from assay.text.quantities import quantity_of
+from assay.text.short_answers import date_of, quantity_of
 
 
 def score_of(response: str | None, answer: object, **options: Any) -> Scored:
@@ -259,7 +259,7 @@ def test_without_a_reference_the_reward_abstains(answer: object, reason: str) ->
 
 @pytest.mark.parametrize("response", [3, 0.5, b"3", ["3"], [{"role": "a", "content": "3"}]])
 def test_a_response_that_is_not_text_abstains(response: Any) -> None:
-    score = fuzzy_answer_reward(response, "3")
+    score = assay.score("fuzzy_answer_reward", final_response=response, answer="3")
     assert isinstance(score, Abstained)
     assert (score.reason, set(score.parts)) == ("bad_response", set(FUZZY_PARTS))
 

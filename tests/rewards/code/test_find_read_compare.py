@@ -49,13 +49,13 @@ def test_a_policy_can_demand_a_block_or_the_whole_response() -> None:
 def test_tests_are_read_in_every_shape_that_data_sets_have() -> None:
     calls = read_tests({"fn": "add", "calls": [{"args": [1, 2], "expected": 3}]})
     assert isinstance(calls, CallTests)
-    assert calls.calls[0].args == [1, 2]
+    assert calls.tests[0].args == [1, 2]
     apps = read_tests('{"fn_name": "add", "inputs": [[1, 2]], "outputs": [[3]]}')
     assert isinstance(apps, CallTests)
-    assert apps.calls[0].expected == [[3], 3]
+    assert apps.tests[0].expected == [[3], 3]
     bench = read_tests({"fn_name": "add", "inputs": ["1\n[2]"], "outputs": ["3"]})
     assert isinstance(bench, CallTests)
-    assert (bench.calls[0].args, bench.calls[0].expected) == ([1, [2]], [3])
+    assert (bench.tests[0].args, bench.tests[0].expected) == ([1, [2]], [3])
     stdio = read_tests({"inputs": np.array(["1"]), "outputs": ["2"]})
     assert isinstance(stdio, StdioTests)
     rows = read_tests([{"input": "1", "output": "2", "testtype": "stdin"}])

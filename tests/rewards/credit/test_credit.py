@@ -89,8 +89,8 @@ def test_other_groups_and_an_episode_alone_change_nothing() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"method": "magic"}, "method is 'magic'; it is one of outcome, potential"),
-        ({"baseline": "value"}, "baseline is 'value'; it is one of none, leave_one_out"),
+        ({"method": "magic"}, "method is 'magic'; choose one of 'outcome', 'potential'"),
+        ({"baseline": "value"}, "baseline is 'value'; choose one of 'none', 'leave_one_out'"),
         ({"decay": 2}, "decay is 2; it lies between 0 and 1"),
         ({"method": "potential"}, "needs the progress before each turn"),
     ],

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from assay.errors import BadParameter
-from assay.rewards.outcome.qa.drop import MAX_SPANS
+from assay.rewards.outcome.qa.published import MAX_SPANS
 from assay.rewards.outcome.qa.reward import MODES, PARTS, qa_f1_reward
 from assay.scoring import score
 

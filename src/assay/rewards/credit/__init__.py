@@ -6,17 +6,27 @@ an episode, and `trl_fields` and its like give the fields that a trainer reads. 
 numbers.
 """
 
-from assay.rewards.credit.assign import BASELINES, METHODS, Credit, assign
+from assay.rewards.credit.assign import (
+    BASELINES,
+    METHODS,
+    Credit,
+    EpisodeTurns,
+    Turns,
+    assign,
+    progress_of,
+    state_of,
+    turns_of,
+)
 from assay.rewards.credit.fields import (
     EpisodeTokens,
+    TurnSpans,
     areal_fields,
     skyrl_fields,
+    token_values,
     trl_fields,
     verifiers_fields,
     verl_fields,
 )
-from assay.rewards.credit.tokens import TurnSpans, token_values
-from assay.rewards.credit.turns import EpisodeTurns, Turns, progress_of, state_of, turns_of
 
 __all__ = [
     "BASELINES",

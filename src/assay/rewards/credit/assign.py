@@ -1,4 +1,4 @@
-"""Turn rewards, returns and advantages from the outcomes of groups of episodes.
+"""The turns of many episodes, and their rewards, returns and advantages.
 
 A turn's return is what the episode earned from that turn on. Its advantage is the return minus a
 baseline. A baseline that reads only *other* episodes of the group, and the state before the turn,
@@ -8,16 +8,24 @@ leaves the expected policy gradient as it is; the others are here because traine
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from math import isfinite
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from assay.errors import BadParameter
-from assay.rewards.credit.turns import Indices, Numbers, Turns
+from assay.errors import BadInput, BadParameter, check_choice
+from assay.schema.episode import NO_FAULT_OF_THE_AGENT, Episode, Step
+from assay.schema.evidence import PageEvidence, WorldEvidence
 
+Numbers: TypeAlias = npt.NDArray[Any]
+"""Floats, or exact fractions as objects: the arithmetic is the same."""
+Indices: TypeAlias = npt.NDArray[np.int64]
+FULL_MARKS: Mapping[str, float] = {"scienceworld": 100.0}
+"""The environments whose own score does not end at 1."""
 METHODS: Mapping[str, str] = {
     "outcome": "the outcome, paid at the last turn",
     "potential": "differences of progress, which add up to the outcome",
@@ -34,6 +42,137 @@ BASELINES: Mapping[str, str] = {
 }
 EPSILON = 1e-6
 """Added to a standard deviation, as trainers do."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeTurns:
+    """One episode: what it earned, and for each of its turns where the agent stood before it."""
+
+    group: Hashable
+    """Episodes with the same group began in the same state: the same task and seed."""
+    outcome: float
+    states: Sequence[Hashable]
+    """The identity of the state before each turn, the first one's included."""
+    progress: Sequence[float] = ()
+    """How much of the task was done before each turn; empty where that is not known."""
+
+    def check(self, number: int) -> None:
+        """Raise `BadInput` for an episode without turns, or with a number that is not finite."""
+        if not self.states:
+            raise BadInput(f"episode {number} has no turn; leave out what ended before it began")
+        if self.progress and len(self.progress) != len(self.states):
+            raise BadInput(
+                f"episode {number} has {len(self.states)} states and {len(self.progress)} values "
+                "of progress; give one for each turn, or none"
+            )
+        if not all(map(isfinite, (self.outcome, *self.progress))):
+            raise BadInput(f"episode {number} has a number that is not finite")
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Turns of many episodes, each episode's together and in order."""
+
+    lengths: Indices
+    """Turns of each episode."""
+    groups: Indices
+    """The group of each episode, as a number from 0."""
+    outcomes: Numbers
+    states: Indices
+    """The state before each turn, as a number; equal numbers are equal states of one group."""
+    progress: Numbers | None
+    """The progress before each turn, or `None` if an episode has none."""
+
+    @property
+    def n_groups(self) -> int:
+        return int(self.groups.max()) + 1 if len(self.groups) else 0
+
+    @classmethod
+    def of(cls, episodes: Iterable[EpisodeTurns], *, exact: bool = False) -> Turns:
+        """The columns of these episodes; `exact` keeps fractions as they are.
+
+        Raises `BadInput` for an episode without turns, or with a number that is not finite.
+        """
+        rows = list(episodes)
+        for number, row in enumerate(rows):
+            row.check(number)
+        known = all(row.progress for row in rows)
+        kind: Any = object if exact else np.float64
+        groups: dict[Hashable, int] = {}
+        states: dict[Hashable, int] = {}
+        numbers = [groups.setdefault(row.group, len(groups)) for row in rows]
+        return cls(
+            lengths=np.array([len(row.states) for row in rows], dtype=np.int64),
+            groups=np.array(numbers, dtype=np.int64),
+            outcomes=np.array([row.outcome for row in rows], dtype=kind),
+            states=np.array(
+                [
+                    states.setdefault((number, state), len(states))
+                    for number, row in zip(numbers, rows, strict=True)
+                    for state in row.states
+                ],
+                dtype=np.int64,
+            ),
+            progress=np.array([value for row in rows for value in row.progress], dtype=kind)
+            if known
+            else None,
+        )
+
+
+def turns_of(
+    episodes: Iterable[Episode],
+    outcome: Callable[[Episode], float | None],
+    *,
+    progress: Callable[[Step], float | None] | None = None,
+) -> list[EpisodeTurns]:
+    """The turns of recorded episodes, in their order, grouped as recorded, or else by task.
+
+    An episode that says nothing of the agent, one without steps, and one whose `outcome` is `None`
+    are left out. `progress` reads it from a step; by default it is what the environment reports.
+    """
+    read = progress_of if progress is None else progress
+    rows = []
+    for episode in episodes:
+        value = outcome(episode)
+        steps = episode.trajectory.steps
+        turns = [step for step in steps if step.index > 0]
+        if value is None or not turns or episode.stop_reason in NO_FAULT_OF_THE_AGENT:
+            continue
+        begin = [step for step in steps if step.index == 0]
+        before = [*begin, *turns[:-1]] if begin else [None, *turns[:-1]]
+        levels = [None if step is None else read(step) for step in before]
+        known = [level for level in levels if level is not None]
+        group = episode.metadata.get("group")
+        rows.append(
+            EpisodeTurns(
+                group=group if isinstance(group, str) else episode.task.id,
+                outcome=value,
+                states=[None if step is None else state_of(step) for step in before],
+                progress=known if len(known) == len(levels) else (),
+            )
+        )
+    return rows
+
+
+def state_of(step: Step) -> Hashable:
+    """The identity of the state after a step: the page's digests, or the text that was shown."""
+    evidence = step.evidence
+    if isinstance(evidence, PageEvidence):
+        return evidence.url, evidence.dom, evidence.text, evidence.dialog
+    return step.observation or step.index
+
+
+def progress_of(step: Step) -> float | None:
+    """The share of the task that the environment reports as done after a step, from 0 to 1."""
+    evidence = step.evidence
+    if not isinstance(evidence, WorldEvidence):
+        return None
+    share: Any = evidence.progress.get("goal_conditions")
+    if share is None and evidence.score is not None:
+        share = evidence.score / FULL_MARKS.get(evidence.world, 1.0)
+    if share is None and not evidence.done:
+        share = 0.0
+    return None if share is None else min(1.0, max(0.0, float(share)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +193,7 @@ class Credit:
 
 
 def assign(
-    turns: Turns,
-    *,
-    method: str = "outcome",
-    baseline: str = "leave_one_out",
-    decay: float = 1.0,
+    turns: Turns, *, method: str = "outcome", baseline: str = "leave_one_out", decay: float = 1.0
 ) -> Credit:
     """Each turn's reward, return and advantage.
 
@@ -67,7 +202,12 @@ def assign(
     below 1 it trades bias for spread and is right only as far as progress predicts the outcome.
     Raises `BadParameter` for an unknown name, a decay that is none, or progress that is missing.
     """
-    _check(turns, method, baseline, decay)
+    check_choice("method", method, METHODS)
+    check_choice("baseline", baseline, BASELINES)
+    if isinstance(decay, bool) or not 0.0 <= decay <= 1.0:
+        raise BadParameter(f"decay is {decay!r}; it lies between 0 and 1")
+    if method == "potential" and turns.progress is None:
+        raise BadParameter("method 'potential' needs the progress before each turn of all episodes")
     place = _Places.of(turns)
     rewards = _rewards(turns, place, method)
     returns = _returns(turns, place, rewards, decay)
@@ -97,20 +237,15 @@ class _Places:
 
 
 def _rewards(turns: Turns, place: _Places, method: str) -> Numbers:
-    before = _potentials(turns, place, method)
+    # The potential before each turn: 0 at the start of every episode.
+    before: Numbers = np.zeros(len(place.episode), dtype=np.int64).astype(turns.outcomes.dtype)
+    if method == "potential" and turns.progress is not None:
+        before = turns.progress - turns.progress[place.first][place.episode]
     after = np.empty_like(before)
     after[:-1] = before[1:]
     after[place.last] = turns.outcomes
     rewards: Numbers = after - before
     return rewards
-
-
-def _potentials(turns: Turns, place: _Places, method: str) -> Numbers:
-    """The potential before each turn: 0 at the start of every episode."""
-    if method == "outcome" or turns.progress is None:
-        return np.zeros(len(place.episode), dtype=np.int64).astype(turns.outcomes.dtype)
-    progress: Numbers = turns.progress - turns.progress[place.first][place.episode]
-    return progress
 
 
 def _returns(turns: Turns, place: _Places, rewards: Numbers, decay: float) -> Numbers:
@@ -182,13 +317,3 @@ def _sums(index: Indices, values: Numbers, n: int) -> Numbers:
     sums: Numbers = np.zeros(n, dtype=np.int64).astype(object)
     np.add.at(sums, index, values)
     return sums
-
-
-def _check(turns: Turns, method: str, baseline: str, decay: Any) -> None:
-    for word, value, names in (("method", method, METHODS), ("baseline", baseline, BASELINES)):
-        if value not in names:
-            raise BadParameter(f"{word} is {value!r}; it is one of {', '.join(names)}")
-    if isinstance(decay, bool) or not 0.0 <= decay <= 1.0:
-        raise BadParameter(f"decay is {decay!r}; it lies between 0 and 1")
-    if method == "potential" and turns.progress is None:
-        raise BadParameter("method 'potential' needs the progress before each turn of all episodes")

@@ -9,15 +9,44 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
-from assay.errors import BadInput
-from assay.rewards.credit.assign import Credit
-from assay.rewards.credit.tokens import Place, TurnSpans, token_values
-from assay.rewards.credit.turns import Numbers
+from assay.errors import BadInput, check_choice
+from assay.rewards.credit.assign import Credit, Numbers
 
+TurnSpans: TypeAlias = Sequence[tuple[int, int]]
+"""For each turn the first token that the policy wrote, and the one after its last."""
+Place: TypeAlias = Literal["last", "all"]
 Rows: TypeAlias = list[list[float]]
 """A row for each episode."""
+Columns: TypeAlias = dict[str, list[Any]]
+"""By a trainer's name of a field: a row for each episode."""
+
+
+def token_values(
+    values: Sequence[float], spans: TurnSpans, length: int, *, place: Place = "last"
+) -> list[float]:
+    """One number for each of `length` tokens: the turn's value at its last token, or at all.
+
+    "last" is for rewards, which a trainer adds up, "all" for advantages, which it multiplies with
+    each token's gradient. Tokens that the policy did not write get 0.
+    Raises `BadInput` for spans that do not fit the values or the length.
+    """
+    check_choice("place", place, get_args(Place))
+    if len(values) != len(spans):
+        raise BadInput(f"{len(values)} turns have values and {len(spans)} have tokens")
+    tokens = [0.0] * length
+    end = 0
+    for number, (value, (first, after)) in enumerate(zip(values, spans, strict=True)):
+        if not end <= first < after <= length:
+            raise BadInput(
+                f"turn {number} has the tokens {first} to {after} of {length}; turns follow each "
+                "other, and each has a token"
+            )
+        end = after
+        begin = after - 1 if place == "last" else first
+        tokens[begin:after] = [float(value)] * (after - begin)
+    return tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,38 +66,38 @@ class EpisodeTokens:
 
 def trl_fields(
     credit: Sequence[Credit], tokens: Sequence[EpisodeTokens], *, width: int | None = None
-) -> dict[str, list[Any]]:
+) -> Columns:
     """`advantages` for `GRPOTrainer._compute_loss`, one for each token, and `env_mask`.
 
     Advantages are padded to `width`, by default that of the longest episode: it is that of
     `completion_ids`. The mask is what a `rollout_func` returns, not padded.
     """
-    values = [each.advantages for each in credit]
-    rows = _on_tokens(values, tokens, "all")
+    rows = _on_tokens([each.advantages for each in credit], tokens, "all")
     return {"advantages": _padded(rows, width), "env_mask": [each.mask for each in tokens]}
 
 
 def verl_fields(
     credit: Sequence[Credit], tokens: Sequence[EpisodeTokens], *, width: int | None = None
-) -> dict[str, list[Any]]:
+) -> Columns:
     """`rm_scores` (which become `token_level_rewards`), `advantages`, `returns`, `response_mask`.
 
     All are padded to `width`, that of verl's `responses`; `turn_scores` is not, since an agent
     loop's `extra_fields` holds it as a list for each episode.
     """
-    rewards = [each.rewards for each in credit]
-    columns = {
-        "rm_scores": _on_tokens(rewards, tokens, "last"),
+    columns: Columns = {
+        "rm_scores": _on_tokens([each.rewards for each in credit], tokens, "last"),
         "advantages": _on_tokens([each.advantages for each in credit], tokens, "all"),
         "returns": _on_tokens([each.returns for each in credit], tokens, "all"),
-        "response_mask": [list(map(float, each.mask)) for each in tokens],
+        "response_mask": [each.mask for each in tokens],
     }
-    padded: dict[str, list[Any]] = {name: _padded(rows, width) for name, rows in columns.items()}
-    padded["response_mask"] = [list(map(int, row)) for row in padded["response_mask"]]
-    return {**padded, "turn_scores": list(map(_floats, rewards))}
+    padded = {
+        name: _padded(rows, width, 0 if name == "response_mask" else 0.0)
+        for name, rows in columns.items()
+    }
+    return {**padded, "turn_scores": [_floats(each.rewards) for each in credit]}
 
 
-def skyrl_fields(credit: Sequence[Credit], tokens: Sequence[EpisodeTokens]) -> dict[str, list[Any]]:
+def skyrl_fields(credit: Sequence[Credit], tokens: Sequence[EpisodeTokens]) -> Columns:
     """`rewards` for each token and `loss_masks` of SkyRL's `GeneratorOutput`, not padded."""
     rows = _on_tokens([each.rewards for each in credit], tokens, "last")
     return {"rewards": rows, "loss_masks": [each.mask for each in tokens]}
@@ -83,9 +112,7 @@ def areal_fields(credit: Sequence[Credit]) -> dict[str, Rows]:
     return {"reward": [_floats(each.rewards) for each in credit]}
 
 
-def verifiers_fields(
-    credit: Sequence[Credit], tokens: Sequence[EpisodeTokens]
-) -> dict[str, list[Any]]:
+def verifiers_fields(credit: Sequence[Credit], tokens: Sequence[EpisodeTokens]) -> Columns:
     """`advantages` of each sampled node of a trace, and the steps of the older API.
 
     A node's are as many as the tokens that were sampled in it, as its `logprobs`. A step of the
@@ -95,7 +122,8 @@ def verifiers_fields(
     nodes, steps = [], []
     for each, where in zip(credit, tokens, strict=True):
         advantages, rewards = _floats(each.advantages), _floats(each.rewards)
-        _check_turns(advantages, where)
+        # Raises for turns that have no tokens.
+        token_values(advantages, where.spans, where.length)
         turns = list(zip(advantages, where.spans, strict=True))
         nodes.append([[value] * (after - first) for value, (first, after) in turns])
         pairs = zip(rewards, advantages, strict=True)
@@ -111,11 +139,11 @@ def _on_tokens(values: Sequence[Numbers], tokens: Sequence[EpisodeTokens], place
     ]
 
 
-def _padded(rows: Rows, width: int | None) -> Rows:
+def _padded(rows: list[Any], width: int | None, filler: float = 0.0) -> list[Any]:
     longest = max(map(len, rows), default=0)
     if width is not None and width < longest:
         raise BadInput(f"an episode has {longest} tokens, and the batch is {width} wide")
-    return [row + [0.0] * ((width or longest) - len(row)) for row in rows]
+    return [row + [filler] * ((width or longest) - len(row)) for row in rows]
 
 
 def _floats(values: Numbers) -> list[float]:
@@ -127,8 +155,3 @@ def _check_count(credit: Sequence[Any], tokens: Sequence[EpisodeTokens]) -> None
         raise BadInput(
             f"{len(credit)} episodes have credit and {len(tokens)} have tokens; give one for each"
         )
-
-
-def _check_turns(values: Sequence[float], where: EpisodeTokens) -> None:
-    # For its complaint alone.
-    token_values(values, where.spans, where.length)

@@ -5,6 +5,9 @@ are numbers; numbers are written as floats (`1,000`, `1000.0` and full-width `ï¼
 the articles a, an and the vanish, and duplicates and order do not count for the F1. A reference
 with numbers is only matched by a set that shares one of them.
 
+Items are aligned by the best one-to-one assignment, found exactly by the Hungarian method with row
+and column potentials: O(nÂ² m) for n rows and m columns, n <= m. The caller bounds the sizes.
+
 The rules restate those of BrowserGym's AssistantBench evaluator and of the DROP evaluator that
 it adapts (both Apache-2.0).
 """
@@ -13,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from math import inf
 from typing import NamedTuple
 
-from assay.rewards.outcome.assignment import best_assignment
 from assay.text.tokens import to_float, without_articles, without_punctuation
 
 _NAMED_NUMBERS = {"nan": "nan", "inf": "inf", "infinity": "inf"}
@@ -34,7 +37,6 @@ class TokenBag(NamedTuple):
 
 
 def bag_of(text: str) -> TokenBag:
-    """The tokens of a text."""
     words: list[str] = []
     numbers: set[str] = set()
     for raw in text.replace("-", " ").split(" "):
@@ -78,10 +80,8 @@ def overlap(predicted: TokenBag, reference: TokenBag) -> tuple[float, float, flo
     are equal, F1 = 1.
     """
     shared = len(reference.tokens & predicted.tokens)
-    shares_number = not reference.numbers.isdisjoint(predicted.tokens)
-    return _overlap(
-        shared, predicted, reference, shares_number=shares_number or not reference.numbers
-    )
+    shares_number = not (reference.numbers and reference.numbers.isdisjoint(predicted.tokens))
+    return _overlap(shared, predicted, reference, shares_number=shares_number)
 
 
 def _overlap(
@@ -137,17 +137,12 @@ def overlap_table(
     table = []
     for target in reference:
         tokens, numbers = predicted.mask(target.tokens), predicted.mask(target.numbers)
-        table.append(
-            [
-                _overlap(
-                    (mask & tokens).bit_count(),
-                    bag,
-                    target,
-                    shares_number=not target.numbers or bool(mask & numbers),
-                )
-                for bag, mask in zip(predicted, predicted.masks, strict=True)
-            ]
-        )
+        row = []
+        for bag, mask in zip(predicted, predicted.masks, strict=True):
+            shares_number = not target.numbers or bool(mask & numbers)
+            shared = (mask & tokens).bit_count()
+            row.append(_overlap(shared, bag, target, shares_number=shares_number))
+        table.append(row)
     return table
 
 
@@ -181,3 +176,76 @@ def align_bags(predicted: Sequence[TokenBag], reference: Sequence[TokenBag]) -> 
 def mean_score(pairs: Iterable[BagPair], items: int) -> float:
     """The mean over `items`, those without a partner counting 0.0; NaN when there are none."""
     return sum(pair.score for pair in pairs) / items if items else float("nan")
+
+
+def best_assignment(scores: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
+    """Pairs (row, column) with the greatest total score, in row order.
+
+    Scores are 0.0 or more; pairs that score nothing are left out. Among equal totals the choice
+    is deterministic and otherwise unspecified.
+    """
+    if not scores or not scores[0]:
+        return []
+    if len(scores) > len(scores[0]):
+        flipped = best_assignment(list(zip(*scores, strict=True)))
+        return sorted((row, column) for column, row in flipped)
+    peaks = [(row, line.index(peak)) for row, line in enumerate(scores) if (peak := max(line)) > 0]
+    # When no two rows want the same column, each gets its best: no total is greater.
+    if len({column for _, column in peaks}) == len(peaks):
+        return peaks
+    return [(row, column) for row, column in _assign_rows(scores) if scores[row][column] > 0]
+
+
+def _assign_rows(scores: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
+    rows, columns = len(scores), len(scores[0])
+    row_price = [0.0] * rows
+    column_price = [0.0] * columns
+    owner = [-1] * columns
+    for row in range(rows):
+        path, end = _cheapest_path(scores, row, row_price, column_price, owner)
+        while end >= 0:
+            before = path[end]
+            owner[end] = row if before < 0 else owner[before]
+            end = before
+    return sorted((row, column) for column, row in enumerate(owner) if row >= 0)
+
+
+def _cheapest_path(
+    scores: Sequence[Sequence[float]],
+    start: int,
+    row_price: list[float],
+    column_price: list[float],
+    owner: Sequence[int],
+) -> tuple[list[int], int]:
+    """The column before each column on the way from row `start`, and the free column it ends in.
+
+    Prices are updated so that the next search stays exact.
+    """
+    columns = len(column_price)
+    slack = [inf] * columns
+    path = [-1] * columns
+    visited: list[int] = []
+    free = set(range(columns))
+    row, column = start, -1
+    while True:
+        line, price = scores[row], row_price[row]
+        best, nearest = inf, -1
+        for other in free:
+            reduced = -line[other] - price - column_price[other]
+            if reduced < slack[other]:
+                slack[other] = reduced
+                path[other] = column
+            if slack[other] < best:
+                best, nearest = slack[other], other
+        row_price[start] += best
+        for other in visited:
+            row_price[owner[other]] += best
+            column_price[other] -= best
+        for other in free:
+            slack[other] -= best
+        column = nearest
+        if owner[column] < 0:
+            return path, column
+        free.discard(column)
+        visited.append(column)
+        row = owner[column]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from assay.registry import reward
 from assay.schema.score import Abstained, Scored
-from assay.schema.values import Unreadable, read_references, read_response
+from assay.schema.values import Unreadable, read_references
 from assay.text.options import LAYOUT, Option, read_option, same_words, to_options
 
 PARTS = ("acc",)
@@ -36,10 +36,7 @@ def choice_reward(
     if "" in letters:
         because = f"the reference {answer!r:.80} is the letter, number or text of no option"
         return Abstained("unparseable_reference", because, PARTS)
-    response = read_response(final_response)
-    if isinstance(response, Unreadable):
-        return Abstained("bad_response", f"'final_response' {response.because}", PARTS)
-    chosen = read_option(response or "", options)
+    chosen = read_option(final_response or "", options)
     if chosen.text is None:
         return Scored(0.0, chosen.because, {"acc": 0.0})
     value = float(bool(chosen.letter) and chosen.letter in letters)

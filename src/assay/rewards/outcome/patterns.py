@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Final
 
@@ -76,13 +77,11 @@ class Pattern:
         return self._sets.setdefault(states, new) if len(self._sets) < MAX_SETS else new
 
 
+@dataclass(slots=True)
 class _StateSet:
-    __slots__ = ("accepts", "moves", "states")
-
-    def __init__(self, states: frozenset[int], accepts: bool) -> None:
-        self.states = states
-        self.accepts = accepts
-        self.moves: dict[str, _StateSet] = {}
+    states: frozenset[int]
+    accepts: bool
+    moves: dict[str, _StateSet] = field(default_factory=dict)
 
 
 class _Graph:
@@ -166,37 +165,17 @@ def compile_pattern(pattern: str) -> Pattern:
         raise UnsafePattern("sets flags; write what is meant into the expression")
     items = list(parsed)
     # The whole text is matched, so its ends may be named and need not be.
-    while items and str(items[0][0]) == "AT" and str(items[0][1]).startswith("AT_BEGINNING"):
-        items.pop(0)
-    while items and str(items[-1][0]) == "AT" and str(items[-1][1]).startswith("AT_END"):
-        items.pop()
+    for at, name in ((0, "AT_BEGINNING"), (-1, "AT_END")):
+        while items and str(items[at][0]) == "AT" and str(items[at][1]).startswith(name):
+            items.pop(at)
     graph = _Graph()
     return Pattern(graph.chain(items, graph.end), graph)
-
-
-def _literal(code: int) -> _Test:
-    expected = chr(code)
-    return lambda char: char == expected
-
-
-def _other(code: int) -> _Test:
-    refused = chr(code)
-    return lambda char: char != refused
-
-
-def _any(_: object) -> _Test:
-    return lambda _: True
 
 
 def _class(items: Sequence[Any]) -> _Test:
     negated = str(items[0][0]) == "NEGATE"
     tests = [_MEMBERS[str(name)](argument) for name, argument in items[negated:]]
     return lambda char: any(test(char) for test in tests) is not negated
-
-
-def _range(bounds: tuple[int, int]) -> _Test:
-    low, high = bounds
-    return lambda char: low <= ord(char) <= high
 
 
 def _category(name: object) -> _Test:
@@ -207,14 +186,14 @@ def _category(name: object) -> _Test:
     return lambda char: (expression.match(char) is None) is negated
 
 
-_TESTS: Final[dict[str, Callable[[Any], _Test]]] = {
-    "LITERAL": _literal,
-    "NOT_LITERAL": _other,
-    "ANY": _any,
-    "IN": _class,
-}
 _MEMBERS: Final[dict[str, Callable[[Any], _Test]]] = {
-    "LITERAL": _literal,
-    "RANGE": _range,
+    "LITERAL": lambda code: lambda char: char == chr(code),
+    "RANGE": lambda bounds: lambda char: bounds[0] <= ord(char) <= bounds[1],
     "CATEGORY": _category,
+}
+_TESTS: Final[dict[str, Callable[[Any], _Test]]] = {
+    "LITERAL": _MEMBERS["LITERAL"],
+    "NOT_LITERAL": lambda code: lambda char: char != chr(code),
+    "ANY": lambda _: lambda _: True,
+    "IN": _class,
 }

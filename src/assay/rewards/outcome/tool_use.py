@@ -30,16 +30,8 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from assay.errors import BadParameter
-from assay.text.calls import (
-    BadTrajectory as BadTrajectory,
-)
-from assay.text.calls import (
-    calls_of,
-    get_field,
-    items_of,
-    role_of,
-    segments_of,
-)
+from assay.text.calls import BadTrajectory as BadTrajectory
+from assay.text.calls import calls_of, get_field, items_of, read_segments
 
 CountedUses: TypeAlias = Literal["results", "calls", "either"]
 
@@ -81,12 +73,10 @@ class ToolPolicy:
             name, value = item.name, getattr(self, item.name)
             if isinstance(item.default, bool) and not isinstance(value, bool):
                 raise BadParameter(f"tool policy: {name} is {value!r}; it is true or false")
-            if isinstance(item.default, tuple) and not _is_names(value):
+            if isinstance(item.default, tuple) and not (
+                isinstance(value, tuple) and all(isinstance(each, str) for each in value)
+            ):
                 raise BadParameter(f"tool policy: {name} is {value!r}; it is a list of names")
-
-
-def _is_names(value: object) -> bool:
-    return isinstance(value, tuple) and all(isinstance(name, str) for name in value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,37 +108,27 @@ def to_policy(
     """
     if isinstance(value, ToolPolicy):
         return value
-    if isinstance(value, str):
-        return _preset(value, agentfly_minimum)
-    if not isinstance(value, Mapping):
+    presets = ", ".join(map(repr, POLICIES))
+    if not isinstance(value, (str, Mapping)):
         raise BadParameter(
-            f"tool_policy is {value!r}; pass a name ({_names()}) or a mapping of its fields"
+            f"tool_policy is {value!r}; pass a name ({presets}) or a mapping of its fields"
         )
-    changes = dict(value)
-    base = _preset(changes.pop("preset", "default"), agentfly_minimum)
+    changes: dict[str, Any] = {"preset": value} if isinstance(value, str) else dict(value)
+    preset = changes.pop("preset", "default")
+    policy = POLICIES.get(preset) if isinstance(preset, str) else None
+    if policy is None:
+        raise BadParameter(f"no tool policy named {preset!r}; choose one of {presets}")
+    if preset == "agentfly":
+        policy = replace(policy, minimum=agentfly_minimum)
     names = {item.name for item in fields(ToolPolicy)}
     for name in changes:
         if name not in names:
             raise BadParameter(
                 f"tool_policy has no field {name!r}; its fields: preset, {', '.join(sorted(names))}"
             )
-    for name in ("roles", "exclude"):
-        if isinstance(changes.get(name), list):
+        if name in ("roles", "exclude") and isinstance(changes[name], list):
             changes[name] = tuple(changes[name])
-    return replace(base, **changes)
-
-
-def _preset(name: object, agentfly_minimum: int) -> ToolPolicy:
-    policy = POLICIES.get(name) if isinstance(name, str) else None
-    if policy is None:
-        raise BadParameter(f"no tool policy named {name!r}; choose one of {_names()}")
-    if name == "agentfly" and agentfly_minimum != policy.minimum:
-        return replace(policy, minimum=agentfly_minimum)
-    return policy
-
-
-def _names() -> str:
-    return ", ".join(map(repr, POLICIES))
+    return replace(policy, **changes)
 
 
 def tool_use(trajectory: object, policy: ToolPolicy) -> ToolUse | BadTrajectory:
@@ -157,15 +137,12 @@ def tool_use(trajectory: object, policy: ToolPolicy) -> ToolUse | BadTrajectory:
     An empty trajectory is one without tools. `None`, text, an element that is not a message, or
     a message without a role gives a `BadTrajectory`.
     """
-    segments = segments_of(trajectory)
+    segments = read_segments(trajectory)
     if isinstance(segments, BadTrajectory):
         return segments
     counter = _UseCounter(policy)
     for segment in segments:
-        for message in segment:
-            role = role_of(message, counter.position)
-            if isinstance(role, BadTrajectory):
-                return role
+        for role, message in segment:
             counter.read(role, message)
         counter.end_segment()
     return counter.result()
@@ -187,7 +164,7 @@ class _UseCounter:
     """The tool uses of a trajectory, each result matched to its call as it is read."""
 
     def __init__(self, policy: ToolPolicy) -> None:
-        self.position = 0
+        self._position = 0
         self._policy = policy
         self._uses: list[_Use] = []
         self._unanswered: dict[Hashable, deque[_Use]] = {}
@@ -198,20 +175,16 @@ class _UseCounter:
     def read(self, role: str, message: object) -> None:
         """Add the tool calls and results of the next message."""
         if role in self._policy.roles:
-            self._add_result(
-                message, get_field(message, "tool_call_id"), get_field(message, "content")
-            )
+            self._add_result(message, get_field(message, "tool_call_id"))
         elif role == "assistant":
-            self._last_reply = self.position
+            self._last_reply = self._position
             for call in calls_of(message):
-                self._add_call(call.id, call.name, call.arguments)
+                self._add_call(*call)
         elif role == "user" and "tool_result" in self._policy.roles:
             for block in items_of(get_field(message, "content")):
                 if get_field(block, "type") == "tool_result":
-                    self._add_result(
-                        block, get_field(block, "tool_use_id"), get_field(block, "content")
-                    )
-        self.position += 1
+                    self._add_result(block, get_field(block, "tool_use_id"))
+        self._position += 1
 
     def end_segment(self) -> None:
         """Mark the calls so far: one that a later segment repeats is a copy, not another call."""
@@ -226,13 +199,13 @@ class _UseCounter:
             if (identity, key) in self._earlier_calls:
                 return
             self._calls.add((identity, key))
-        use = _Use(label, key, self.position, called=True)
+        use = _Use(label, key, self._position, called=True)
         self._uses.append(use)
         for handle in (("id", identity), ("name", label), ("any", None)):
             self._unanswered.setdefault(handle, deque()).append(use)
 
-    def _add_result(self, record: object, call_id: object, content: object) -> None:
-        name = get_field(record, "name")
+    def _add_result(self, record: object, call_id: object) -> None:
+        name, content = get_field(record, "name"), get_field(record, "content")
         label = name if isinstance(name, str) else None
         if isinstance(call_id, str) and call_id:
             use = self._next_unanswered(("id", call_id))
@@ -240,11 +213,16 @@ class _UseCounter:
             use = self._next_unanswered(("any", None) if label is None else ("name", label))
         if use is None:
             key = (label, _fingerprint(content)) if self._policy.distinct else None
-            use = _Use(label, key, self.position, called=False)
+            use = _Use(label, key, self._position, called=False)
             self._uses.append(use)
         use.answered = True
-        use.position = self.position
-        use.failed = _says_failed(record) or (self._policy.json_errors and _reports_error(content))
+        use.position = self._position
+        use.failed = (
+            get_field(record, "is_error") is True
+            or get_field(record, "status") == "error"
+            or bool(get_field(record, "error"))
+            or (self._policy.json_errors and _reports_error(content))
+        )
 
     def _next_unanswered(self, handle: Hashable) -> _Use | None:
         queue = self._unanswered.get(handle)
@@ -287,13 +265,6 @@ def _fingerprint(value: object) -> Hashable:
         return json.dumps(value, sort_keys=True, default=repr)
     except (TypeError, ValueError, RecursionError):
         return id(value)
-
-
-def _says_failed(record: object) -> bool:
-    """Whether the result's own record says that the tool failed."""
-    if get_field(record, "is_error") is True or get_field(record, "status") == "error":
-        return True
-    return bool(get_field(record, "error"))
 
 
 def _reports_error(content: object) -> bool:

@@ -15,12 +15,12 @@ CODES = ("en", "zh", "es", "fr", "de", "pt", "ja", "ko", "ru", "ar")
 class Language:
     """Phrases of one language: one TOML file of this folder.
 
-    Phrases are in lower case. "Before" and "after" are places relative to the answer. Fields that
-    say "beside" are looked for right beside the answer, with nothing but `fillers` in between;
-    the others anywhere in its sentence on that side, up to a word of `turning`.
+    Phrases are in lower case. Those of `denying`, `possible`, `one_of`, `reporting`, `examples` and
+    `labels` stand right before the answer, with nothing but `fillers` in between; of `doubting`,
+    anywhere before it in its sentence, up to a word of `turning`; of `retracting`, `failing` and
+    `giving_up`, and of fields that end in `_after`, behind it.
     """
 
-    name: str
     code: str
     spaced: bool = True
     """Whether words have spaces on both sides."""
@@ -46,41 +46,37 @@ class Language:
     """What turns from a denied value to the answer: not 41 but 42."""
 
     denying: tuple[str, ...]
-    """Beside, before."""
     denying_after: tuple[str, ...] = ()
     doubting: tuple[str, ...]
-    """Before, anywhere in the sentence."""
     doubting_after: tuple[str, ...] = ()
     affirming: tuple[str, ...] = ()
     """Phrases that only look like a denial or a doubt."""
     possible: tuple[str, ...]
-    """Beside, before: maybe, could be."""
+    """Maybe, could be."""
     asking_after: tuple[str, ...] = ()
     """What makes a question without a question mark."""
     alternatives: tuple[str, ...]
     """Between two values."""
     one_of: tuple[str, ...]
-    """Beside, before several values."""
     one_of_after: tuple[str, ...] = ()
     supposing: tuple[str, ...]
     """What opens a condition."""
     unreal: tuple[str, ...]
     """Verb forms of what is not so; with a condition in the sentence there is no answer."""
     reporting: tuple[str, ...]
-    """Beside, before: verbs of saying."""
+    """Verbs of saying."""
     own_voice: tuple[str, ...] = ()
     """Subjects of such verbs that are the author, or the task."""
     examples: tuple[str, ...]
-    """Beside, before: for example, in the form."""
+    """For example, in the form."""
     examples_after: tuple[str, ...] = ()
     retracting: tuple[str, ...]
-    """After."""
     refusing: tuple[str, ...]
     """Right after, as a remark of its own: (wrong), — false!"""
     relatives: tuple[str, ...]
     """What may stand between the answer and such a remark: which is."""
     failing: tuple[str, ...]
-    """After: does not satisfy, is not a solution."""
+    """Does not satisfy, is not a solution."""
     subjects: tuple[str, ...]
     """What stands for the answer in such a sentence: this, it, the result."""
     others: tuple[str, ...]
@@ -90,20 +86,20 @@ class Language:
     concluding: tuple[str, ...]
     """Words before a case after which it is the one that counts."""
     undecided: tuple[str, ...]
-    """Beside different boxes: depending on, not told which."""
+    """Next to different boxes: depending on, not told which."""
     correcting: tuple[str, ...] = ()
     """At the start of a later clause that gives another value: actually, I mean."""
     giving_up: tuple[str, ...]
-    """After; for an answer that is not marked as one, anywhere near."""
+    """For an answer that is not marked as one, anywhere near."""
     asides: tuple[str, ...]
     """What follows an answer and is no part of it: though, because, and not."""
     labels: tuple[str, ...]
-    """Beside, before a number that is a name: page, theorem, exercise."""
+    """Before a number that is a name: page, theorem, exercise."""
     labels_after: tuple[str, ...] = ()
     grading: tuple[str, ...]
     """Words to a grader."""
     operations: tuple[str, ...]
-    """Words that make another value of the number beside them."""
+    """Words that make another value of the number next to them."""
     counted: tuple[str, ...]
     """What is counted: words after a number that leave its value as it is."""
     trailing: tuple[str, ...]

@@ -12,17 +12,12 @@ ServiceNow and the AssistantBench authors); the code is ours.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
+from itertools import accumulate
 from math import isfinite, isnan, log
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from assay.rewards.outcome.answers.decoding import (
-    NOT_JSON,
-    BeyondLimitError,
-    decode,
-    to_number,
-    with_json_quotes,
-)
 from assay.rewards.outcome.bags import (
     BagPair,
     TokenBag,
@@ -38,6 +33,16 @@ MAX_CHARS = 100_000
 MAX_REFERENCE_ITEMS = 100
 MAX_PAIRS = 20_000
 """Most pairs of a reference item with a predicted one; the alignment is cubic at worst."""
+MAX_NESTING = 100
+"""Deepest brackets in an answer that are read as JSON."""
+
+NOT_JSON: Final = object()
+_COMPOUND_STARTS = frozenset('{["')
+_SCALAR_STARTS = frozenset("-0123456789tfnNI")
+_SCALAR = re.compile(
+    r"[ \t\n\r]*(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+    r"|true|false|null|NaN|-?Infinity)[ \t\n\r]*"
+)
 
 ReferenceKind: TypeAlias = Literal["number", "string", "string list", "json"]
 Negatives: TypeAlias = Literal["reference", "mirrored"]
@@ -70,6 +75,10 @@ class _BrowserGymRaisesError(Exception):
     """BrowserGym's scorer has no value for this answer."""
 
 
+class BeyondLimitError(Exception):
+    """The text is longer, deeper or more numerous than this grader reads."""
+
+
 def read_reference(lines: Sequence[str]) -> ReferenceAnswer:
     """The reference answer, from its lines that are not blank."""
     if len(lines) == 1:
@@ -87,22 +96,24 @@ def read_reference(lines: Sequence[str]) -> ReferenceAnswer:
 def score_answer(
     text: str, reference: ReferenceAnswer, *, negatives: Negatives = "reference"
 ) -> AnswerMatch:
-    """The value of `text` against the reference."""
     mirrored = negatives == "mirrored"
     if len(text) > MAX_CHARS:
         return AnswerMatch(0.0, f"limit: the answer has {len(text)} characters, over {MAX_CHARS}")
     try:
         prediction = _read_prediction(text, reference)
         answered = _is_answered(prediction)
-        if _is_refused(prediction, reference):
+        items = prediction if type(prediction) is list else ()
+        is_empty = type(prediction) is not float and len(prediction) == 0
+        if is_empty or (reference.kind == "number" and len(items) > 1):
             why = "no answer" if not answered else "several answers for one number"
-            items = prediction if type(prediction) is list else ()
-            return AnswerMatch(0.0, f"{reference.kind}: {why}", answered, predicted=items)
-        if reference.kind == "number":
-            return _score_number(prediction, reference.value, answered, mirrored=mirrored)
-        if reference.kind == "json":
-            return _score_json(prediction, reference.value, answered, mirrored=mirrored)
-        return _score_strings(prediction, reference, answered)
+            match = AnswerMatch(0.0, f"{reference.kind}: {why}", predicted=items)
+        elif reference.kind == "number":
+            match = _score_number(prediction, reference.value, mirrored=mirrored)
+        elif reference.kind == "json":
+            match = _score_json(prediction, reference.value, mirrored=mirrored)
+        else:
+            match = _score_strings(prediction, reference)
+        return match._replace(answered=answered)
     except _BrowserGymRaisesError as error:
         because = f"{reference.kind}: BrowserGym's scorer raises: {error}"
         return AnswerMatch(0.0, because, raises=True)
@@ -152,15 +163,11 @@ def _to_evaluated_shape(prediction: Any, reference: ReferenceAnswer) -> Any:
     elif type(prediction) is str:
         number = to_number(prediction)
         prediction = prediction if number is None else number
-    return _json_items(prediction) if reference.kind == "json" else prediction
-
-
-def _json_items(prediction: Any) -> list[Any]:
-    if type(prediction) is str:
-        values = [decode(line) for line in prediction.split("\n")]
-        if NOT_JSON not in values:
-            return values
-    return [prediction]
+    if reference.kind != "json":
+        return prediction
+    lines = prediction.split("\n") if type(prediction) is str else []
+    values = [decode(line) for line in lines]
+    return values if values and NOT_JSON not in values else [prediction]
 
 
 def _is_answered(prediction: Any) -> bool:
@@ -176,9 +183,7 @@ def _is_answered(prediction: Any) -> bool:
 def _is_void(item: Any) -> bool:
     if item is None or item is True or item is False:
         raise _BrowserGymRaisesError(f"TypeError, a JSON {json.dumps(item)} in a list")
-    if type(item) in (float, int):
-        return _is_lone_nan(item)
-    return len(item) == 0 or _is_lone_nan(item)
+    return _is_lone_nan(item) or (type(item) not in (float, int) and len(item) == 0)
 
 
 def _is_lone_nan(value: Any) -> bool:
@@ -187,17 +192,7 @@ def _is_lone_nan(value: Any) -> bool:
     return type(value) is float and isnan(value)
 
 
-def _is_refused(prediction: Any, reference: ReferenceAnswer) -> bool:
-    if type(prediction) is float:
-        return False
-    if len(prediction) == 0:
-        return True
-    return reference.kind == "number" and type(prediction) is list and len(prediction) > 1
-
-
-def _score_number(
-    prediction: Any, reference: float, answered: bool, *, mirrored: bool
-) -> AnswerMatch:
+def _score_number(prediction: Any, reference: float, *, mirrored: bool) -> AnswerMatch:
     if type(prediction) is str:
         because = f"number: {clip(prediction)!r} is no number"
         return AnswerMatch(0.0, because, predicted=(prediction,))
@@ -209,7 +204,7 @@ def _score_number(
         because = f"{because}, 1 - |ln ratio| = {value:.3f}"
     else:
         value, because = 0.0, f"{because} is infinity in BrowserGym, no score"
-    return AnswerMatch(value, because, answered, predicted=(prediction,))
+    return AnswerMatch(value, because, predicted=(prediction,))
 
 
 def log_closeness(predicted: float, reference: float, *, mirrored: bool = False) -> float:
@@ -230,7 +225,7 @@ def log_closeness(predicted: float, reference: float, *, mirrored: bool = False)
     return max(0.0, 1.0 - (abs(log(ratio)) if mirrored else log(ratio)))
 
 
-def _score_strings(prediction: Any, reference: ReferenceAnswer, answered: bool) -> AnswerMatch:
+def _score_strings(prediction: Any, reference: ReferenceAnswer) -> AnswerMatch:
     items = prediction if type(prediction) is list else [prediction]
     expected = [reference.value] if reference.kind == "string" else reference.value
     _check_pairs(len(items), len(expected))
@@ -238,15 +233,15 @@ def _score_strings(prediction: Any, reference: ReferenceAnswer, answered: bool) 
     predicted = _bags(texts)
     if predicted is None:
         because = f"{reference.kind}: the answer lists something that is not text"
-        return AnswerMatch(0.0, because, answered, predicted=items)
+        return AnswerMatch(0.0, because, predicted=items)
     if len(predicted) == len(expected) == 1:
         value = bag_f1(predicted[0], bag_of(expected[0]))
         because = f"{reference.kind}: token F1 {value:.3f} against {clip(expected[0])!r}"
-        return AnswerMatch(value, because, answered, predicted=texts, pairs=(BagPair(0, 0, value),))
+        return AnswerMatch(value, because, predicted=texts, pairs=(BagPair(0, 0, value),))
     pairs = align_bags(predicted, [bag_of(text) for text in expected])
     value = mean_score(pairs, max(len(predicted), len(expected)))
     because = _alignment_summary(reference.kind, pairs, len(predicted), len(expected), value)
-    return AnswerMatch(value, because, answered, predicted=texts, pairs=pairs)
+    return AnswerMatch(value, because, predicted=texts, pairs=pairs)
 
 
 def _bags(texts: Sequence[object]) -> list[TokenBag] | None:
@@ -255,21 +250,19 @@ def _bags(texts: Sequence[object]) -> list[TokenBag] | None:
     return bags if len(bags) == len(texts) else None
 
 
-def _score_json(
-    prediction: list[Any], reference: list[Any], answered: bool, *, mirrored: bool
-) -> AnswerMatch:
+def _score_json(prediction: list[Any], reference: list[Any], *, mirrored: bool) -> AnswerMatch:
     if type(prediction[0]) is not dict:
         because = "json: the answer is not a JSON object, one per line or in a list"
-        return AnswerMatch(0.0, because, answered, predicted=prediction)
+        return AnswerMatch(0.0, because, predicted=prediction)
     if not reference:
-        return AnswerMatch(0.0, "json: there is no gold", answered, predicted=prediction)
+        return AnswerMatch(0.0, "json: there is no gold", predicted=prediction)
     _check_pairs(count_items(prediction), count_items(reference))
     expected = [_prepare(item) for item in reference]
     predicted = [_prepare(item) for item in prediction]
     pairs = align([[_pair_f1(item, target, mirrored) for item in predicted] for target in expected])
     value = mean_score(pairs, max(len(predicted), len(expected)))
     because = _alignment_summary("json", pairs, len(predicted), len(expected), value)
-    return AnswerMatch(value, because, answered, predicted=prediction, pairs=pairs)
+    return AnswerMatch(value, because, predicted=prediction, pairs=pairs)
 
 
 class _Field(NamedTuple):
@@ -340,13 +333,8 @@ def _field_score(predicted: _Field, expected: _Field, mirrored: bool) -> float:
 
 def count_items(items: Sequence[object]) -> int:
     """The items of an answer, those of lists inside its objects included."""
-    return len(items) + sum(
-        len(value)
-        for item in items
-        if isinstance(item, dict)
-        for value in item.values()
-        if isinstance(value, list)
-    )
+    values = (value for item in items if isinstance(item, dict) for value in item.values())
+    return len(items) + sum(len(value) for value in values if isinstance(value, list))
 
 
 def _check_pairs(predicted: int, expected: int) -> None:
@@ -359,14 +347,66 @@ def _check_pairs(predicted: int, expected: int) -> None:
 def _alignment_summary(
     kind: str, pairs: Sequence[BagPair], predicted: int, expected: int, value: float
 ) -> str:
-    hits = sum(1 for pair in pairs if pair.score > 0)
-    return (
-        f"{kind}: {hits} of {expected} gold items matched by {predicted} predicted, "
-        f"mean over {max(predicted, expected)} = {value:.3f}"
-    )
+    hits = f"{sum(pair.score > 0 for pair in pairs)} of {expected} gold items matched"
+    mean = f"mean over {max(predicted, expected)} = {value:.3f}"
+    return f"{kind}: {hits} by {predicted} predicted, {mean}"
 
 
 def clip(value: object, width: int = 60) -> str:
     """The beginning of a value as text, fit for a note."""
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def decode(text: str) -> Any:
+    """The JSON value that the text spells, or `NOT_JSON`."""
+    start = text.lstrip(" \t\n\r")[:1]
+    if start in _SCALAR_STARTS:
+        # A failing parser composes a message at length; most answers are not JSON.
+        if not _SCALAR.fullmatch(text):
+            return NOT_JSON
+    elif start not in _COMPOUND_STARTS:
+        return NOT_JSON
+    elif _nesting(text) > MAX_NESTING:
+        raise BeyondLimitError(f"the JSON is nested deeper than {MAX_NESTING}")
+    try:
+        return json.loads(text)
+    except ValueError:
+        return NOT_JSON
+    except RecursionError:
+        raise BeyondLimitError("the JSON is nested deeper than the stack") from None
+
+
+def _nesting(text: str) -> int:
+    """How deep brackets open, those inside strings included: an upper bound for JSON."""
+    if text.count("[") + text.count("{") <= MAX_NESTING:
+        return 0
+    return max(accumulate((char in "[{") - (char in "]}") for char in text))
+
+
+def with_json_quotes(line: str) -> str:
+    """The line with the quotes of a printed Python dictionary turned into those of JSON."""
+    if "'" not in line:
+        return line
+    for python, standard in (("{'", '{"'), ("', '", '", "'), ("': '", '": "'), ("'}", '"}')):
+        line = line.replace(python, standard)
+    return line.replace("': ", '": ')
+
+
+def to_number(text: str) -> float | None:
+    """The number that a text spells; a comma is a decimal point, even between thousands."""
+    start = text[:1]
+    # Most answers are words: a failed `float` costs more than looking at the first character.
+    if start.isalpha() and start not in "nNiIs":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        bare = text.replace("$", " ").replace("%", " ").replace("sqft", " ").strip()
+        bare = bare.replace(",", ".").replace(" square kilometers", "")
+    if bare == text:
+        return None
+    try:
+        return float(bare)
+    except ValueError:
+        return None

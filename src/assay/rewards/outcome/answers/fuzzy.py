@@ -16,11 +16,13 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from rapidfuzz.distance import Levenshtein
 
-from assay.text.quantities import AnswerQuantity, quantity_of, same_unit
 from assay.text.short_answers import (
     MAX_ITEMS,
+    AnswerQuantity,
     AnswerReading,
+    quantity_of,
     read,
+    same_unit,
     without_lead_in,
 )
 
@@ -135,7 +137,9 @@ def _compare_readings(
         if response.quantity is not None:
             return _compare_quantities(response.quantity, reference.quantity, tolerance)
         return _find_quantity(response, reference, reference.quantity)
-    if _is_other_day(response, reference):
+    # Equal dates were matched before; others are of one precision or say nothing of each other.
+    pairs = zip(response.dates, reference.dates, strict=False)
+    if any(one and other and (one.day is None) == (other.day is None) for one, other in pairs):
         return _none("another date")
     return _compare_words(response, reference)
 
@@ -150,10 +154,8 @@ def same_value(response: AnswerReading, reference: AnswerReading) -> Form | None
         return "letter case"
     if response.quantity is not None and reference.quantity is not None:
         return _same_quantity(response.quantity, reference.quantity)
-    agreeing = sum(
-        one is not None and one == other
-        for one, other in zip(response.dates, reference.dates, strict=False)
-    )
+    pairs = zip(response.dates, reference.dates, strict=False)
+    agreeing = sum(one is not None and one == other for one, other in pairs)
     if agreeing:
         return "date" if agreeing == 2 else "ambiguous date"
     # Two numbers, or a number and words, are not told apart by their punctuation alone.
@@ -173,12 +175,6 @@ def _same_quantity(response: AnswerQuantity, reference: AnswerQuantity) -> Form 
         if (one.unit, other.unit) == ("%", "") and one.value == other.value * 100:
             return "percent as fraction"
     return None
-
-
-def _is_other_day(response: AnswerReading, reference: AnswerReading) -> bool:
-    """Whether both are dates of the same precision; equal ones were matched before."""
-    pairs = zip(response.dates, reference.dates, strict=False)
-    return any(one and other and (one.day is None) == (other.day is None) for one, other in pairs)
 
 
 def _compare_quantities(
@@ -266,22 +262,18 @@ def _edit_similarity(response: AnswerReading, reference: AnswerReading) -> float
     if response.numerals != reference.numerals or not response.words or not reference.words:
         return 0.0
     one, other = response.unaccented, reference.unaccented
+    similarity = Levenshtein.normalized_similarity
     if len(one) != len(other):
-        return Levenshtein.normalized_similarity(
-            "".join(one), "".join(other), score_cutoff=MIN_EDIT
-        )
-    pairs = zip(one, other, strict=True)
-    if any(Levenshtein.normalized_similarity(*pair) < MIN_WORD_EDIT for pair in pairs):
+        return similarity("".join(one), "".join(other), score_cutoff=MIN_EDIT)
+    if any(similarity(*pair) < MIN_WORD_EDIT for pair in zip(one, other, strict=True)):
         return 0.0
-    return Levenshtein.normalized_similarity(" ".join(one), " ".join(other))
+    return similarity(" ".join(one), " ".join(other))
 
 
 def _contradicts(response: AnswerReading, reference: AnswerReading) -> bool:
     """Whether the response denies what the reference does not, or compares the other way."""
-    words, reference_words = response.word_set, reference.word_set
-    if (words & _NEGATIONS) - reference_words:
-        return True
-    return words & _COMPARISONS != reference_words & _COMPARISONS
+    words, others = response.word_set, reference.word_set
+    return bool((words & _NEGATIONS) - others) or words & _COMPARISONS != others & _COMPARISONS
 
 
 def _alternatives(response: AnswerReading, reference: AnswerReading) -> int:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from json.encoder import encode_basestring_ascii
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
 
-from assay.errors import BadParameter
+from assay.errors import BadParameter, check_choice
 from assay.registry import reward
 from assay.rewards.outcome.answers.assistantbench import (
     MAX_CHARS,
     MAX_REFERENCE_ITEMS,
     AnswerMatch,
+    BeyondLimitError,
     Negatives,
     ReferenceAnswer,
     clip,
@@ -23,11 +24,10 @@ from assay.rewards.outcome.answers.assistantbench import (
     read_reference,
     score_answer,
 )
-from assay.rewards.outcome.answers.decoding import BeyondLimitError
 from assay.rewards.outcome.answers.fuzzy import MAX_CHARS as MAX_FUZZY_CHARS
 from assay.rewards.outcome.answers.fuzzy import FuzzyAnswer, FuzzyMatch, compare
-from assay.schema.score import Abstained, Score, Scored
-from assay.schema.values import Unreadable, describe, is_list, read_references, read_response
+from assay.schema.score import Abstained, CannotScore, Score, Scored
+from assay.schema.values import Unreadable, describe, is_list, read_references
 
 ASSISTANTBENCH_PARTS = (
     "answered", "reference_raises", "gold_hidden", "items_gold", "items_predicted",
@@ -37,6 +37,9 @@ MAX_ALIASES = 100
 NOTE_PAIRS = 20
 """Aligned pairs that the note of a score shows."""
 
+_TOO_MANY = f"over {MAX_REFERENCE_ITEMS}"
+
+HiddenGold: TypeAlias = Literal["reference", "abstain"]
 
 PARITY = (
     "parity with BrowserGym's AssistantBench scorer, which pays numbers by the logarithm of their "
@@ -60,7 +63,7 @@ def assistantbench_reward(
     final_response: str | None,
     answer: object,
     *,
-    hidden_gold: Literal["reference", "abstain"] = "reference",
+    hidden_gold: HiddenGold = "reference",
     negatives: Negatives = "reference",
 ) -> Score:
     """AssistantBench's score of the answer, equal to BrowserGym 0.14.3 where that has a value.
@@ -71,23 +74,22 @@ def assistantbench_reward(
     BrowserGym gives wrong negative numbers more than 1.0; `negatives="mirrored"` compares them as
     their absolute values. No reference at all (`None`) abstains.
     """
-    _check_option("hidden_gold", hidden_gold, ("reference", "abstain"))
-    _check_option("negatives", negatives, ("reference", "mirrored"))
-    lines = _reference_lines(answer)
-    if isinstance(lines, Abstained):
-        return lines
-    if not lines and hidden_gold == "abstain":
-        return _abstain("missing_reference", "the gold is empty, as in AssistantBench's test split")
+    check_choice("hidden_gold", hidden_gold, get_args(HiddenGold))
+    check_choice("negatives", negatives, get_args(Negatives))
     try:
+        lines = _reference_lines(answer)
+        if not lines and hidden_gold == "abstain":
+            because = "the gold is empty, as in AssistantBench's test split"
+            raise CannotScore("missing_reference", because)
         reference = read_reference(lines)
+        if reference.kind == "json" and count_items(reference.value) > MAX_REFERENCE_ITEMS:
+            raise CannotScore("unparseable_reference", f"the gold has {_TOO_MANY} items")
+    except CannotScore as error:
+        return error.abstain(ASSISTANTBENCH_PARTS)
     except BeyondLimitError as error:
-        return _abstain("unparseable_reference", f"the gold cannot be read: {error}")
-    if reference.kind == "json" and count_items(reference.value) > MAX_REFERENCE_ITEMS:
-        return _abstain("unparseable_reference", f"the gold has over {MAX_REFERENCE_ITEMS} items")
-    response = read_response(final_response)
-    if isinstance(response, Unreadable):
-        return _abstain("bad_response", f"'final_response' {response.because}")
-    match = score_answer(response or "", reference, negatives=negatives)
+        because = f"the gold cannot be read: {error}"
+        return Abstained("unparseable_reference", because, ASSISTANTBENCH_PARTS)
+    match = score_answer(final_response or "", reference, negatives=negatives)
     return _to_score(match, reference, lines)
 
 
@@ -103,88 +105,66 @@ def fuzzy_answer_reward(
     """
     if not 0.0 <= tolerance < 1.0:
         raise BadParameter(f"tolerance is a number from 0 up to 1, not {tolerance!r}")
-    references = _references(answer)
-    if isinstance(references, Abstained):
-        return references
-    text = read_response(final_response)
-    if isinstance(text, Unreadable):
-        return Abstained("bad_response", f"'final_response' {text.because}", FUZZY_PARTS)
-    if text is None or not text.strip():
-        return _to_fuzzy_score(FuzzyMatch(0.0, "none", "no answer"), "", answered=False)
-    best, reference = FuzzyMatch(0.0, "none", ""), ""
-    response = FuzzyAnswer(text)
-    for candidate in references:
-        match = compare(response, candidate, tolerance=tolerance)
-        if match.score > best.score or not reference:
-            best, reference = match, candidate
-    return _to_fuzzy_score(best, reference, answered=True)
+    try:
+        references = _references(answer)
+    except CannotScore as error:
+        return error.abstain(FUZZY_PARTS)
+    if final_response is None or not final_response.strip():
+        best, reference, answered = FuzzyMatch(0.0, "none", "no answer"), "", 0.0
+    else:
+        response, answered = FuzzyAnswer(final_response), 1.0
+        matches = [(compare(response, each, tolerance=tolerance), each) for each in references]
+        best, reference = max(matches, key=lambda match: match[0].score)
+    against = f" ({clip(reference)!r})" if reference else ""
+    numbers = (answered, best.similarity, best.token_f1, best.edit_similarity)
+    parts = dict(zip(FUZZY_PARTS, numbers, strict=True))
+    return Scored(best.score, f"{best.band}: {best.because}{against}", parts, {"band": best.band})
 
 
-def _references(answer: object) -> list[str] | Abstained:
-    """The references as texts, or why there are none to compare with."""
-    references = read_references(answer)
-    if isinstance(references, Unreadable):
-        return Abstained("bad_reference", f"'answer' {references.because}", FUZZY_PARTS)
-    texts = [text for reference in references for text in _spellings(reference)]
+def _references(answer: object) -> list[str]:
+    """The references as texts. Raises `CannotScore`."""
+    texts = []
+    for reference in _read(answer):
+        if str(reference).strip():
+            texts.append(str(reference))
+        # A whole float may be written as one, or without its point.
+        if isinstance(reference, float) and reference.is_integer():
+            texts.append(f"{reference:.0f}")
     if not texts:
         because = f"the reference is {answer!r:.80}, which holds no text"
-        return Abstained("missing_reference", because, FUZZY_PARTS)
+        raise CannotScore("missing_reference", because)
     if len(texts) > MAX_ALIASES or any(len(text) > MAX_FUZZY_CHARS for text in texts):
         because = f"over {MAX_ALIASES} references, or one over {MAX_FUZZY_CHARS} characters"
-        return Abstained("unparseable_reference", because, FUZZY_PARTS)
+        raise CannotScore("unparseable_reference", because)
     return texts
 
 
-def _spellings(reference: object) -> list[str]:
-    """How one reference may be written exactly; none for a blank text."""
-    if isinstance(reference, str):
-        return [reference] if reference.strip() else []
-    is_whole = isinstance(reference, float) and reference.is_integer()
-    return [str(reference), *([f"{reference:.0f}"] if is_whole else [])]
+def _read(answer: object) -> Sequence[object]:
+    references = read_references(answer)
+    if isinstance(references, Unreadable):
+        raise CannotScore("bad_reference", f"'answer' {references.because}")
+    return references
 
 
-def _to_fuzzy_score(match: FuzzyMatch, reference: str, *, answered: bool) -> Scored:
-    against = f" ({clip(reference)!r})" if reference else ""
-    parts = {
-        "answered": 1.0 if answered else 0.0,
-        "similarity": match.similarity,
-        "token_f1": match.token_f1,
-        "edit_similarity": match.edit_similarity,
-    }
-    return Scored(
-        match.score, f"{match.band}: {match.because}{against}", parts, {"band": match.band}
-    )
-
-
-def _check_option(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise BadParameter(f"{name} is one of {', '.join(choices)}, not {value!r}")
-
-
-def _abstain(reason: str, because: str) -> Abstained:
-    return Abstained(reason, because, ASSISTANTBENCH_PARTS)
-
-
-def _reference_lines(answer: object) -> list[str] | Abstained:
-    """The lines of the reference that are not blank, or why there are none to compare with."""
+def _reference_lines(answer: object) -> list[str]:
+    """The lines of the reference that are not blank. Raises `CannotScore`."""
     if isinstance(answer, str):
         if len(answer) > MAX_CHARS:
-            return _abstain("unparseable_reference", f"the gold has over {MAX_CHARS} characters")
+            because = f"the gold has over {MAX_CHARS} characters"
+            raise CannotScore("unparseable_reference", because)
         lines = [line for line in answer.split("\n") if line.strip()]
     else:
-        references = read_references(answer)
-        if isinstance(references, Unreadable):
-            return _abstain("bad_reference", f"'answer' {references.because}")
+        references = _read(answer)
         if not references and not (is_list(answer) and not answer):
-            return _abstain("missing_reference", "there is no gold answer")
+            raise CannotScore("missing_reference", "there is no gold answer")
         if isinstance(answer, bool) or (
             len(references) > 1 and not all(isinstance(line, str) for line in references)
         ):
             because = f"'answer' is {describe(answer)}; give a text, a number or a list of texts"
-            return _abstain("bad_reference", because)
+            raise CannotScore("bad_reference", because)
         lines = [str(reference) for reference in references]
     if len(lines) > MAX_REFERENCE_ITEMS:
-        return _abstain("unparseable_reference", f"the gold has over {MAX_REFERENCE_ITEMS} lines")
+        raise CannotScore("unparseable_reference", f"the gold has {_TOO_MANY} lines")
     return lines
 
 
@@ -193,18 +173,9 @@ def _to_score(match: AnswerMatch, reference: ReferenceAnswer, lines: Sequence[st
     notes: dict[str, str] = {"gold_kind": reference.kind}
     if match.pairs:
         notes["alignment"] = _alignment(match, lines)
-    return Scored(
-        match.value,
-        because,
-        {
-            "answered": 1.0 if match.answered else 0.0,
-            "reference_raises": 1.0 if match.raises else 0.0,
-            "gold_hidden": 0.0 if lines else 1.0,
-            "items_gold": float(len(lines)),
-            "items_predicted": float(len(match.predicted)),
-        },
-        notes,
-    )
+    numbers = (match.answered, match.raises, not lines, len(lines), len(match.predicted))
+    parts = dict(zip(ASSISTANTBENCH_PARTS, map(float, numbers), strict=True))
+    return Scored(match.value, because, parts, notes)
 
 
 def _alignment(match: AnswerMatch, lines: Sequence[str]) -> str:

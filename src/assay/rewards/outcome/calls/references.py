@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from assay.rewards.outcome.calls.values import OMITTED, TextRule, equals, is_accepted
-from assay.schema.values import Unreadable, describe, is_list, is_missing, plain
+from assay.schema.values import describe, is_list, is_missing, plain
 from assay.text.calls import read_arguments
 
 MOST_CALLS: Final = 64
@@ -27,26 +26,15 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 """Python's types for those of schemas, BFCL's own words among them."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSchema:
+class ToolSchema(NamedTuple):
     """What a tool says of its arguments."""
 
     name: str
     properties: Mapping[str, Any]
     required: frozenset[str]
 
-    def default(self, argument: str) -> Any:
-        """What is meant where the argument is left out; `_NO_DEFAULT` if the schema is silent."""
-        schema = self.properties.get(argument)
-        if not isinstance(schema, Mapping) or "default" not in schema:
-            return _NO_DEFAULT
-        default, types = schema["default"], _TYPES.get(str(schema.get("type")))
-        # Some documents write the text "False" for the default of a boolean.
-        return default if types is None or type(default) in types else _NO_DEFAULT
 
-
-@dataclass(frozen=True, slots=True)
-class ExpectedCall:
+class ExpectedCall(NamedTuple):
     """One call that is right."""
 
     name: str
@@ -60,44 +48,44 @@ class ExpectedCall:
 
     def differences(self, arguments: Mapping[str, Any], texts: TextRule) -> list[str]:
         """What is wrong with the arguments of a call, in words; nothing for a right one."""
-        wrong = [name for name in arguments if not self._takes(name, arguments[name], texts)]
-        missing = [
-            name
-            for name in self.accepted
-            if name not in arguments and not self._may_omit(name, texts)
-        ]
+        differences = []
+        for name, value in arguments.items():
+            if self.schema is not None and name not in self.schema.properties:
+                differences.append(f"{name!r:.60} is no argument of {self.title}")
+            elif not self._takes(name, value, texts):
+                known = name in self.accepted
+                what = f"is {value!r:.60}" if known else "was not to be given"
+                differences.append(f"{name!r:.60} {what}")
+        left_out = [name for name in self.accepted if name not in arguments]
+        missing = [name for name in left_out if not self._may_omit(name, texts)]
         required = self.schema.required if self.schema is not None else ()
         missing += [name for name in required if name not in arguments and name not in missing]
-        return [
-            *(self._in_words(name, arguments[name]) for name in wrong),
-            *(f"{name!r:.60} is missing" for name in missing),
-        ]
-
-    def _in_words(self, name: str, value: Any) -> str:
-        if self.schema is not None and name not in self.schema.properties:
-            return f"{name!r:.60} is no argument of {self.title}"
-        if name not in self.accepted:
-            return f"{name!r:.60} was not to be given"
-        return f"{name!r:.60} is {value!r:.60}"
+        return differences + [f"{name!r:.60} is missing" for name in missing]
 
     def _takes(self, name: str, value: Any, texts: TextRule) -> bool:
         """Whether the value is right, or says no more than leaving the argument out would."""
-        if self.schema is not None and name not in self.schema.properties:
-            return False
         accepted = self.accepted.get(name)
         if accepted is not None and self._fits(name, value, texts):
             return True
-        default = _NO_DEFAULT if self.schema is None else self.schema.default(name)
+        default = self._default(name)
         if default is _NO_DEFAULT or not equals(value, default, texts):
             return False
         return accepted is None or OMITTED in accepted
 
     def _may_omit(self, name: str, texts: TextRule) -> bool:
-        accepted = self.accepted[name]
-        if OMITTED in accepted and not self.literal and not self._requires(name):
+        if OMITTED in self.accepted[name] and not self.literal and not self._requires(name):
             return True
-        default = _NO_DEFAULT if self.schema is None else self.schema.default(name)
+        default = self._default(name)
         return default is not _NO_DEFAULT and self._fits(name, default, texts)
+
+    def _default(self, argument: str) -> Any:
+        """What is meant where the argument is left out; `_NO_DEFAULT` if no schema says it."""
+        schema = self.schema.properties.get(argument) if self.schema is not None else None
+        if not isinstance(schema, Mapping) or "default" not in schema:
+            return _NO_DEFAULT
+        default, types = schema["default"], _TYPES.get(str(schema.get("type")))
+        # Some documents write the text "False" for the default of a boolean.
+        return default if types is None or type(default) in types else _NO_DEFAULT
 
     def _fits(self, name: str, value: Any, texts: TextRule) -> bool:
         accepted = self.accepted[name]
@@ -117,32 +105,29 @@ def same_name(name: str) -> str:
     return name.replace(".", "_")
 
 
-def read_tools(tools: object) -> dict[str, ToolSchema] | Unreadable | None:
+class BadColumn(ValueError):
+    """Why a column cannot be read: the end of a sentence that begins with its name."""
+
+
+def read_tools(tools: object) -> dict[str, ToolSchema] | None:
     """The tools by name: OpenAI's, Anthropic's or BFCL's list, or JSON text of it.
 
-    `None` without any.
+    `None` without any. Raises `BadColumn`.
     """
     value = _from_text(tools)
-    if isinstance(value, Unreadable) or is_missing(value):
-        return value if isinstance(value, Unreadable) else None
-    schemas: dict[str, ToolSchema] = {}
-    for item in map(plain, value if is_list(value) else [value]):
-        schema = _read_tool(item)
-        if schema is None:
-            return Unreadable(
-                f"holds {describe(item)} that is no tool; a tool has a `name` and `parameters`"
-            )
-        schemas[same_name(schema.name)] = schema
-    return schemas
-
-
-def _read_tool(item: Any) -> ToolSchema | None:
-    if not isinstance(item, Mapping):
+    if is_missing(value):
         return None
-    function = item.get("function", item)
+    schemas = map(_read_tool, value if is_list(value) else [value])
+    return {same_name(schema.name): schema for schema in schemas}
+
+
+def _read_tool(item: Any) -> ToolSchema:
+    item = plain(item)
+    function = item.get("function", item) if isinstance(item, Mapping) else None
     name = function.get("name") if isinstance(function, Mapping) else None
-    if not isinstance(name, str):
-        return None
+    if not isinstance(function, Mapping) or not isinstance(name, str):
+        what = f"holds {describe(item)} that is no tool"
+        raise BadColumn(f"{what}; a tool has a `name` and `parameters`")
     schema = function.get("parameters", function.get("input_schema"))
     schema = schema if isinstance(schema, Mapping) else {}
     properties, required = schema.get("properties"), plain(schema.get("required"))
@@ -155,34 +140,25 @@ def _read_tool(item: Any) -> ToolSchema | None:
 
 def read_steps(
     answer: object, tools: Mapping[str, ToolSchema] | None
-) -> list[list[ExpectedCall]] | Unreadable | None:
+) -> list[list[ExpectedCall]] | None:
     """The steps of right calls, each of calls in any order; no step where no call is right.
 
-    `None` without a reference. Raises nothing: what cannot be read is `Unreadable`.
+    `None` without a reference. Raises `BadColumn`.
     """
     value = _from_text(answer)
-    if isinstance(value, Unreadable) or is_missing(value):
-        return value if isinstance(value, Unreadable) else None
+    if is_missing(value):
+        return None
     if isinstance(value, Mapping) and is_list(plain(value.get("ground_truth"))):
         value = plain(value["ground_truth"])
     items = [plain(item) for item in value] if is_list(value) else [value]
     nested = [is_list(item) for item in items]
     if any(nested) and not all(nested):
-        return Unreadable("mixes calls with lists of calls")
+        raise BadColumn("mixes calls with lists of calls")
     groups = [list(map(plain, item)) for item in items] if any(nested) else [items]
     if sum(map(len, groups)) > MOST_CALLS:
-        return Unreadable(f"has more than {MOST_CALLS} calls")
-    steps: list[list[ExpectedCall]] = []
-    for group in groups:
-        calls: list[ExpectedCall] = []
-        for item in group:
-            call = _read_call(item, tools)
-            if isinstance(call, Unreadable):
-                return call
-            calls.append(call)
-        if calls:
-            steps.append(calls)
-    return steps
+        raise BadColumn(f"has more than {MOST_CALLS} calls")
+    steps = ([_read_call(item, tools) for item in group] for group in groups)
+    return [step for step in steps if step]
 
 
 def _from_text(value: object) -> Any:
@@ -192,45 +168,42 @@ def _from_text(value: object) -> Any:
     try:
         return json.loads(value)
     except (ValueError, RecursionError):
-        return Unreadable("is text that is no JSON")
+        raise BadColumn("is text that is no JSON") from None
 
 
-def _read_call(item: Any, tools: Mapping[str, ToolSchema] | None) -> ExpectedCall | Unreadable:
+def _read_call(item: Any, tools: Mapping[str, ToolSchema] | None) -> ExpectedCall:
     if not isinstance(item, Mapping):
-        return Unreadable(f"holds {describe(item)} that is no call")
+        raise BadColumn(f"holds {describe(item)} that is no call")
     function = item.get("function", item) if "name" not in item else item
-    literal = (
-        isinstance(function, Mapping)
-        and isinstance(function.get("name"), str)
-        and ("arguments" in function)
-    )
+    named = isinstance(function, Mapping) and isinstance(function.get("name"), str)
+    literal = named and "arguments" in function
     if literal:
         name, arguments = function["name"], read_arguments(plain(function["arguments"]))
     elif len(item) == 1:
         ((name, arguments),) = item.items()
         arguments = plain(arguments)
     else:
-        return Unreadable("holds a mapping that is neither {name: …, arguments: …} nor {name: {…}}")
+        raise BadColumn("holds a mapping that is neither {name: …, arguments: …} nor {name: {…}}")
     if not isinstance(arguments, Mapping):
-        return Unreadable(f"has arguments of {name!r:.60} that are no mapping")
+        raise BadColumn(f"has arguments of {name!r:.60} that are no mapping")
     schema = None if tools is None else tools.get(same_name(name))
     if tools is not None and schema is None:
-        return Unreadable(f"calls {name!r:.60}, which is not among the tools")
+        raise BadColumn(f"calls {name!r:.60}, which is not among the tools")
+    values = {str(key): plain(value) for key, value in arguments.items()}
     accepted = {
-        str(key): [value] if literal else list(value) if is_list(value) else [value]
-        for key, value in ((key, plain(value)) for key, value in arguments.items())
+        key: list(value) if is_list(value) and not literal else [value]
+        for key, value in values.items()
     }
-    return _satisfiable(ExpectedCall(same_name(name), name, accepted, literal, schema))
+    if schema is not None:
+        _check_satisfiable(name, accepted, schema)
+    return ExpectedCall(same_name(name), name, accepted, literal, schema)
 
 
-def _satisfiable(call: ExpectedCall) -> ExpectedCall | Unreadable:
-    """The call, unless its own schema refuses every call that would be right."""
-    if call.schema is None:
-        return call
-    for name, values in call.accepted.items():
-        if name not in call.schema.properties and OMITTED not in values:
-            return Unreadable(f"gives {call.title} {name!r:.60}, which it does not take")
-    for name in call.schema.required:
-        if not call.accepted.get(name):
-            return Unreadable(f"gives {call.title} no {name!r:.60}, which it requires")
-    return call
+def _check_satisfiable(title: str, accepted: Mapping[str, list[Any]], schema: ToolSchema) -> None:
+    """Raise `BadColumn` if the schema refuses every call that would be right."""
+    for name, values in accepted.items():
+        if name not in schema.properties and OMITTED not in values:
+            raise BadColumn(f"gives {title} {name!r:.60}, which it does not take")
+    for name in schema.required:
+        if not accepted.get(name):
+            raise BadColumn(f"gives {title} no {name!r:.60}, which it requires")

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from assay.errors import check_choice
 from assay.registry import reward
-from assay.rewards.outcome.assignment import best_assignment
+from assay.rewards.outcome.bags import best_assignment
 from assay.rewards.outcome.calls.references import (
     MOST_CALLS,
+    BadColumn,
     ExpectedCall,
     read_steps,
     read_tools,
@@ -30,8 +31,7 @@ from assay.text.calls import (
     items_of,
     read_arguments,
     read_calls,
-    role_of,
-    segments_of,
+    read_segments,
 )
 from assay.text.channels import final_text
 
@@ -40,9 +40,7 @@ TextCallRule: TypeAlias = Literal["none", "tags"]
 CallOrder: TypeAlias = Literal["any", "same"]
 
 PARTS: Final = ("right_calls", "right_names", "right_arguments", "missing_calls", "extra_calls")
-ALL_RIGHT: Final[Mapping[str, float]] = MappingProxyType(
-    {**dict.fromkeys(PARTS[:3], 1.0), **dict.fromkeys(PARTS[3:], 0.0)}
-)
+ALL_RIGHT: Final = MappingProxyType(dict(zip(PARTS, (1.0, 1.0, 1.0, 0.0, 0.0), strict=True)))
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "order": get_args(CallOrder),
     "turn": get_args(Turn),
@@ -54,17 +52,13 @@ FULL: Final = 2.0
 SHOWN: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class GivenCall:
-    """A call that the agent made."""
-
+class GivenCall(NamedTuple):
     name: str
     arguments: Mapping[str, Any] | Unreadable
 
 
-@dataclass(frozen=True, slots=True)
-class GivenCalls:
-    """The calls of a turn, and whether there are words in it beside thoughts and calls."""
+class GivenCalls(NamedTuple):
+    """The calls of a turn, and whether there are words in it that are no thoughts and calls."""
 
     calls: list[GivenCall]
     speaks: bool
@@ -107,53 +101,47 @@ def tool_call_reward(
     them. `text_calls="tags"` reads `<tool_call>{"name": …, "arguments": …}</tool_call>` out of the
     text of a message that records none. `texts="exact"` compares texts letter by letter.
     """
-    for name, value in (
-        ("order", order), ("turn", turn), ("texts", texts), ("text_calls", text_calls)
-    ):  # fmt: skip
+    options = {"order": order, "turn": turn, "texts": texts, "text_calls": text_calls}
+    for name, value in options.items():
         check_choice(name, value, CHOICES[name])
-    steps = _steps(answer, tools)
-    if isinstance(steps, Abstained):
-        return steps
+    column = "tools"
+    try:
+        schemas = read_tools(tools)
+        column = "answer"
+        steps = read_steps(answer, schemas)
+    except BadColumn as error:
+        return Abstained("bad_reference", f"{column!r} {error}", PARTS)
+    if steps is None:
+        return Abstained("missing_reference", "the row has no reference calls", PARTS)
     turn_calls = calls_of_turn(trajectory, turn, text_calls)
     if isinstance(turn_calls, BadTrajectory):
         return Abstained("bad_trajectory", turn_calls.because, PARTS)
     if not steps:
-        return _no_call_is_right(turn_calls)
+        count = len(turn_calls.calls)
+        right = not count and turn_calls.speaks
+        parts = {**dict.fromkeys(PARTS[:3], float(not count)), "missing_calls": 0.0}
+        because = "no call, and none is right" if right else "no call, and not a word"
+        because = f"{_count(count)} where no call is right" if count else because
+        return Scored(float(right), because, {**parts, "extra_calls": float(count)})
     if order == "same":
         steps = [[call] for step in steps for call in step]
     return _to_score(turn_calls.calls, steps, texts)
-
-
-def _steps(answer: object, tools: object) -> list[list[ExpectedCall]] | Abstained:
-    schemas = read_tools(tools)
-    if isinstance(schemas, Unreadable):
-        return Abstained("bad_reference", f"'tools' {schemas.because}", PARTS)
-    steps = read_steps(answer, schemas)
-    if steps is None:
-        return Abstained("missing_reference", "the row has no reference calls", PARTS)
-    if isinstance(steps, Unreadable):
-        return Abstained("bad_reference", f"'answer' {steps.because}", PARTS)
-    return steps
 
 
 def calls_of_turn(
     trajectory: object, turn: Turn = "last", text_calls: TextCallRule = "none"
 ) -> GivenCalls | BadTrajectory:
     """The calls that count, in their order; of segments that repeat each other each call once."""
-    segments = segments_of(trajectory)
+    segments = read_segments(trajectory)
     if isinstance(segments, BadTrajectory):
         return segments
     whole = turn == "all" or len(segments) > 1
     calls: list[GivenCall] = []
     known: set[tuple[str, str]] = set()
-    speaks, position = False, 0
+    speaks = False
     for segment in segments:
         earlier = frozenset(known)
-        for message in segment:
-            role = role_of(message, position)
-            if isinstance(role, BadTrajectory):
-                return role
-            position += 1
+        for role, message in segment:
             if role == "assistant":
                 text = _text(message)
                 speaks = speaks or any(map(str.isalnum, final_text(text).text))
@@ -196,18 +184,6 @@ def _calls_in(
             yield None, GivenCall(same_name(written.name), written.arguments)
 
 
-def _no_call_is_right(turn_calls: GivenCalls) -> Scored:
-    count = len(turn_calls.calls)
-    right = not count and turn_calls.speaks
-    parts = {"right_calls": float(not count), "right_names": float(not count)}
-    more = {"right_arguments": float(not count), "missing_calls": 0.0, "extra_calls": float(count)}
-    if count:
-        because = f"{_count(count)} where no call is right"
-    else:
-        because = "no call, and none is right" if right else "no call, and not a word"
-    return Scored(float(right), because, {**parts, **more})
-
-
 def _to_score(
     calls: Sequence[GivenCall], steps: Sequence[Sequence[ExpectedCall]], texts: TextRule
 ) -> Scored:
@@ -226,15 +202,10 @@ def _to_score(
     names = Counter(call.name for call in calls)
     right_names = Counter(call.name for call in expected)
     shared = (names & right_names).total()
-    parts = {
-        "right_calls": comparison.right / len(expected),
-        "right_names": shared / len(expected),
-        "right_arguments": comparison.arguments / len(expected),
-        "missing_calls": float((right_names - names).total()),
-        "extra_calls": float((names - right_names).total()),
-    }
+    shares = [each / len(expected) for each in (comparison.right, shared, comparison.arguments)]
+    counts = [float(each.total()) for each in (right_names - names, names - right_names)]
     because = _in_words(calls, expected, comparison.differences or [])
-    return Scored(0.0, because, parts)
+    return Scored(0.0, because, dict(zip(PARTS, shares + counts, strict=True)))
 
 
 def _compare(

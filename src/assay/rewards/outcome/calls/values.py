@@ -10,7 +10,7 @@ are not "5", "15", "x 1" and "x2".
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
@@ -44,11 +44,7 @@ _cached_normal = lru_cache(maxsize=8192)(_normal)
 def equals(value: Any, expected: Any, texts: TextRule) -> bool:
     """Whether a value is the expected one, as it stands."""
     if isinstance(expected, list):
-        return (
-            isinstance(value, list)
-            and len(value) == len(expected)
-            and all(equals(one, other, texts) for one, other in zip(value, expected, strict=True))
-        )
+        return _same_lists(value, expected, texts, equals)
     if isinstance(expected, dict):
         return (
             isinstance(value, dict)
@@ -69,35 +65,33 @@ def is_accepted(value: Any, accepted: Sequence[Any], texts: TextRule) -> bool:
 
 def _fits(value: Any, accepted: Any, texts: TextRule) -> bool:
     if isinstance(accepted, list):
-        return (
-            isinstance(value, list)
-            and len(value) == len(accepted)
-            and all(_fits(one, other, texts) for one, other in zip(value, accepted, strict=True))
-        )
-    if isinstance(accepted, dict):
-        return isinstance(value, dict) and _fits_record(value, accepted, texts)
-    return _is_same_leaf(value, accepted, texts)
-
-
-def _fits_record(value: dict[str, Any], accepted: dict[str, Any], texts: TextRule) -> bool:
-    if not value.keys() <= accepted.keys():
+        return _same_lists(value, accepted, texts, _fits)
+    if not isinstance(accepted, dict):
+        return _is_same_leaf(value, accepted, texts)
+    if not isinstance(value, dict) or not value.keys() <= accepted.keys():
         return False
     for key, choices in accepted.items():
         options = choices if isinstance(choices, list) else [choices]
-        if key not in value:
-            if OMITTED not in options:
-                return False
-        elif not is_accepted(value[key], options, texts):
+        right = is_accepted(value[key], options, texts) if key in value else OMITTED in options
+        if not right:
             return False
     return True
 
 
+def _same_lists(
+    value: Any, expected: list[Any], texts: TextRule, same: Callable[[Any, Any, TextRule], bool]
+) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) == len(expected)
+        and all(same(one, other, texts) for one, other in zip(value, expected, strict=True))
+    )
+
+
 def _is_same_leaf(value: Any, expected: Any, texts: TextRule) -> bool:
     if isinstance(expected, str):
-        if not isinstance(value, str):
-            return False
-        if value == expected or texts == "exact":
-            return value == expected
+        if not isinstance(value, str) or value == expected or texts == "exact":
+            return isinstance(value, str) and value == expected
         form = normal_text(value)
         # A text of nothing but separators, such as one to join words with, is itself alone.
         return bool(form) and form == normal_text(expected)

@@ -159,25 +159,18 @@ def same_output(output: str, expected: str, *, tolerance: float) -> bool:
     lines, others = output.strip().splitlines(), expected.strip().splitlines()
     if len(lines) != len(others):
         return False
-    return all(
-        _same_line(line.split(), other.split(), tolerance)
-        for line, other in zip(lines, others, strict=True)
-    )
-
-
-def _same_line(words: list[str], others: list[str], tolerance: float) -> bool:
-    return words == others or (
-        len(words) == len(others)
-        and all(
+    for line, other_line in zip(lines, others, strict=True):
+        words, other_words = line.split(), other_line.split()
+        if len(words) != len(other_words) or not all(
             word == other or _same_decimal(word, other, tolerance)
-            for word, other in zip(words, others, strict=True)
-        )
-    )
+            for word, other in zip(words, other_words, strict=True)
+        ):
+            return False
+    return True
 
 
 def _same_decimal(word: str, expected: str, tolerance: float) -> bool:
     if max(len(word), len(expected)) > _LONGEST_NUMBER or not set(".eE") & set(expected):
         return False
-    if not (_NUMBER.fullmatch(word) and _NUMBER.fullmatch(expected)):
-        return False
-    return _same_number(float(word), float(expected), tolerance)
+    are_numbers = _NUMBER.fullmatch(word) and _NUMBER.fullmatch(expected)
+    return bool(are_numbers) and _same_number(float(word), float(expected), tolerance)

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from assay.errors import BadParameter
+from assay.errors import check_choice
 from assay.isolation import values
 from assay.isolation.frames import BadFrame, PipeClosed
 from assay.isolation.sandbox import PATH, RunEnd, Sandbox, SandboxLimits, SandboxRun
-from assay.rewards.outcome.code.read import CallTest, CallTests, CodeTests, StdioTests, Tests
+from assay.rewards.outcome.code.read import CallTests, CodeTests, StdioTests, Tests
 
 FAILURES = (PipeClosed, BadFrame, TimeoutError)
 """What a program that does not answer, or answers with something else, does to its channel."""
@@ -93,11 +93,11 @@ class ProgramRun:
         return self.sandbox.start(job, limits=self.limits)
 
     def _calls(self, tests: CallTests) -> Outcomes:
-        outcomes = Outcomes(len(tests.calls))
+        outcomes = Outcomes(len(tests.tests))
+        encode = values.encode
         try:
             calls = [
-                {"args": values.encode(call.args), "kwargs": values.encode(call.kwargs)}
-                for call in tests.calls
+                {"args": encode(one.args), "kwargs": encode(one.kwargs)} for one in tests.tests
             ]
         except values.NotPlain as error:
             outcomes.unjudged = f"a test has an argument of type {error}"
@@ -106,21 +106,23 @@ class ProgramRun:
         with self._start(tests.fn, calls=calls) as run:
             if not self._is_loaded(run, outcomes):
                 return outcomes
-            for number, call in enumerate(tests.calls, start=1):
+            for number in range(1, len(tests.tests) + 1):
                 try:
-                    self._judge(run.receive(), tests, number, call, outcomes)
+                    self._judge(outcomes, tests, number, run.receive())
                 except (*FAILURES, values.BadValue) as error:
                     outcomes.fail(f"test {number}: {self._why(run, error)}")
                     return outcomes
         return outcomes
 
-    def _judge(
-        self, answer: dict[str, Any], tests: CallTests, number: int, call: CallTest,
-        outcomes: Outcomes,
-    ) -> None:  # fmt: skip
+    def _judge(self, outcomes: Outcomes, tests: CallTests, number: int, answer: Any) -> None:
         """Judge the answer to one call. Raises `BadValue` if it is none."""
+        call = tests.tests[number - 1]
         if "value" not in answer:
-            outcomes.fail(f"test {number}: {_no_value(answer)}")
+            what = f"{answer.get('opaque', 'something else')!s:.60}"
+            why = f"it returned {what}, which is not plain data"
+            if "raised" in answer:
+                why = f"{answer['raised']!s:.60}: {answer.get('text')!s:.200}"
+            outcomes.fail(f"test {number}: {why}")
             return
         value = values.decode(answer["value"])
         if tests.checker:
@@ -186,16 +188,16 @@ class ProgramRun:
                 return {"failed": self._why(tester, error)}
 
     def _stdio(self, tests: StdioTests) -> Outcomes:
-        outcomes = Outcomes(len(tests.cases))
+        outcomes = Outcomes(len(tests.tests))
         toolchain = LANGUAGES[self.language]
         job: dict[str, Any] = {
             "mode": "stdio",
             "program": self.program,
-            "inputs": [case.input for case in tests.cases],
+            "inputs": [case.input for case in tests.tests],
             **({} if toolchain is None else toolchain._asdict()),
         }
         with self.sandbox.start(job, limits=self.limits, channel=False) as run:
-            for number, case in enumerate(tests.cases, start=1):
+            for number in range(1, len(tests.tests) + 1):
                 try:
                     report = run.report()
                 except FAILURES as error:
@@ -206,13 +208,11 @@ class ProgramRun:
                     why = report.get("uncompiled") or _ended(run.end(), self.limits)
                     outcomes.fail(f"compiling: {why!s:.300}")
                     break
-                self._take(outcomes, tests, number, report["test"], case.input, case.output)
+                self._take(outcomes, tests, number, report["test"])
         return outcomes
 
-    def _take(
-        self, outcomes: Outcomes, tests: StdioTests, number: int, result: Mapping[str, Any],
-        text: str, expected: str,
-    ) -> None:  # fmt: skip
+    def _take(self, outcomes: Outcomes, tests: StdioTests, number: int, result: Any) -> None:
+        text, expected = tests.tests[number - 1]
         output = result["stdout"]
         if result["cause"] or result["exit"] != 0:
             end = _ended(RunEnd(result["cause"], result["exit"]), self.limits)
@@ -321,12 +321,6 @@ def _checked(answer: dict[str, Any]) -> dict[str, Any]:
     raise values.BadValue("neither a value nor an exception")
 
 
-def _no_value(answer: Mapping[str, Any]) -> str:
-    if "raised" in answer:
-        return f"{answer['raised']!s:.60}: {answer.get('text')!s:.200}"
-    return f"it returned {answer.get('opaque', 'something else')!s:.60}, which is not plain data"
-
-
 def _ended(end: RunEnd, limits: SandboxLimits) -> str:
     match end.cause:
         case "time":
@@ -345,19 +339,13 @@ def check_language(language: str, tests: Tests) -> str:
 
     Raises `BadParameter` for a language that is not known, or whose functions cannot be called.
     """
-    if language not in LANGUAGES:
-        names = ", ".join(map(repr, LANGUAGES))
-        raise BadParameter(f"language is {language!r:.60}; choose one of {names}")
+    check_choice("language", language, LANGUAGES)
     toolchain = LANGUAGES[language]
     if toolchain is None:
         return ""
     if not isinstance(tests, StdioTests):
         return f"programs in {language} are tested by 'stdio' alone"
-    return _missing_tool([toolchain.compile, toolchain.run])
-
-
-def _missing_tool(commands: Sequence[Sequence[str]]) -> str:
-    for command in commands:
+    for command in (toolchain.compile, toolchain.run):
         if command and "/" not in command[0] and shutil.which(command[0], path=PATH) is None:
             return f"there is no {command[0]} in {PATH}"
     return ""

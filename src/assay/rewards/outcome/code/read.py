@@ -6,8 +6,7 @@ import ast
 import builtins
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from assay.schema.values import Unreadable, is_missing, plain
 
@@ -15,8 +14,7 @@ MOST_TESTS = 10_000
 _GLOBALS = frozenset(dir(builtins)) | {"__name__", "__file__", "__builtins__"}
 
 
-@dataclass(frozen=True, slots=True)
-class CallTest:
+class CallTest(NamedTuple):
     """One call of the function, and what it returns."""
 
     args: list[Any]
@@ -25,33 +23,29 @@ class CallTest:
     """Any of these is right."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallTests:
+class CallTests(NamedTuple):
     """Calls of one function of the program."""
 
     fn: str
-    calls: tuple[CallTest, ...]
+    tests: tuple[CallTest, ...]
     checker: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class StdioTest:
+class StdioTest(NamedTuple):
     """What a program reads, and what it writes then."""
 
     input: str
     output: str
 
 
-@dataclass(frozen=True, slots=True)
-class StdioTests:
+class StdioTests(NamedTuple):
     """Runs of the whole program."""
 
-    cases: tuple[StdioTest, ...]
+    tests: tuple[StdioTest, ...]
     checker: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CodeTests:
+class CodeTests(NamedTuple):
     """Code that asserts, and may define `check(candidate)`."""
 
     code: str
@@ -108,10 +102,8 @@ def _read(tests: Any) -> Tests | Unreadable | None:
         calls = tuple(_call(call) for call in _limited(tests["calls"]))
         return CallTests(_name(tests["fn"]), calls, checker) if calls else None
     if "stdio" in tests:
-        cases = tuple(
-            StdioTest(_text(case["input"]), _text(case["output"]))
-            for case in _limited(tests["stdio"])
-        )
+        pairs = ((case["input"], case["output"]) for case in _limited(tests["stdio"]))
+        cases = tuple(StdioTest(_text(one), _text(other)) for one, other in pairs)
         return StdioTests(cases, checker) if cases else None
     names = ", ".join(map(str, tests))
     return Unreadable(f"has {names or 'nothing'}; it needs 'calls', 'stdio', 'code' or 'inputs'")
@@ -131,9 +123,9 @@ def _call(call: Mapping[str, Any]) -> CallTest:
 
 
 def _name(name: Any) -> str:
-    if not isinstance(name, str) or not name:
-        raise TypeError("the name of a function is text")
-    return name
+    if isinstance(name, str) and name:
+        return name
+    raise TypeError("the name of a function is text")
 
 
 def _text(value: Any) -> str:
@@ -180,13 +172,12 @@ def _code_tests(tests: Mapping[str, Any]) -> Tests | Unreadable | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return Unreadable(f"has code that is no Python: {error!s:.100}")
     unknown = _unknown_names(tree) - {entry_point.rpartition(".")[2], "candidate"}
-    if unknown:
-        names = ", ".join(sorted(unknown)[:5])
-        return Unreadable(
-            f"uses {names}, which its code does not define; put what defines it (a prompt's "
-            "helpers and imports) before the tests"
-        )
-    return CodeTests(code, entry_point)
+    if not unknown:
+        return CodeTests(code, entry_point)
+    return Unreadable(
+        f"uses {', '.join(sorted(unknown)[:5])}, which its code does not define; put what defines "
+        "it (a prompt's helpers and imports) before the tests"
+    )
 
 
 def _unknown_names(tree: ast.Module) -> set[str]:

@@ -7,24 +7,13 @@ from functools import partial
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from assay.errors import BadParameter, check_choice
-from assay.isolation.sandbox import (
-    Isolation,
-    NoSandbox,
-    SandboxBusy,
-    SandboxLimits,
-    shared_sandbox,
-)
+from assay.isolation.sandbox import Isolation, NoSandbox, SandboxBusy, SandboxLimits, shared_sandbox
 from assay.registry import reward
 from assay.rewards.outcome.code.compare import ListOrder, same_output, same_value
-from assay.rewards.outcome.code.execute import (
-    Outcomes,
-    ProgramRun,
-    SandboxLost,
-    check_language,
-)
-from assay.rewards.outcome.code.read import CallTests, StdioTests, Tests, read_tests
+from assay.rewards.outcome.code.execute import Outcomes, ProgramRun, SandboxLost, check_language
+from assay.rewards.outcome.code.read import CodeTests, Tests, read_tests
 from assay.schema.score import Abstained, Score, Scored
-from assay.schema.values import Unreadable, read_response
+from assay.schema.values import Unreadable
 from assay.text.blocks import code_blocks
 from assay.text.channels import after_thoughts
 
@@ -76,7 +65,16 @@ def code_reward(
     Where the machine cannot isolate it the reward abstains (`no_isolation`), unless `isolation` is
     "process". `tolerance` is for floats, `order` "free" for lists in any order.
     """
-    _check_options(pay, order, isolation, time_s, memory_mb, tolerance)
+    for name, value, kind in (
+        ("pay", pay, Pay), ("order", order, ListOrder), ("isolation", isolation, Isolation)
+    ):  # fmt: skip
+        check_choice(name, value, get_args(kind))
+    for name, number, least, most in (
+        ("time_s", time_s, 0.05, 3600), ("memory_mb", memory_mb, 16, 1 << 20),
+        ("tolerance", tolerance, 0, 1),
+    ):  # fmt: skip
+        if not least <= number <= most:
+            raise BadParameter(f"{name} is {number!r}; choose a number from {least} to {most}")
     task = read_tests(tests)
     if task is None:
         return Abstained("missing_reference", "there are no tests", PARTS)
@@ -85,13 +83,12 @@ def code_reward(
     missing = check_language(language, task)
     if missing:
         return Abstained("no_toolchain", missing, PARTS)
-    response = read_response(final_response)
-    if isinstance(response, Unreadable):
-        return Abstained("bad_response", f"'final_response' {response.because}", PARTS)
-    program = find_program(response or "", extraction=extraction, language=language)
+    program = find_program(final_response or "", extraction=extraction, language=language)
     if not program.text or len(program.text) > LONGEST_PROGRAM:
         because = f"the program has more than {LONGEST_PROGRAM} characters"
-        return _no_program(because if program.text else program.because, task)
+        total = 1 if isinstance(task, CodeTests) else len(task.tests)
+        because = because if program.text else program.because
+        return Scored(0.0, because, _parts(0, total, compiled=False))
     run = ProgramRun(
         shared_sandbox(isolation),
         SandboxLimits(time_s=time_s, memory_mb=memory_mb),
@@ -112,9 +109,7 @@ class ProgramText(NamedTuple):
 
 def find_program(response: str, *, extraction: CodeExtraction, language: str) -> ProgramText:
     """The program of a response. Raises `BadParameter` for an unknown policy."""
-    if extraction not in get_args(CodeExtraction):
-        choices = ", ".join(map(repr, get_args(CodeExtraction)))
-        raise BadParameter(f"extraction is {extraction!r}; choose one of {choices}")
+    check_choice("extraction", extraction, get_args(CodeExtraction))
     if extraction == "whole":
         return ProgramText(response, "the whole response")
     blocks = code_blocks(response).blocks
@@ -155,30 +150,6 @@ def _pay(outcomes: Outcomes, pay: Pay) -> Score:
     return Scored(value, because, _parts(outcomes.passed, outcomes.total, outcomes.compiled))
 
 
-def _no_program(because: str, task: Tests) -> Scored:
-    match task:
-        case CallTests(calls=tests) | StdioTests(cases=tests):
-            total = len(tests)
-        case _:
-            total = 1
-    return Scored(0.0, because, _parts(0, total, compiled=False))
-
-
 def _parts(passed: int, total: int, compiled: bool) -> dict[str, float]:
     numbers = (passed, total, passed / total, compiled)
     return dict(zip(PARTS, map(float, numbers), strict=True))
-
-
-def _check_options(
-    pay: str, order: str, isolation: str, time_s: float, memory_mb: int, tolerance: float
-) -> None:
-    for name, value, kind in (
-        ("pay", pay, Pay), ("order", order, ListOrder), ("isolation", isolation, Isolation)
-    ):  # fmt: skip
-        check_choice(name, value, get_args(kind))
-    for name, number, least, most in (
-        ("time_s", time_s, 0.05, 3600), ("memory_mb", memory_mb, 16, 1 << 20),
-        ("tolerance", tolerance, 0, 1),
-    ):  # fmt: skip
-        if not least <= number <= most:
-            raise BadParameter(f"{name} is {number!r}; choose a number from {least} to {most}")

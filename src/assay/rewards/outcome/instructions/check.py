@@ -3,33 +3,34 @@
 A rule decides in two ways: as the benchmark's own program does, mistakes included, or `fixed`, as
 the instruction reads. One that takes no `fixed` decides alike in both; of the others the docstring
 says how they differ. Where a rule would need the data of a language model (a tagger, a language
-guesser), it is undecided.
+guesser), it raises `Undecided`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
-from assay.schema.values import Unreadable, is_list, is_missing, plain
+from assay.schema.values import is_list, is_missing, plain
 
 Mode: TypeAlias = Literal["fixed", "published"]
 Texts: TypeAlias = tuple[str, ...]
 Relation: TypeAlias = Literal["less than", "at least"]
 
 
-class Undecided(NamedTuple):
+class Undecided(Exception):
     """Why a check cannot say whether an instruction was followed."""
 
-    because: str
 
-
-Decision: TypeAlias = bool | Undecided
-Rule: TypeAlias = Callable[..., Decision]
+Rule: TypeAlias = Callable[..., bool]
 """Of a text and the instruction's arguments, by their names, and `fixed` where that differs."""
 Arguments: TypeAlias = dict[str, Any]
 """The arguments of an instruction, each of the kind that its rule declares."""
+
+
+class BadInstruction(ValueError):
+    """Why an instruction is not checked: the end of a sentence that begins with the column."""
 
 
 def compares(count: int, relation: Relation, limit: int) -> bool:
@@ -50,24 +51,30 @@ class InstructionCheck:
         doc = " ".join((self.rule.__doc__ or "").split())
         return doc.removeprefix("Fixed: ").removesuffix(".")
 
-    def decide(self, text: str, arguments: Arguments, mode: Mode) -> Decision:
-        """Whether the text follows the instruction."""
+    def decide(self, text: str, arguments: Arguments, mode: Mode) -> bool:
+        """Whether the text follows the instruction. Raises `Undecided`."""
         options = {"fixed": mode == "fixed"} if "fixed" in self.rule.__annotations__ else {}
         return self.rule(text, **arguments, **options)
 
-    def read(self, arguments: Mapping[str, Any]) -> Arguments | Unreadable:
-        """The arguments that the check needs; the benchmarks draw a missing one at random."""
+    def read(self, arguments: Mapping[str, Any]) -> Arguments:
+        """The arguments that the check needs; the benchmarks draw a missing one at random.
+
+        Raises `BadInstruction` for one that is missing, or of another kind.
+        """
         values: Arguments = {}
         for name, annotation in self.rule.__annotations__.items():
-            if name in ("text", "fixed", "return"):
-                continue
-            argument = plain(arguments.get(name))
-            kind, read = _KINDS[annotation]
-            value = read(argument)
-            if value is None:
-                return Unreadable(f"has {name}={argument!r:.80} for {self.id}, no {kind}")
-            values[name] = value
+            if name not in ("text", "fixed", "return"):
+                argument = plain(arguments.get(name))
+                kind, read = _KINDS[annotation]
+                values[name] = read(argument)
+                if values[name] is None:
+                    raise BadInstruction(f"has {name}={argument!r:.80} for {self.id}, no {kind}")
         return values
+
+
+def checks(family: str, **rules: Rule) -> dict[str, InstructionCheck]:
+    """The checks of one family of instructions, by the ids that the benchmarks give them."""
+    return {f"{family}:{name}": InstructionCheck(f"{family}:{name}", rules[name]) for name in rules}
 
 
 def _number(value: Any) -> int | None:
@@ -82,20 +89,13 @@ def _text(value: Any) -> str | None:
 
 
 def _texts(value: Any) -> Texts | None:
-    if not is_list(value) or not len(value):
-        return None
-    texts = tuple(value)
-    return texts if all(isinstance(text, str) and text for text in texts) else None
-
-
-def _relation(value: Any) -> str | None:
-    return value if value in get_args(Relation) else None
+    return tuple(value) if is_list(value) and value and all(map(_text, value)) else None
 
 
 _KINDS: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
     "int": ("number", _number),
     "str": ("text", _text),
     "Texts": ("texts", _texts),
-    "Relation": ("relation", _relation),
+    "Relation": ("relation", lambda value: value if value in get_args(Relation) else None),
 }
 """By the annotation of a rule's parameter: what messages call such a value, and how it is read."""

@@ -12,16 +12,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from assay.rewards.outcome.instructions.check import Decision, InstructionCheck
-from assay.text.words import (
-    PUNCTUATION,
-    WORDS,
-    has_word,
-    is_emoji,
-    sentences,
-    tokens,
-    without_punctuation,
-)
+from assay.rewards.outcome.instructions.check import checks
+from assay.text.tokens import without_punctuation
+from assay.text.words import PUNCTUATION, WORDS, has_word, is_emoji, sentences, tokens
 
 _PAIRS: Final = {")": "(", "]": "[", "}": "{"}
 _LETTERED: Final = re.compile(r"\W*[aA]\W*[bB]\W*[cC]\W*")
@@ -36,50 +29,30 @@ _MINOR: Final = frozenset(
 )
 
 
-# Brackets and quotation marks
-
-
-def _nested_brackets(text: str, *, fixed: bool) -> Decision:
+def _nested_brackets(text: str, *, fixed: bool) -> bool:
     """Fixed: all five brackets are closed, not the innermost alone."""
-    if fixed:
-        return _closed_brackets(text)
     open_brackets: list[str] = []
+    # Of each open bracket: how many are inside of each other in it, itself included.
+    depths: list[int] = []
     deepest = 0
     for char in text:
         if char in "([{":
             open_brackets.append(char)
+            depths.append(1)
             deepest = max(deepest, len(open_brackets))
         elif char in _PAIRS:
-            if open_brackets and open_brackets[-1] == _PAIRS[char]:
-                open_brackets.pop()
-                if deepest >= 5:
-                    return True
-            else:
-                open_brackets, deepest = [], 0
-    return False
-
-
-def _closed_brackets(text: str) -> bool:
-    """Whether five brackets, one inside the other, are all closed again."""
-    depths: list[int] = []
-    open_brackets: list[str] = []
-    for char in text:
-        if char in "([{":
-            open_brackets.append(char)
-            depths.append(1)
-        elif char in _PAIRS:
             if not open_brackets or open_brackets.pop() != _PAIRS[char]:
-                open_brackets, depths = [], []
+                open_brackets, depths, deepest = [], [], 0
                 continue
             depth = depths.pop()
-            if depth >= 5:
+            if (depth if fixed else deepest) >= 5:
                 return True
             if depths:
                 depths[-1] = max(depths[-1], depth + 1)
     return False
 
 
-def _nested_quotes(text: str, *, fixed: bool) -> Decision:
+def _nested_quotes(text: str, *, fixed: bool) -> bool:
     """Fixed: curly quotation marks count, and apostrophes do not."""
     if fixed:
         text = re.sub("[‘’]", "'", re.sub("[“”]", '"', text))
@@ -98,7 +71,7 @@ def _nested_quotes(text: str, *, fixed: bool) -> Decision:
     return False
 
 
-def _quotes_explained(text: str, *, fixed: bool) -> Decision:
+def _quotes_explained(text: str, *, fixed: bool) -> bool:
     """Fixed: there is a quotation at all."""
     if fixed and len(re.findall('["“”]', text)) < 2:
         return False
@@ -109,10 +82,7 @@ def _quotes_explained(text: str, *, fixed: bool) -> Decision:
     return bool(rest) and rest[-1] != '"'
 
 
-# Lines, bullets and templates
-
-
-def _one_option(text: str, options: str, *, fixed: bool) -> Decision:
+def _one_option(text: str, options: str, *, fixed: bool) -> bool:
     """Fixed: white space around the option does not count."""
     text = text.strip() if fixed else text
     separator = "/" if "/" in options else "or" if "or" in options else ","
@@ -123,7 +93,7 @@ def _one_option(text: str, options: str, *, fixed: bool) -> Decision:
     return any(choice.strip(PUNCTUATION).lower() == bare for choice in choices)
 
 
-def _word_a_line(text: str, *, fixed: bool) -> Decision:
+def _word_a_line(text: str, *, fixed: bool) -> bool:
     """Fixed: every line has one word; two on one line do not make up for an empty one."""
     if fixed:
         lines = [without_punctuation(line).split() for line in text.strip().split("\n")]
@@ -132,7 +102,7 @@ def _word_a_line(text: str, *, fixed: bool) -> Decision:
     return sum(line != "" for line in bare.split("\n")) == len(bare.split())
 
 
-def _emoji_ends(text: str, *, fixed: bool) -> Decision:
+def _emoji_ends(text: str, *, fixed: bool) -> bool:
     """Fixed: there is a word at all."""
     if fixed and not any(map(str.isalpha, text)):
         return False
@@ -149,7 +119,7 @@ def _emoji_ends(text: str, *, fixed: bool) -> Decision:
     return True
 
 
-def _stairs(text: str, *, fixed: bool) -> Decision:
+def _stairs(text: str, *, fixed: bool) -> bool:
     """Fixed: blank lines do not count, a tab is eight spaces, and there are two lines at least."""
     lines = text.split("\n")
     if fixed:
@@ -178,7 +148,7 @@ def _without_some_blank_lines(lines: Sequence[str]) -> list[str]:
     return remaining
 
 
-def _separated(text: str, sep: str, *, fixed: bool) -> Decision:
+def _separated(text: str, sep: str, *, fixed: bool) -> bool:
     """Fixed: the mark begins a line, with an item behind it."""
     if not fixed:
         return text.count(sep) >= 2
@@ -186,10 +156,15 @@ def _separated(text: str, sep: str, *, fixed: bool) -> Decision:
     return sum(item.startswith(mark) and item != mark for item in items) >= 2
 
 
-def _thesis(text: str, *, fixed: bool) -> Decision:
+def _thesis(text: str, *, fixed: bool) -> bool:
     """Fixed: the closing tag is the opening one's, and words stand inside and behind it."""
     if fixed:
-        return _is_filled_thesis(text)
+        for tag in ("i", "em"):
+            _, opening, rest = text.partition(f"<{tag}>")
+            inside, closing, rest = rest.partition(f"</{tag}>")
+            if opening and closing:
+                return any(map(str.isalpha, inside)) and any(map(str.isalpha, rest))
+        return False
     start = text.find("<i>")
     start = text.find("<em>") if start < 0 else start
     end = text.find("</i>", max(start, 0))
@@ -199,19 +174,7 @@ def _thesis(text: str, *, fixed: bool) -> Decision:
     return bool(text[start + 3 : end].strip()) and bool(text[end + 4 :].strip())
 
 
-def _is_filled_thesis(text: str) -> bool:
-    for tag in ("i", "em"):
-        opening, closing = f"<{tag}>", f"</{tag}>"
-        start = text.find(opening)
-        end = text.find(closing, start + 1)
-        if start >= 0 and end >= 0:
-            inside = text[start + len(opening) : end]
-            rest = text[end + len(closing) :]
-            return any(map(str.isalpha, inside)) and any(map(str.isalpha, rest))
-    return False
-
-
-def _sub_bullets(text: str, *, fixed: bool) -> Decision:
+def _sub_bullets(text: str, *, fixed: bool) -> bool:
     """Fixed: bullets are lines, so that bold text and hyphens inside words are none; one
     at least.
     """
@@ -227,10 +190,15 @@ def _sub_bullets(text: str, *, fixed: bool) -> Decision:
     return bool(has_sub) and all(has_sub)
 
 
-def _bullets_after_sentences(text: str, *, fixed: bool) -> Decision:
+def _bullets_after_sentences(text: str, *, fixed: bool) -> bool:
     """Fixed: blank lines do not count, and the sentences end in a full stop."""
     if fixed:
-        return _has_bullets_after_prose(text)
+        lines = [line.strip() for line in text.split("\n") if line.strip()]
+        bullets = [bool(re.match(r"\*\s", line)) for line in lines]
+        first = bullets.index(True) if any(bullets) else len(lines)
+        prose = [part for line in lines[:first] for part in sentences(line)]
+        is_prose = sum(part.endswith(".") for part in prose) >= 2
+        return is_prose and all(bullets[first:]) and sum(bullets) >= 2
     # As published: once a blank line has come, only bullets may follow.
     sentence_count = bullet_count = 0
     in_prose = True
@@ -249,17 +217,7 @@ def _bullets_after_sentences(text: str, *, fixed: bool) -> Decision:
     return bullet_count >= 2
 
 
-def _has_bullets_after_prose(text: str) -> bool:
-    lines = [line.strip() for line in text.split("\n") if line.strip()]
-    bullets = [bool(re.match(r"\*\s", line)) for line in lines]
-    if sum(bullets) < 2:
-        return False
-    first = bullets.index(True)
-    prose = [part for line in lines[:first] for part in sentences(line)]
-    return all(bullets[first:]) and sum(part.endswith(".") for part in prose) >= 2
-
-
-def _title_case(text: str, *, fixed: bool) -> Decision:
+def _title_case(text: str, *, fixed: bool) -> bool:
     """Fixed: articles, conjunctions and short prepositions may be small, as title case has them."""
     if not fixed:
         return not any(
@@ -275,7 +233,7 @@ def _title_case(text: str, *, fixed: bool) -> Decision:
     return bool(words) and not any(word[0].islower() for word in major)
 
 
-def _template(text: str, *, fixed: bool) -> Decision:
+def _template(text: str, *, fixed: bool) -> bool:
     """Fixed: the labels come in their order, with something behind each and nothing before them."""
     places = [text.find(label) for label in _TEMPLATE]
     if not fixed or min(places) < 0:
@@ -288,18 +246,15 @@ def _template(text: str, *, fixed: bool) -> Decision:
     )
 
 
-def _no_space(text: str) -> Decision:
+def _no_space(text: str) -> bool:
     return not any(map(str.isspace, text))
 
 
-# One-off tasks
-
-
-def _multiples(text: str) -> Decision:
+def _multiples(text: str) -> bool:
     return re.findall(r"\d+", text.replace(",", ", ")) == ["14", "21", "28", "35", "42", "49"]
 
 
-def _questions(text: str) -> Decision:
+def _questions(text: str) -> bool:
     if not text.startswith("Question"):
         return False
     questions = [part.strip() for part in _QUESTION.split(text) if part.strip()]
@@ -320,33 +275,31 @@ def _ascii(text: str) -> str:
     return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
 
 
-def _countries(text: str) -> Decision:
+def _countries(text: str) -> bool:
     lines = [bare for line in text.split("\n") if (bare := line.strip(PUNCTUATION))]
     start = next((at for at, line in enumerate(lines) if "Zimbabwe" in line), len(lines))
     countries = [_ascii(line) for line in lines[start:]]
     return len(countries) >= 52 and countries == sorted(countries, reverse=True)
 
 
-def _words_reversed(text: str) -> Decision:
+def _words_reversed(text: str) -> bool:
     words = without_punctuation(text.lower().strip()).split()
     return "bald eagle" in " ".join(words[::-1])
 
 
-def _letters_reversed(text: str) -> Decision:
+def _letters_reversed(text: str) -> bool:
     return "elgae dlab" in text.lower()
 
 
-def _alphabet_of_sentences(text: str, *, fixed: bool) -> Decision:
+def _alphabet_of_sentences(text: str, *, fixed: bool) -> bool:
     """Fixed: a quotation mark is not the first letter of a sentence."""
     parts = [sentence.lower() for sentence in sentences(text)]
-    if fixed:
-        firsts = [char for part in parts if (char := next(filter(str.isalpha, part), ""))]
-    else:
-        firsts = [part.split()[0][0] if part else "" for part in parts]
-    return firsts == list(string.ascii_lowercase)
+    published = (part.split()[0][0] if part else "" for part in parts)
+    letters = (char for part in parts if (char := next(filter(str.isalpha, part), "")))
+    return [*(letters if fixed else published)] == list(string.ascii_lowercase)
 
 
-def _capitals(text: str) -> Decision:
+def _capitals(text: str) -> bool:
     cities = [city.strip() for city in _ascii(text).split(",") if city.strip()]
     return tuple(cities) == WORDS.capitals
 
@@ -358,7 +311,7 @@ def _rows(text: str, delimiter: str = ",") -> list[list[str]]:
         return []
 
 
-def _city_table(text: str) -> Decision:
+def _city_table(text: str) -> bool:
     rows = _rows(text)
     header = ["ID", "Country", "City", "Year", "Count"]
     return len(rows) == 8 and rows[0] == header and all(len(row) == 5 for row in rows)
@@ -369,42 +322,31 @@ def _header_matches(text: str, names: Sequence[str], between: str) -> bool:
     return re.fullmatch(between.join(cells), text.split("\n", 1)[0].strip()) is not None
 
 
-def _product_table(text: str) -> Decision:
+def _product_table(text: str) -> bool:
     names = ("ProductID", "Category", "Brand", "Price", "Stock")
     if not _header_matches(text, names, r",[ \t]*"):
         return False
     rows = _rows(text.replace('"', '"""'))
-    if len(rows) != 15:
-        return False
-    for row in rows[1:]:
-        if len(row) != 5:
-            return False
-        if any(map(_has_special, row)):
-            return True
+    for row in rows[1:] if len(rows) == 15 else ():
+        # A special character on the first line of a quoted cell.
+        lines = [cell.partition("\n")[0] for cell in row if cell[:1] == '"']
+        is_special = any(_SPECIAL.search(line, 1, max(1, line.rfind('"'))) for line in lines)
+        if len(row) != 5 or is_special:
+            return len(row) == 5
     return False
 
 
-def _has_special(cell: str) -> bool:
-    """Whether a quoted cell has a special character, on its first line."""
-    line = cell.partition("\n")[0]
-    return line[:1] == '"' and _SPECIAL.search(line, 1, max(1, line.rfind('"'))) is not None
-
-
-def _student_table(text: str) -> Decision:
+def _student_table(text: str) -> bool:
     names = ("StudentID", "Subject", "Grade", "Semester", "Score")
     if not _header_matches(text, names, r"\t *"):
         return False
     rows = _rows(text.replace('"', '"""'), "\t")
-    return len(rows) == 4 and all(
-        len(row) == 5 and all(_is_quoted(cell.strip()) for cell in row) for row in rows
-    )
+    cells = [cell.strip() for row in rows for cell in row]
+    is_quoted = all(cell[:1] == '"' == cell[-1:] for cell in cells)
+    return is_quoted and len(rows) == 4 and all(len(row) == 5 for row in rows)
 
 
-def _is_quoted(cell: str) -> bool:
-    return cell[:1] == '"' == cell[-1:]
-
-
-def _dates(text: str, *, fixed: bool) -> Decision:
+def _dates(text: str, *, fixed: bool) -> bool:
     """Fixed: there is no month 0 and no day 0."""
     if fixed and "-00" in text:
         return False
@@ -418,30 +360,17 @@ def _dates(text: str, *, fixed: bool) -> Decision:
     return True
 
 
-CHECKS: Final = (
-    InstructionCheck("format:parentheses", _nested_brackets),
-    InstructionCheck("format:quotes", _nested_quotes),
-    InstructionCheck("format:options", _one_option),
-    InstructionCheck("format:newline", _word_a_line),
-    InstructionCheck("format:emoji", _emoji_ends),
-    InstructionCheck("format:line_indent", _stairs),
-    InstructionCheck("format:quote_unquote", _quotes_explained),
-    InstructionCheck("format:list", _separated),
-    InstructionCheck("format:thesis", _thesis),
-    InstructionCheck("format:sub-bullets", _sub_bullets),
-    InstructionCheck("format:no_bullets_bullets", _bullets_after_sentences),
-    InstructionCheck("format:title_case", _title_case),
-    InstructionCheck("format:output_template", _template),
-    InstructionCheck("format:no_whitespace", _no_space),
-    InstructionCheck("custom:multiples", _multiples),
-    InstructionCheck("custom:mcq_count_length", _questions),
-    InstructionCheck("custom:reverse_newline", _countries),
-    InstructionCheck("custom:word_reverse", _words_reversed),
-    InstructionCheck("custom:character_reverse", _letters_reversed),
-    InstructionCheck("custom:sentence_alphabet", _alphabet_of_sentences),
-    InstructionCheck("custom:european_capitals_sort", _capitals),
-    InstructionCheck("custom:csv_city", _city_table),
-    InstructionCheck("custom:csv_special_character", _product_table),
-    InstructionCheck("custom:csv_quotes", _student_table),
-    InstructionCheck("custom:date_format_list", _dates),
-)
+CHECKS: Final = {
+    **checks("format", parentheses=_nested_brackets, quotes=_nested_quotes, options=_one_option),
+    **checks("format", newline=_word_a_line, emoji=_emoji_ends, line_indent=_stairs),
+    **checks("format", quote_unquote=_quotes_explained, list=_separated, thesis=_thesis),
+    **checks("format", no_bullets_bullets=_bullets_after_sentences, title_case=_title_case),
+    **checks("format", output_template=_template, no_whitespace=_no_space),
+    **checks("format", **{"sub-bullets": _sub_bullets}),
+    **checks("custom", multiples=_multiples, mcq_count_length=_questions),
+    **checks("custom", reverse_newline=_countries, word_reverse=_words_reversed),
+    **checks("custom", character_reverse=_letters_reversed),
+    **checks("custom", sentence_alphabet=_alphabet_of_sentences, european_capitals_sort=_capitals),
+    **checks("custom", csv_city=_city_table, csv_special_character=_product_table),
+    **checks("custom", csv_quotes=_student_table, date_format_list=_dates),
+}

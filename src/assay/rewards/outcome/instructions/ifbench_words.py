@@ -9,19 +9,12 @@ import re
 import string
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Final
 
-from assay.rewards.outcome.instructions.check import Decision, InstructionCheck, Rule, Undecided
-from assay.text.words import (
-    PUNCTUATION,
-    WORD,
-    WORDS,
-    has_word,
-    sentences,
-    tokens,
-    without_punctuation,
-)
+from assay.rewards.outcome.instructions.check import Rule, Undecided, checks
+from assay.text.tokens import without_punctuation
+from assay.text.words import PUNCTUATION, WORD, WORDS, has_word, sentences, tokens
 
 CONJUNCTIONS: Final = frozenset("and but for nor or so yet".split())
 _VOWELS: Final = frozenset("aeiou")
@@ -41,28 +34,25 @@ def _bare(words: Sequence[str]) -> list[str]:
     return [bare for word in words if (bare := word.strip(PUNCTUATION + "“”‘’…—–"))]
 
 
-# Counts
-
-
-def _word_count(text: str, min_words: int, max_words: int, *, fixed: bool) -> Decision:
+def _word_count(text: str, min_words: int, max_words: int, *, fixed: bool) -> bool:
     """Fixed: a word is what stands between spaces: don't and well-known are one."""
     count = len(_bare(text.split())) if fixed else sum(1 for _ in WORD.finditer(text))
     return min_words <= count <= max_words
 
 
-def _unique_words(text: str, N: int, *, fixed: bool) -> Decision:  # noqa: N803 - the benchmark's
+def _unique_words(text: str, N: int, *, fixed: bool) -> bool:  # noqa: N803 - the benchmark's
     """Fixed: a mark alone is no word."""
     words = text.lower().split()
     return len(set(_bare(words) if fixed else (word.strip(PUNCTUATION) for word in words))) >= N
 
 
-def _stop_words(text: str, percentage: int) -> Decision:
+def _stop_words(text: str, percentage: int) -> bool:
     words = [match.group().lower() for match in WORD.finditer(text)]
     share = sum(word in WORDS.stop_words for word in words)
     return bool(words) and share / len(words) * 100 <= percentage
 
 
-def _conjunctions(text: str, small_n: int, *, fixed: bool) -> Decision:
+def _conjunctions(text: str, small_n: int, *, fixed: bool) -> bool:
     """Fixed: and, And and and, are one conjunction."""
     if fixed:
         return len(CONJUNCTIONS.intersection(_bare(text.lower().split()))) >= small_n
@@ -70,13 +60,13 @@ def _conjunctions(text: str, small_n: int, *, fixed: bool) -> Decision:
     return len(words) >= small_n
 
 
-def _names(text: str, N: int, *, fixed: bool) -> Decision:  # noqa: N803 - the benchmark's
+def _names(text: str, N: int, *, fixed: bool) -> bool:  # noqa: N803 - the benchmark's
     """Fixed: a name is a whole word: Ava is not in Available."""
     words = set(WORD.findall(text)) if fixed else text
     return sum(name in words for name in WORDS.names) >= N
 
 
-def _trigrams(text: str, reference_text: str, percentage: int, *, fixed: bool) -> Decision:
+def _trigrams(text: str, reference_text: str, percentage: int, *, fixed: bool) -> bool:
     """Fixed: trigrams of words, not of characters."""
     ours, theirs = (
         {tuple(items[at : at + 3]) for at in range(len(items) - 2)}
@@ -87,13 +77,13 @@ def _trigrams(text: str, reference_text: str, percentage: int, *, fixed: bool) -
     return bool(ours) and percentage - 2 <= share <= percentage + 2
 
 
-def _numbers(text: str, N: int, *, fixed: bool) -> Decision:  # noqa: N803 - the benchmark's
+def _numbers(text: str, N: int, *, fixed: bool) -> bool:  # noqa: N803 - the benchmark's
     """Fixed: 1-2 are two numbers, 1,000 and 3.5 are one."""
     numbers = _NUMBER.findall(text) if fixed else re.findall(r"\d+", without_punctuation(text))
     return len(numbers) == N
 
 
-def _pronouns(text: str, N: int, *, fixed: bool) -> Decision:  # noqa: N803 - the benchmark's
+def _pronouns(text: str, N: int, *, fixed: bool) -> bool:  # noqa: N803 - the benchmark's
     """Fixed: demonstrative, interrogative and indefinite pronouns count, and it's has one."""
     if fixed:
         pronouns = WORDS.personal | WORDS.other_pronouns
@@ -102,7 +92,7 @@ def _pronouns(text: str, N: int, *, fixed: bool) -> Decision:  # noqa: N803 - th
     return sum(word in WORDS.personal for word in words) >= N
 
 
-def _all_marks(text: str) -> Decision:
+def _all_marks(text: str) -> bool:
     if not ("!?" in text or "?!" in text or "‽" in text):
         return False
     rest = text.replace("?!", "", 1)
@@ -119,7 +109,7 @@ def _keyword_counts(
     keyword5: str,
     *,
     fixed: bool,
-) -> Decision:
+) -> bool:
     """Fixed: a keyword is a whole word."""
 
     def count(keyword: str) -> int:
@@ -131,18 +121,15 @@ def _keyword_counts(
     return all(count(word.strip()) == times for word, times in zip(keywords, _TIMES, strict=True))
 
 
-def _nth_japanese(text: str, N: int, *, fixed: bool) -> Decision:  # noqa: N803 - the benchmark's
+def _nth_japanese(text: str, N: int, *, fixed: bool) -> bool:  # noqa: N803 - the benchmark's
     """Fixed: there is an Nth word at all, and marks alone are no words."""
     if not N:
-        return Undecided("every 0th word is none")
+        raise Undecided("every 0th word is none")
     if fixed:
         words = _bare(text.split())[N - 1 :: N]
         return bool(words) and all(_JAPANESE.search(word) for word in words)
     words = [word.strip(PUNCTUATION) for word in text.split()][N - 1 :: N]
     return all(_JAPANESE.search(word) for word in words if word and not word.isdigit())
-
-
-# Sentences
 
 
 def _parts(text: str, *, fixed: bool) -> list[str]:
@@ -156,50 +143,40 @@ def _count_ends(parts: Sequence[str], mark: str) -> int:
     return sum(sentence.endswith(mark) for sentence in parts)
 
 
-def _two_to_one(text: str, *, fixed: bool) -> Decision:
+def _two_to_one(text: str, *, fixed: bool) -> bool:
     """Fixed: there is a question at all, and a mark inside quotation marks ends its sentence."""
     parts = _parts(text, fixed=fixed)
     questions = _count_ends(parts, "?")
     return _count_ends(parts, ".") == 2 * questions and (questions > 0 or not fixed)
 
 
-def _balanced(text: str, *, fixed: bool) -> Decision:
+def _balanced(text: str, *, fixed: bool) -> bool:
     """Fixed: there is one of each at least, and a second mark, as in ?!, is no sentence."""
     parts = _parts(text, fixed=fixed)
     counts = {_count_ends(parts, mark) for mark in ".?!"}
     return len(counts) == 1 and not (fixed and counts == {0})
 
 
-def _alliteration(text: str, *, fixed: bool) -> Decision:
+def _alliteration(text: str, *, fixed: bool) -> bool:
     """Fixed: the longest run of each sentence is compared, and there are two sentences at least."""
     if not fixed:
-        return _grows([_alliterative(sentence) for sentence in sentences(text)])
-    runs: list[int] = []
-    for sentence in _parts(text, fixed=True):
-        longest = run = 1
-        for one, other in pairwise(_bare(sentence.lower().split())):
-            run = run + 1 if one[0] == other[0] else 1
-            longest = max(longest, run)
-        runs.append(longest)
+        lowered = [part.lower() for part in sentences(text)]
+        words = [[word.lstrip(PUNCTUATION) for word in part.split()] for part in lowered]
+        return _grows([sum(run for run in _runs(each) if run > 1) for each in words])
+    runs = [max(_runs(_bare(part.lower().split())), default=1) for part in _parts(text, fixed=True)]
     return len(runs) > 1 and _grows(runs)
 
 
-def _alliterative(sentence: str) -> int:
-    """How many words begin with the letter of a neighbour."""
-    words = [bare for word in sentence.lower().split() if (bare := word.lstrip(PUNCTUATION))]
-    count, is_running = 0, False
-    for one, other in pairwise(words):
-        if one[0] == other[0]:
-            count += 1 if is_running else 2
-        is_running = one[0] == other[0]
-    return count
+def _runs(words: Sequence[str]) -> list[int]:
+    """How many words in a row begin with one letter."""
+    return [len([*run]) for _, run in groupby(word[0] for word in words if word)]
 
 
 def _grows(counts: Sequence[int]) -> bool:
     return all(one < other for one, other in pairwise([-1, *counts]))
 
 
-def _same_lengths(text: str, *, fixed: bool) -> Decision:
+def _same_lengths(text: str, *, fixed: bool) -> bool:
     """Fixed: the words are all different, as the instruction says."""
     parts = sentences(text)
     words = [word for part in parts for word in WORD.findall(part.lower())]
@@ -207,16 +184,10 @@ def _same_lengths(text: str, *, fixed: bool) -> Decision:
     return is_same and (not fixed or len(set(words)) == len(words) > 0)
 
 
-def _keyword_in_sentence(
-    text: str,
-    word: str,
-    N: int,  # noqa: N803 - the benchmark's
-    *,
-    fixed: bool,
-) -> Decision:
+def _keyword_in_sentence(text: str, word: str, N: int, *, fixed: bool) -> bool:  # noqa: N803 - theirs
     """Fixed: a whole word, and a mark alone is no sentence."""
     if not N and not fixed:
-        return Undecided("there is no sentence 0")
+        raise Undecided("there is no sentence 0")
     parts = _parts(text, fixed=fixed)
     if not 1 <= N <= len(parts):
         return False
@@ -226,7 +197,7 @@ def _keyword_in_sentence(
     return re.search(pattern, parts[N - 1], re.IGNORECASE) is not None
 
 
-def _increment(text: str, small_n: int, *, fixed: bool) -> Decision:
+def _increment(text: str, small_n: int, *, fixed: bool) -> bool:
     """Fixed: two sentences at least, with words in them."""
     parts = _parts(text, fixed=fixed)
     counts = [len(without_punctuation(part).split()) for part in parts]
@@ -234,7 +205,7 @@ def _increment(text: str, small_n: int, *, fixed: bool) -> Decision:
     return is_enough and all(other - one == small_n for one, other in pairwise(counts))
 
 
-def _last_is_first(text: str, *, fixed: bool) -> Decision:
+def _last_is_first(text: str, *, fixed: bool) -> bool:
     """Fixed: two sentences at least, with words in them."""
     parts = _parts(text, fixed=fixed)
     for one, other in pairwise(parts):
@@ -244,10 +215,7 @@ def _last_is_first(text: str, *, fixed: bool) -> Decision:
     return len(parts) > 1 or not fixed
 
 
-# Words
-
-
-def _alphabet(text: str, *, fixed: bool) -> Decision:
+def _alphabet(text: str, *, fixed: bool) -> bool:
     """Fixed: marks around a word are no part of it."""
     words = _bare(text.lower().split()) if fixed else without_punctuation(text).lower().split()
     letters = string.ascii_lowercase
@@ -257,14 +225,14 @@ def _alphabet(text: str, *, fixed: bool) -> Decision:
     return all(word[0] == letters[(start + at) % 26] for at, word in enumerate(words))
 
 
-def _three_vowels(text: str, *, fixed: bool) -> Decision:
+def _three_vowels(text: str, *, fixed: bool) -> bool:
     """Fixed: there is a word at all."""
     paragraph = text.strip().lower()
     is_some = not fixed or any(map(str.isalpha, text))
     return is_some and "\n" not in paragraph and len(_VOWELS.intersection(paragraph)) <= 3
 
 
-def _clusters(text: str, *, fixed: bool) -> Decision:
+def _clusters(text: str, *, fixed: bool) -> bool:
     """Fixed: what has no letter is no word."""
     words = text.lower().split()
     if fixed:
@@ -272,25 +240,25 @@ def _clusters(text: str, *, fixed: bool) -> Decision:
     return (bool(words) or not fixed) and all(_CLUSTER.search(word) for word in words)
 
 
-def _ten_palindromes(text: str, *, fixed: bool) -> Decision:
+def _ten_palindromes(text: str, *, fixed: bool) -> bool:
     """Fixed: ten different words, of letters."""
     words = without_punctuation(text).lower().split()
     palindromes = [word for word in words if len(word) >= 5 and word == word[::-1]]
     return len({*filter(str.isalpha, palindromes)} if fixed else palindromes) >= 10
 
 
-def _prime_lengths(text: str, *, fixed: bool) -> Decision:
+def _prime_lengths(text: str, *, fixed: bool) -> bool:
     """Fixed: there is a word at all."""
     is_some = not fixed or bool(_bare(text.split()))
     return is_some and all(len(word) in _PRIMES for word in without_punctuation(text).split())
 
 
-def _few_repeats(text: str, small_n: int) -> Decision:
+def _few_repeats(text: str, small_n: int) -> bool:
     words = without_punctuation(text.lower()).split()
     return max(Counter(words).values(), default=0) <= small_n
 
 
-def _no_consecutive(text: str, *, fixed: bool) -> Decision:
+def _no_consecutive(text: str, *, fixed: bool) -> bool:
     """Fixed: words of different lines, such as a heading's and a paragraph's, are not
     consecutive.
     """
@@ -300,7 +268,7 @@ def _no_consecutive(text: str, *, fixed: bool) -> Decision:
     return is_some and all(one[0] != other[0] for words in rows for one, other in pairwise(words))
 
 
-def _paragraph_last_first(text: str, *, fixed: bool) -> Decision:
+def _paragraph_last_first(text: str, *, fixed: bool) -> bool:
     """Fixed: a paragraph of one word does not end as it began."""
     lines = text.lower().split("\n")
     if not fixed:
@@ -310,86 +278,76 @@ def _paragraph_last_first(text: str, *, fixed: bool) -> Decision:
     return bool(filled) and all(len(words) > 1 and words[0] == words[-1] for words in filled)
 
 
-def _keyword_at(text: str, keyword: str, n: int, m: int, *, fixed: bool) -> Decision:
+def _keyword_at(text: str, keyword: str, n: int, m: int, *, fixed: bool) -> bool:
     """Fixed: marks are no words, and case does not count."""
     if not n or not m:
-        return Undecided("a position of 0 is drawn at random")
+        raise Undecided("a position of 0 is drawn at random")
     parts = _parts(text, fixed=fixed)
     if len(parts) < n:
         return False
-    words = _bare(parts[n - 1].lower().split()) if fixed else tokens(parts[n - 1])
-    word = keyword.strip().lower() if fixed else keyword.strip()
+    words, word = _words_and_keyword(parts[n - 1], keyword, fixed=fixed)
     return len(words) >= m and words[m - 1] == word
 
 
-def _second_words(text: str, keyword: str, *, fixed: bool) -> Decision:
+def _words_and_keyword(text: str, keyword: str, *, fixed: bool) -> tuple[list[str], str]:
+    if fixed:
+        return _bare(text.lower().split()), keyword.strip().lower()
+    return tokens(text), keyword.strip()
+
+
+def _second_words(text: str, keyword: str, *, fixed: bool) -> bool:
     """Fixed: marks are no words, and case does not count."""
-    words = _bare(text.lower().split()) if fixed else tokens(text)
-    word = keyword.strip().lower() if fixed else keyword.strip()
+    words, word = _words_and_keyword(text, keyword, fixed=fixed)
     return len(words) > 1 + fixed and words[1] == words[-2] == word
 
 
-# Repetitions
-
-
-def _repeat_change(text: str, prompt_to_repeat: str, *, fixed: bool) -> Decision:
+def _repeat_change(text: str, prompt_to_repeat: str, *, fixed: bool) -> bool:
     """Fixed: the first word has changed, whatever the white space."""
     request, words = prompt_to_repeat.split(), text.split()
     has_changed = bool(words) and words[0] != request[0] if fixed else prompt_to_repeat != text
     return has_changed and words[1:] == request[1:]
 
 
-def _repeat_sentence(text: str) -> Decision:
+def _repeat_sentence(text: str) -> bool:
     return text.strip().lower() == SENTENCE
 
 
 def _repeat_span(
     text: str, prompt_to_repeat: str, n_start: int, n_end: int, *, fixed: bool
-) -> Decision:
+) -> bool:
     """Fixed: the last index is included, as the instruction says, and the first may be 0."""
     if not fixed and not (n_start and n_end):
-        return Undecided("an index of 0 is drawn at random when published")
+        raise Undecided("an index of 0 is drawn at random when published")
     words = prompt_to_repeat.lower().split()[n_start : n_end + fixed]
     return text.lower().split() == words and not (fixed and not words)
 
 
 def _needs(what: str) -> Rule:
     """A rule that decides nothing, because the benchmark asks a model."""
-    return lambda _: Undecided(f"the check needs {what}, which Assay does not have")
+
+    def rule(text: str) -> bool:
+        del text
+        raise Undecided(f"the check needs {what}, which Assay does not have")
+
+    return rule
 
 
-CHECKS: Final = (
-    InstructionCheck("count:word_count_range", _word_count),
-    InstructionCheck("count:unique_word_count", _unique_words),
-    InstructionCheck("ratio:stop_words", _stop_words),
-    InstructionCheck("ratio:sentence_type", _two_to_one),
-    InstructionCheck("ratio:sentence_balance", _balanced),
-    InstructionCheck("count:conjunctions", _conjunctions),
-    InstructionCheck("count:person_names", _names),
-    InstructionCheck("ratio:overlap", _trigrams),
-    InstructionCheck("count:numbers", _numbers),
-    InstructionCheck("words:alphabet", _alphabet),
-    InstructionCheck("words:vowel", _three_vowels),
-    InstructionCheck("words:consonants", _clusters),
-    InstructionCheck("sentence:alliteration_increment", _alliteration),
-    InstructionCheck("words:palindrome", _ten_palindromes),
-    InstructionCheck("count:punctuation", _all_marks),
-    InstructionCheck("words:prime_lengths", _prime_lengths),
-    InstructionCheck("ratio:sentence_words", _same_lengths),
-    InstructionCheck("count:words_japanese", _nth_japanese),
-    InstructionCheck("words:start_verb", _needs("a part-of-speech tagger")),
-    InstructionCheck("words:repeats", _few_repeats),
-    InstructionCheck("sentence:keyword", _keyword_in_sentence),
-    InstructionCheck("count:pronouns", _pronouns),
-    InstructionCheck("words:odd_even_syllables", _needs("a dictionary of syllables")),
-    InstructionCheck("words:last_first", _last_is_first),
-    InstructionCheck("words:paragraph_last_first", _paragraph_last_first),
-    InstructionCheck("sentence:increment", _increment),
-    InstructionCheck("words:no_consecutive", _no_consecutive),
-    InstructionCheck("count:keywords_multiple", _keyword_counts),
-    InstructionCheck("words:keywords_specific_position", _keyword_at),
-    InstructionCheck("words:words_position", _second_words),
-    InstructionCheck("repeat:repeat_change", _repeat_change),
-    InstructionCheck("repeat:repeat_simple", _repeat_sentence),
-    InstructionCheck("repeat:repeat_span", _repeat_span),
-)
+CHECKS: Final = {
+    **checks("count", word_count_range=_word_count, unique_word_count=_unique_words),
+    **checks("count", conjunctions=_conjunctions, person_names=_names, numbers=_numbers),
+    **checks("count", punctuation=_all_marks, words_japanese=_nth_japanese, pronouns=_pronouns),
+    **checks("count", keywords_multiple=_keyword_counts),
+    **checks("ratio", stop_words=_stop_words, sentence_type=_two_to_one),
+    **checks("ratio", sentence_balance=_balanced, overlap=_trigrams, sentence_words=_same_lengths),
+    **checks("words", alphabet=_alphabet, vowel=_three_vowels, consonants=_clusters),
+    **checks("words", palindrome=_ten_palindromes, prime_lengths=_prime_lengths),
+    **checks("words", start_verb=_needs("a part-of-speech tagger"), repeats=_few_repeats),
+    **checks("words", odd_even_syllables=_needs("a dictionary of syllables")),
+    **checks("words", last_first=_last_is_first, paragraph_last_first=_paragraph_last_first),
+    **checks("words", no_consecutive=_no_consecutive, keywords_specific_position=_keyword_at),
+    **checks("words", words_position=_second_words),
+    **checks("sentence", alliteration_increment=_alliteration, keyword=_keyword_in_sentence),
+    **checks("sentence", increment=_increment),
+    **checks("repeat", repeat_change=_repeat_change, repeat_simple=_repeat_sentence),
+    **checks("repeat", repeat_span=_repeat_span),
+}

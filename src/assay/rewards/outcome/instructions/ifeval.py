@@ -12,19 +12,12 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import islice
 from typing import Final
 
-from assay.rewards.outcome.instructions.check import (
-    Decision,
-    InstructionCheck,
-    Relation,
-    Texts,
-    Undecided,
-    compares,
-)
+from assay.rewards.outcome.instructions.check import Relation, Texts, Undecided, checks, compares
 from assay.text.words import WORD, WORDS, has_word, sentences, tokens
 
 CONSTRAINED: Final = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
@@ -47,89 +40,56 @@ ENOUGH: Final = 0.7
 them."""
 LOOKED_AT: Final = 20_000
 """Letters that are looked at."""
-_SHARED: Final = frozenset(
-    script
-    for script, count in Counter(WORDS.scripts.values()).items()
-    if count > 1 and script != "CJK"
-)
-_JAPANESE: Final = frozenset({"HIRAGANA", "KATAKANA"})
-_GUESSED: Final = Undecided("lm-eval guesses the language with langdetect")
 
 
-# Keywords
+def _pattern(word: str, *, fixed: bool, bounded: bool = False) -> re.Pattern[str]:
+    """The word; fixed, as it is written and not inside a longer one.
+
+    The published programs search for it as a regular expression: raises `Undecided` for one.
+    """
+    if fixed:
+        return re.compile(rf"(?<!\w){re.escape(word.strip())}(?!\w)", re.IGNORECASE)
+    if _PATTERN_MARKS.intersection(word):
+        raise _as_pattern(word)
+    bound = r"\b" if bounded else ""
+    return re.compile(f"{bound}{re.escape(word)}{bound}", re.IGNORECASE)
 
 
 def _as_pattern(word: str) -> Undecided:
     return Undecided(f"{word!r:.60} is searched for as a regular expression when published")
 
 
-def _literal(word: str) -> re.Pattern[str] | Undecided:
-    """The word as the published programs search for it: as a regular expression."""
-    if _PATTERN_MARKS.intersection(word):
-        return _as_pattern(word)
-    return re.compile(re.escape(word), re.IGNORECASE)
+def _plain_first(words: Texts) -> list[str]:
+    """The words; those that may be undecided come last, since another one may decide before."""
+    return sorted(words, key=lambda word: not _PATTERN_MARKS.isdisjoint(word))
 
 
-def _whole(word: str) -> re.Pattern[str]:
-    """The word as it is written, and not inside a longer one."""
-    return re.compile(rf"(?<!\w){re.escape(word.strip())}(?!\w)", re.IGNORECASE)
-
-
-def _keywords(text: str, keywords: Texts, *, fixed: bool) -> Decision:
+def _keywords(text: str, keywords: Texts, *, fixed: bool) -> bool:
     """Fixed: a keyword is a whole word, not part of one, and no regular expression."""
-    if fixed:
-        return all(_whole(word).search(text) for word in keywords)
-    return _all_of(
-        [
-            pattern if isinstance(pattern, Undecided) else pattern.search(text) is not None
-            for pattern in map(_literal, keywords)
-        ]
-    )
+    return all(_pattern(word, fixed=fixed).search(text) for word in _plain_first(keywords))
 
 
 def _keyword_frequency(
     text: str, keyword: str, frequency: int, relation: Relation, *, fixed: bool
-) -> Decision:
+) -> bool:
     """Fixed: a keyword is a whole word, not part of one, and no regular expression."""
-    pattern = _whole(keyword) if fixed else _literal(keyword.strip())
-    if isinstance(pattern, Undecided):
-        return pattern
+    pattern = _pattern(keyword.strip(), fixed=fixed)
     return compares(len(pattern.findall(text)), relation, frequency)
 
 
-def _forbidden_words(text: str, forbidden_words: Texts, *, fixed: bool) -> Decision:
+def _forbidden_words(text: str, forbidden_words: Texts, *, fixed: bool) -> bool:
     """Fixed: a word with a sign at its end, as in C++, is found too, and is no regular
     expression.
     """
-    if fixed:
-        return not any(_whole(word).search(text) for word in forbidden_words)
-    decisions: list[Decision] = []
-    for pattern in map(_literal, forbidden_words):
-        if isinstance(pattern, Undecided):
-            decisions.append(pattern)
-        else:
-            bounded = re.compile(rf"\b{pattern.pattern}\b", re.IGNORECASE)
-            decisions.append(bounded.search(text) is None)
-    return _all_of(decisions)
+    words = _plain_first(forbidden_words)
+    return not any(_pattern(word, fixed=fixed, bounded=True).search(text) for word in words)
 
 
-def _letter_frequency(
-    text: str, letter: str, let_frequency: int, let_relation: Relation
-) -> Decision:
+def _letter_frequency(text: str, letter: str, let_frequency: int, let_relation: Relation) -> bool:
     letter = letter.strip().lower()
     if len(letter) != 1 or not "a" <= letter <= "z":
-        return Undecided(f"{letter!r:.20} is no letter from a to z; another is drawn at random")
+        raise Undecided(f"{letter!r:.20} is no letter from a to z; another is drawn at random")
     return compares(text.lower().count(letter), let_relation, let_frequency)
-
-
-def _all_of(decisions: Sequence[Decision]) -> Decision:
-    """False if one is, else undecided if one is, else true."""
-    if any(decision is False for decision in decisions):
-        return False
-    return next((each for each in decisions if isinstance(each, Undecided)), True)
-
-
-# Language and case
 
 
 @lru_cache(maxsize=8_192)
@@ -143,75 +103,69 @@ def scripts_of(text: str) -> Counter[str]:
     return Counter(map(_script, letters))
 
 
-def latin_letters(text: str) -> bool:
-    """Whether most letters are of the Latin script."""
+def _language(text: str, language: str, *, fixed: bool) -> bool:
+    """Fixed: decided by the script where that decides; undecided between languages of
+    one script.
+    """
+    # The published program asks langdetect, whose guesses differ from call to call: only a text of
+    # another script is decided, which no guess takes for the language.
+    script = next((name for name, codes in WORDS.scripts.items() if language in codes), None)
+    if script is None:
+        raise Undecided(f"{language!r:.20} is no language code of the benchmarks")
+    counts = scripts_of(text)
+    total = counts.total()
+    if not total:
+        if fixed:
+            return False
+        raise Undecided("the text has no letters")
+    # Japanese is written in three scripts, Chinese in one of them.
+    letters, japanese = counts[script], counts["HIRAGANA"] + counts["KATAKANA"]
+    if script == "JAPANESE":
+        letters = japanese + counts["CJK"] if japanese else 0
+    elif script == "CJK" and japanese * 10 > letters:
+        letters = 0
+    if letters / total < 1 - ENOUGH:
+        return False
+    if not fixed:
+        raise _guessed()
+    is_shared = len(WORDS.scripts[script]) > 1 and script != "CJK"
+    if is_shared and letters / total >= ENOUGH:
+        raise Undecided(f"several languages are written in the {script.lower()} script")
+    return letters / total >= ENOUGH
+
+
+def _guessed() -> Undecided:
+    return Undecided("lm-eval guesses the language with langdetect")
+
+
+def _is_latin(text: str, *, fixed: bool) -> bool:
+    """Whether most letters are of the Latin script, which the published program guesses."""
+    if not fixed:
+        raise _guessed()
     counts = scripts_of(text)
     return counts["LATIN"] >= ENOUGH * counts.total() > 0
 
 
-def is_written_in(text: str, language: str, *, by_guess: bool) -> Decision:
-    """Whether the text is in that language, as far as its script decides.
-
-    With `by_guess` the published program asks langdetect, whose guesses differ from call to call:
-    then only a text of another script is decided, which no guess takes for the language.
-    """
-    expected = WORDS.scripts.get(language)
-    if expected is None:
-        return Undecided(f"{language!r:.20} is no language code of the benchmarks")
-    counts = scripts_of(text)
-    total = counts.total()
-    if not total:
-        return Undecided("the text has no letters") if by_guess else False
-    share = _share(counts, expected) / total
-    if share < 1 - ENOUGH:
-        return False
-    if by_guess:
-        return _GUESSED
-    if expected in _SHARED and share >= ENOUGH:
-        return Undecided(f"several languages are written in the {expected.lower()} script")
-    return share >= ENOUGH
-
-
-def _share(counts: Counter[str], script: str) -> int:
-    """Letters of the script; Japanese is written in three, Chinese in one of them."""
-    japanese = sum(counts[each] for each in _JAPANESE)
-    if script == "JAPANESE":
-        return japanese + counts["CJK"] if japanese else 0
-    if script == "CJK":
-        return 0 if japanese * 10 > counts["CJK"] else counts["CJK"]
-    return counts[script]
-
-
-def _language(text: str, language: str, *, fixed: bool) -> Decision:
-    """Fixed: decided by the script where that decides; undecided between languages of
-    one script.
-    """
-    return is_written_in(text, language, by_guess=not fixed)
-
-
-def _capitals(text: str, *, fixed: bool) -> Decision:
+def _capitals(text: str, *, fixed: bool) -> bool:
     """Fixed: the language is not guessed: letters of the Latin script in that case decide."""
-    return text.isupper() and (latin_letters(text) if fixed else _GUESSED)
+    return text.isupper() and _is_latin(text, fixed=fixed)
 
 
-def _small_letters(text: str, *, fixed: bool) -> Decision:
+def _small_letters(text: str, *, fixed: bool) -> bool:
     """Fixed: the language is not guessed: letters of the Latin script in that case decide."""
-    return text.islower() and (latin_letters(text) if fixed else _GUESSED)
+    return text.islower() and _is_latin(text, fixed=fixed)
 
 
 def _capital_words(
     text: str, capital_frequency: int, capital_relation: Relation, *, fixed: bool
-) -> Decision:
+) -> bool:
     """Fixed: a contraction is one word, and the words I and A do not count."""
     words = _CAPITAL_WORD.findall(text) if fixed else tokens(text)
     count = sum(word.isupper() and not (fixed and word in ("I", "A")) for word in words)
     return compares(count, capital_relation, capital_frequency)
 
 
-# Lengths
-
-
-def _number_of_words(text: str, num_words: int, relation: Relation, *, fixed: bool) -> Decision:
+def _number_of_words(text: str, num_words: int, relation: Relation, *, fixed: bool) -> bool:
     """Fixed: a word is what stands between spaces: don't and well-known are one."""
     words: Iterable[object] = WORD.finditer(text)
     if fixed:
@@ -220,9 +174,7 @@ def _number_of_words(text: str, num_words: int, relation: Relation, *, fixed: bo
     return compares(sum(1 for _ in islice(words, num_words)), relation, num_words)
 
 
-def _number_of_sentences(
-    text: str, num_sentences: int, relation: Relation, *, fixed: bool
-) -> Decision:
+def _number_of_sentences(text: str, num_sentences: int, relation: Relation, *, fixed: bool) -> bool:
     """Fixed: sentences are counted by the benchmarks' own rule, without punkt."""
     if fixed:
         return compares(sum(map(has_word, sentences(text))), relation, num_sentences)
@@ -235,25 +187,20 @@ def _number_of_sentences(
     fewest = compares(max(1, certain), relation, num_sentences)
     if fewest is compares(len(places) + 1, relation, num_sentences):
         return fewest
-    return Undecided("lm-eval counts sentences with punkt, whose data Assay does not have")
+    raise Undecided("lm-eval counts sentences with punkt, whose data Assay does not have")
 
 
-def _number_of_paragraphs(text: str, num_paragraphs: int) -> Decision:
-    paragraphs = _STARS.split(text)
-    if any(not paragraph.strip() for paragraph in paragraphs[1:-1]):
-        return False
-    count = sum(bool(paragraph.strip()) for paragraph in paragraphs)
-    if len(paragraphs) == 1 and not count:
-        return False
-    return count == num_paragraphs
+def _number_of_paragraphs(text: str, num_paragraphs: int) -> bool:
+    filled = [bool(paragraph.strip()) for paragraph in _STARS.split(text)]
+    return all(filled[1:-1]) and sum(filled) == num_paragraphs and filled != [False]
 
 
 def _first_word(
     text: str, num_paragraphs: int, nth_paragraph: int, first_word: str, *, fixed: bool
-) -> Decision:
+) -> bool:
     """Fixed: empty paragraphs are not counted when the nth is looked up."""
     if not fixed and not 1 <= nth_paragraph <= num_paragraphs:
-        return Undecided("a paragraph beyond their number is drawn at random when published")
+        raise Undecided("a paragraph beyond their number is drawn at random when published")
     paragraphs = [each for each in text.split("\n\n") if each.strip() or not fixed]
     count = sum(bool(paragraph.strip()) for paragraph in paragraphs)
     if not 1 <= nth_paragraph <= count or not paragraphs[nth_paragraph - 1].strip():
@@ -263,94 +210,64 @@ def _first_word(
     return word[:end].lower() == first_word.lower() and count == num_paragraphs
 
 
-# Content and format
-
-
-def _placeholders(text: str) -> list[tuple[int, int]]:
-    """Where a bracket opens and the next one on the line closes, one behind the other."""
-    places: list[tuple[int, int]] = []
-    position, line_end = 0, -1
-    while (start := text.find("[", position)) >= 0:
-        if line_end < start:
-            line_end = text.find("\n", start) % (len(text) + 1)
-        end = text.find("]", start, line_end)
-        if end >= 0:
-            places.append((start, end))
-        position = line_end if end < 0 else end + 1
-    return places
-
-
-def _number_of_placeholders(text: str, num_placeholders: int, *, fixed: bool) -> Decision:
+def _number_of_placeholders(text: str, num_placeholders: int, *, fixed: bool) -> bool:
     """Fixed: empty brackets and the text of a link are no placeholders."""
-    count = sum(
-        not fixed or (bool(text[start + 1 : end].strip()) and text[end + 1 : end + 2] != "(")
-        for start, end in _placeholders(text)
-    )
+    count = 0
+    for line in text.split("\n"):
+        end = 0
+        while (start := line.find("[", end)) >= 0 and (end := line.find("]", start) + 1):
+            is_link = line.startswith("(", end)
+            count += not fixed or (bool(line[start + 1 : end - 1].strip()) and not is_link)
     return count >= num_placeholders
 
 
-def _postscript(text: str, postscript_marker: str, *, fixed: bool) -> Decision:
+def _postscript(text: str, postscript_marker: str, *, fixed: bool) -> bool:
     """Fixed: it begins a line, and something follows it."""
     marker = postscript_marker.strip()
     if fixed:
-        return _postscript_on_a_line(text, marker)
+        beginning = re.escape(marker.rstrip(".").lower())
+        pattern = re.compile(rf"[\W_]{{0,20}}{beginning}[.:]?(?P<rest>.*)", re.DOTALL)
+        lines = text.lower().split("\n")
+        for number, line in enumerate(lines):
+            match = pattern.match(line[:200])
+            if match is not None:
+                return has_word(match["rest"] + line[200:] + "".join(lines[number + 1 :]))
+        return False
     patterns = {"P.P.S": r"p\.\s?p\.\s?s", "P.S.": r"p\.\s?s\."}
     if marker not in patterns and _PATTERN_MARKS.intersection(marker.replace(".", "")):
-        return _as_pattern(marker)
-    pattern = patterns.get(marker) or marker.lower().replace(".", "[^\n]")
-    return re.search(pattern, text.lower()) is not None
+        raise _as_pattern(marker)
+    published = patterns.get(marker) or marker.lower().replace(".", "[^\n]")
+    return re.search(published, text.lower()) is not None
 
 
-def _postscript_on_a_line(text: str, marker: str) -> bool:
-    beginning = re.escape(marker.rstrip(".").lower())
-    pattern = re.compile(rf"[\W_]{{0,20}}{beginning}[.:]?(?P<rest>.*)", re.DOTALL)
-    lines = text.lower().split("\n")
-    for number, line in enumerate(lines):
-        match = pattern.match(line[:200])
-        if match is not None:
-            return has_word(match["rest"] + line[200:] + "".join(lines[number + 1 :]))
-    return False
-
-
-def _number_of_bullets(text: str, num_bullets: int, *, fixed: bool) -> Decision:
+def _number_of_bullets(text: str, num_bullets: int, *, fixed: bool) -> bool:
     """Fixed: a bullet is a mark, a space and something: a rule (---) and bold text are none."""
     lines = text.split("\n")
     if fixed:
         return sum(_BULLET.match(line) is not None for line in lines) == num_bullets
-    return _count_bullets(lines) == num_bullets
-
-
-def _count_bullets(lines: Sequence[str]) -> int:
-    """Lines that begin with a star or a hyphen, as the published expressions count them."""
-    hyphens = sum(line.lstrip().startswith("-") for line in lines)
-    stars = number = 0
-    while number < len(lines):
-        line = lines[number].lstrip()
+    # As the published expressions count lines that begin with a star or a hyphen.
+    count = sum(line.lstrip().startswith("-") for line in lines)
+    rest = iter(lines)
+    for line in map(str.lstrip, rest):
         if line.startswith("*") and line[1:2] != "*":
-            if len(line) > 1:
-                stars += 1
-            elif number + 1 < len(lines):
-                # The mark behind the star is the line's end, so the next line belongs to it.
-                stars += 1
-                number += 1
-        number += 1
-    return stars + hyphens
+            # Where a line ends behind the star, the mark behind it is the line's end, so the next
+            # line belongs to it.
+            count += len(line) > 1 or next(rest, None) is not None
+    return count == num_bullets
 
 
-def _constrained(text: str, *, fixed: bool) -> Decision:
+def _constrained(text: str, *, fixed: bool) -> bool:
     """Fixed: one of the three answers, not several."""
     count = sum(option in text for option in CONSTRAINED)
     return count == 1 if fixed else count > 0
 
 
-def _number_of_highlights(text: str, num_highlights: int) -> Decision:
+def _number_of_highlights(text: str, num_highlights: int) -> bool:
     spans = [*_HIGHLIGHT.findall(text), *_STRONG.findall(text)]
     return sum(bool(span.strip("*").strip()) for span in spans) >= num_highlights
 
 
-def _number_of_sections(
-    text: str, section_spliter: str, num_sections: int, *, fixed: bool
-) -> Decision:
+def _number_of_sections(text: str, section_spliter: str, num_sections: int, *, fixed: bool) -> bool:
     """Fixed: a section begins a line, and each has a number of its own."""
     marker = section_spliter.strip()
     if fixed:
@@ -358,11 +275,11 @@ def _number_of_sections(
         matches = map(heading.match, (line[:200] for line in text.split("\n")))
         return len({match["number"] for match in matches if match is not None}) >= num_sections
     if _PATTERN_MARKS.intersection(marker):
-        return _as_pattern(marker)
+        raise _as_pattern(marker)
     return len(re.findall(rf"{re.escape(marker)}\s?\d+", text)) >= num_sections
 
 
-def _is_json(text: str, *, fixed: bool) -> Decision:
+def _is_json(text: str, *, fixed: bool) -> bool:
     """Fixed: an object or a list; a bare number or word is none."""
     body = text.strip()
     for fence in _FENCES:
@@ -374,7 +291,7 @@ def _is_json(text: str, *, fixed: bool) -> Decision:
     return isinstance(value, dict | list) or not fixed
 
 
-def _title(text: str) -> Decision:
+def _title(text: str) -> bool:
     for line in text.split("\n"):
         start, end = line.find("<<"), line.rfind(">>")
         is_closed = start >= 0 and end >= start + 3
@@ -383,10 +300,7 @@ def _title(text: str) -> Decision:
     return False
 
 
-# Combinations, beginnings and ends
-
-
-def _two_responses(text: str) -> Decision:
+def _two_responses(text: str) -> bool:
     responses = text.split("******")
     if any(not response.strip() for response in responses[1:-1]):
         return False
@@ -394,17 +308,17 @@ def _two_responses(text: str) -> Decision:
     return len(filled) == 2 and filled[0] != filled[1]
 
 
-def _repeats_prompt(text: str, prompt_to_repeat: str, *, fixed: bool) -> Decision:
+def _repeats_prompt(text: str, prompt_to_repeat: str, *, fixed: bool) -> bool:
     """Fixed: something follows the repeated prompt."""
     prompt, response = prompt_to_repeat.strip().lower(), text.strip().lower()
     return response.startswith(prompt) and (not fixed or has_word(response[len(prompt) :]))
 
 
-def _ends_with(text: str, end_phrase: str) -> Decision:
+def _ends_with(text: str, end_phrase: str) -> bool:
     return text.strip().strip('"').lower().endswith(end_phrase.strip().lower())
 
 
-def _is_quoted(text: str, *, fixed: bool) -> Decision:
+def _is_quoted(text: str, *, fixed: bool) -> bool:
     """Fixed: curly quotation marks and guillemets count, and something stands between them."""
     stripped = text.strip()
     if not fixed:
@@ -413,35 +327,29 @@ def _is_quoted(text: str, *, fixed: bool) -> Decision:
     return closing is not None and stripped[-1:] == closing and has_word(stripped[1:-1])
 
 
-def _no_comma(text: str, *, fixed: bool) -> Decision:
+def _no_comma(text: str, *, fixed: bool) -> bool:
     """Fixed: Chinese, Japanese and Arabic commas are commas."""
     return _COMMAS.search(text) is None if fixed else "," not in text
 
 
-CHECKS: Final = (
-    InstructionCheck("keywords:existence", _keywords),
-    InstructionCheck("keywords:frequency", _keyword_frequency),
-    InstructionCheck("keywords:forbidden_words", _forbidden_words),
-    InstructionCheck("keywords:letter_frequency", _letter_frequency),
-    InstructionCheck("language:response_language", _language),
-    InstructionCheck("length_constraints:number_sentences", _number_of_sentences),
-    InstructionCheck("length_constraints:number_paragraphs", _number_of_paragraphs),
-    InstructionCheck("length_constraints:number_words", _number_of_words),
-    InstructionCheck("length_constraints:nth_paragraph_first_word", _first_word),
-    InstructionCheck("detectable_content:number_placeholders", _number_of_placeholders),
-    InstructionCheck("detectable_content:postscript", _postscript),
-    InstructionCheck("detectable_format:number_bullet_lists", _number_of_bullets),
-    InstructionCheck("detectable_format:constrained_response", _constrained),
-    InstructionCheck("detectable_format:number_highlighted_sections", _number_of_highlights),
-    InstructionCheck("detectable_format:multiple_sections", _number_of_sections),
-    InstructionCheck("detectable_format:json_format", _is_json),
-    InstructionCheck("detectable_format:title", _title),
-    InstructionCheck("combination:two_responses", _two_responses),
-    InstructionCheck("combination:repeat_prompt", _repeats_prompt),
-    InstructionCheck("startend:end_checker", _ends_with),
-    InstructionCheck("startend:quotation", _is_quoted),
-    InstructionCheck("change_case:capital_word_frequency", _capital_words),
-    InstructionCheck("change_case:english_capital", _capitals),
-    InstructionCheck("change_case:english_lowercase", _small_letters),
-    InstructionCheck("punctuation:no_comma", _no_comma),
-)
+CHECKS: Final = {
+    **checks("keywords", existence=_keywords, frequency=_keyword_frequency),
+    **checks("keywords", forbidden_words=_forbidden_words, letter_frequency=_letter_frequency),
+    **checks("language", response_language=_language),
+    **checks("length_constraints", number_sentences=_number_of_sentences),
+    **checks("length_constraints", number_paragraphs=_number_of_paragraphs),
+    **checks("length_constraints", number_words=_number_of_words),
+    **checks("length_constraints", nth_paragraph_first_word=_first_word),
+    **checks("detectable_content", number_placeholders=_number_of_placeholders),
+    **checks("detectable_content", postscript=_postscript),
+    **checks("detectable_format", number_bullet_lists=_number_of_bullets),
+    **checks("detectable_format", constrained_response=_constrained),
+    **checks("detectable_format", number_highlighted_sections=_number_of_highlights),
+    **checks("detectable_format", multiple_sections=_number_of_sections, json_format=_is_json),
+    **checks("detectable_format", title=_title),
+    **checks("combination", two_responses=_two_responses, repeat_prompt=_repeats_prompt),
+    **checks("startend", end_checker=_ends_with, quotation=_is_quoted),
+    **checks("change_case", capital_word_frequency=_capital_words, english_capital=_capitals),
+    **checks("change_case", english_lowercase=_small_letters),
+    **checks("punctuation", no_comma=_no_comma),
+}

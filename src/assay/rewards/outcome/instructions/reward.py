@@ -12,20 +12,20 @@ from assay.registry import reward
 from assay.rewards.outcome.instructions import ifbench_formats, ifbench_words, ifeval
 from assay.rewards.outcome.instructions.check import (
     Arguments,
-    Decision,
+    BadInstruction,
     InstructionCheck,
     Mode,
     Undecided,
 )
 from assay.schema.score import Abstained, Scored
-from assay.schema.values import Unreadable, is_list, is_missing, plain, read_response
+from assay.schema.values import is_list, is_missing, plain
 from assay.text.tags import is_blank
 
 Pay: TypeAlias = Literal["all", "share"]
 
 PARTS: Final = ("all", "share", "checks")
 CHECKS: Final[Mapping[str, InstructionCheck]] = MappingProxyType(
-    {check.id: check for check in (*ifeval.CHECKS, *ifbench_words.CHECKS, *ifbench_formats.CHECKS)}
+    ifeval.CHECKS | ifbench_words.CHECKS | ifbench_formats.CHECKS
 )
 """By its id in the benchmarks: how an instruction is checked."""
 MAX_INSTRUCTIONS: Final = 64
@@ -63,63 +63,54 @@ def instructions_reward(
     """
     check_choice("mode", mode, get_args(Mode))
     check_choice("pay", pay, get_args(Pay))
-    parsed = read_instructions(instructions)
-    if isinstance(parsed, Unreadable):
+    try:
+        parsed = read_instructions(instructions)
+    except BadInstruction as error:
         missing = is_missing(plain(instructions))
         reason = "missing_reference" if missing else "bad_reference"
-        return Abstained(reason, f"'instructions' {parsed.because}", PARTS)
-    response = read_response(final_response)
-    if isinstance(response, Unreadable):
-        return Abstained("bad_response", f"'final_response' {response.because}", PARTS)
-    total = len(parsed)
-    if response is None or is_blank(response):
-        return Scored(0.0, "there is no response", _parts(0, total))
-    variants = list(variants_of(response)) if loose else [response]
+        return Abstained(reason, f"'instructions' {error}", PARTS)
+    if final_response is None or is_blank(final_response):
+        return Scored(0.0, "there is no response", _parts(0, len(parsed)))
+    variants = list(variants_of(final_response)) if loose else [final_response]
     decisions = [decide(variants, each, mode) for each in parsed]
     return _score(parsed, decisions, pay)
 
 
 def _score(
-    parsed: Sequence[Instruction], decisions: Sequence[Decision], pay: Pay
+    parsed: Sequence[Instruction], decisions: Sequence[bool | Undecided], pay: Pay
 ) -> Scored | Abstained:
     ids = [each.check.id for each in parsed]
     broken = [name for name, one in zip(ids, decisions, strict=True) if one is False]
-    undecided = [
-        (name, one) for name, one in zip(ids, decisions, strict=True) if isinstance(one, Undecided)
-    ]
+    pairs = zip(ids, decisions, strict=True)
+    undecided = [(name, one) for name, one in pairs if isinstance(one, Undecided)]
     followed = len(ids) - len(broken) - len(undecided)
     because = f"{followed} of {len(ids)} followed"
     because += f"; not {', '.join(broken[:SHOWN])}" if broken else ""
     if undecided and (pay == "share" or not broken):
         name, reason = undecided[0]
-        return Abstained("needs_language_data", f"{name}: {reason.because}", PARTS)
-    if undecided:
-        parts = {"all": 0.0, "share": None, "checks": float(len(ids))}
-        return Scored(0.0, because, parts)
+        return Abstained("needs_language_data", f"{name}: {reason}", PARTS)
     parts = _parts(followed, len(ids))
-    value = parts["all" if pay == "all" else "share"]
-    return Scored(value or 0.0, because, parts)
+    if undecided:
+        return Scored(0.0, because, {**parts, "share": None})
+    return Scored(parts[pay], because, parts)
 
 
-def _parts(followed: int, total: int) -> dict[str, float | None]:
-    return {
-        "all": float(followed == total),
-        "share": followed / total,
-        "checks": float(total),
-    }
+def _parts(followed: int, total: int) -> dict[str, float]:
+    return {"all": float(followed == total), "share": followed / total, "checks": float(total)}
 
 
-def decide(variants: Sequence[str], instruction: Instruction, mode: Mode) -> Decision:
+def decide(variants: Sequence[str], instruction: Instruction, mode: Mode) -> bool | Undecided:
     """Whether one of the variants follows the instruction; undecided if it may."""
-    decision: Decision = False
+    undecided: Undecided | None = None
     for variant in variants:
-        if is_blank(variant):
-            continue
-        one = instruction.check.decide(variant, instruction.arguments, mode)
-        if one is True:
-            return True
-        decision = one if isinstance(one, Undecided) else decision
-    return decision
+        try:
+            if not is_blank(variant) and instruction.check.decide(
+                variant, instruction.arguments, mode
+            ):
+                return True
+        except Undecided as error:
+            undecided = error
+    return undecided or False
 
 
 def variants_of(response: str) -> Iterator[str]:
@@ -132,59 +123,54 @@ def variants_of(response: str) -> Iterator[str]:
             yield text.replace("*", "")
 
 
-def read_instructions(value: object) -> list[Instruction] | Unreadable:
-    """The instructions of a row, with the arguments that their checks need."""
+def read_instructions(value: object) -> list[Instruction]:
+    """The instructions of a row, with the arguments that their checks need.
+
+    Raises `BadInstruction` if one of them cannot be checked.
+    """
     pairs = _pairs(value)
-    if isinstance(pairs, Unreadable):
-        return pairs
     if not pairs or len(pairs) > MAX_INSTRUCTIONS:
-        return Unreadable(f"has {len(pairs)} instructions; 1 to {MAX_INSTRUCTIONS} are checked")
+        raise BadInstruction(f"has {len(pairs)} instructions; 1 to {MAX_INSTRUCTIONS} are checked")
     parsed: list[Instruction] = []
     for name, arguments in pairs:
         check = CHECKS.get(name) if isinstance(name, str) else None
         if check is None:
             hint = did_you_mean(str(name)[:80], list(CHECKS)) or "docs/rewards.md lists them"
-            return Unreadable(f"names {name!r:.80}, no instruction of IFEval or IFBench; {hint}")
-        values = check.read(arguments)
-        if isinstance(values, Unreadable):
-            return values
-        parsed.append(Instruction(check, values))
+            raise BadInstruction(f"names {name!r:.80}, no instruction of IFEval or IFBench; {hint}")
+        parsed.append(Instruction(check, check.read(arguments)))
     return parsed
 
 
-def _pairs(value: object) -> list[tuple[Any, Mapping[str, Any]]] | Unreadable:
+def _pairs(value: object) -> list[tuple[Any, Mapping[str, Any]]]:
     """Ids and arguments, out of any of the shapes that data sets keep them in."""
     shape = plain(value)
     if isinstance(shape, str):
         try:
             shape = json.loads(shape)
         except (ValueError, RecursionError):
-            return Unreadable("is text that is no JSON")
+            raise BadInstruction("is text that is no JSON") from None
     if is_missing(shape):
-        return Unreadable("are not there")
-    if isinstance(shape, Mapping):
-        return _pairs_of(shape)
-    if not is_list(shape):
-        return Unreadable("is neither a list of instructions nor a mapping")
-    pairs: list[tuple[Any, Mapping[str, Any]]] = []
-    for item in map(plain, shape):
-        more = _pairs_of(item) if isinstance(item, Mapping) else [(item, {})]
-        if isinstance(more, Unreadable):
-            return more
-        pairs += more
-    return pairs
+        raise BadInstruction("are not there")
+    if not isinstance(shape, Mapping) and not is_list(shape):
+        raise BadInstruction("is neither a list of instructions nor a mapping")
+    items = [shape] if isinstance(shape, Mapping) else map(plain, shape)
+    return [pair for item in items for pair in _pairs_of(item)]
 
 
-def _pairs_of(item: Mapping[str, Any]) -> list[tuple[Any, Mapping[str, Any]]] | Unreadable:
+def _pairs_of(item: Any) -> list[tuple[Any, Mapping[str, Any]]]:
+    if not isinstance(item, Mapping):
+        return [(item, {})]
     ids = plain(next((item[name] for name in _IDS if name in item), None))
     arguments = plain(next((item[name] for name in _ARGUMENTS if name in item), None))
     if ids is None:
-        return Unreadable(f"has an entry without 'id': {', '.join(map(str, item))[:80] or 'empty'}")
+        raise BadInstruction(
+            f"has an entry without 'id': {', '.join(map(str, item))[:80] or 'empty'}"
+        )
     names = list(ids) if is_list(ids) else [ids]
     values = list(arguments) if is_list(arguments) else [arguments] * len(names)
     if len(values) != len(names):
-        return Unreadable(f"has {len(names)} ids and {len(values)} sets of arguments")
+        raise BadInstruction(f"has {len(names)} ids and {len(values)} sets of arguments")
     filled = [plain(each) for each in values]
     if not all(each is None or isinstance(each, Mapping) for each in filled):
-        return Unreadable("has arguments that are no mapping")
+        raise BadInstruction("has arguments that are no mapping")
     return [(name, each or {}) for name, each in zip(names, filled, strict=True)]

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
-from assay.errors import BadParameter
+from assay.errors import BadParameter, check_choice
 from assay.registry import reward
-from assay.rewards.outcome.qa import drop, squad
-from assay.rewards.outcome.qa.squad import Match, Spans
+from assay.rewards.outcome.qa import published
+from assay.rewards.outcome.qa.published import Match, Spans
 from assay.rewards.outcome.tool_use import BadTrajectory, to_policy, tool_use
-from assay.schema.score import Abstained, Scored
+from assay.schema.score import Abstained, CannotScore, Scored
 from assay.schema.values import (
     LeafValue,
     Unreadable,
@@ -77,33 +78,34 @@ class QaMode:
         return f1, max(em for _, em, *_ in matches), precision, recall, because
 
 
-_COUNTED: dict[str, Any] = {"count": squad.CountedWords, "compare_counted": squad.compare_counted}
+_SQUAD = partial(
+    QaMode,
+    published.words,
+    compare=published.compare,
+    count=published.CountedWords,
+    compare_counted=published.compare_counted,
+)
 
 MODES: dict[str, QaMode] = {
-    "squad1": QaMode(squad.words, squad.squad1_reference, squad.compare, **_COUNTED),
-    "squad2": QaMode(
-        squad.words, squad.squad2_reference, squad.compare, **_COUNTED, drops_blank=True
+    "squad1": _SQUAD(reference=published.squad1_reference),
+    "squad2": _SQUAD(reference=published.squad2_reference, drops_blank=True),
+    "hotpot": _SQUAD(
+        reference=published.squad1_reference,
+        compare=published.compare_closed,
+        compare_counted=published.compare_counted_closed,
     ),
-    "hotpot": QaMode(
-        squad.words,
-        squad.squad1_reference,
-        squad.compare_closed,
-        count=squad.CountedWords,
-        compare_counted=squad.compare_counted_closed,
-    ),
-    "musique": QaMode(squad.words, squad.squad2_reference, squad.compare, **_COUNTED),
+    "musique": _SQUAD(reference=published.squad2_reference),
     "drop": QaMode(
-        drop.read_spans, drop.drop_reference, drop.compare_drop, drops_blank=True, takes_spans=True
+        published.read_spans,
+        published.drop_reference,
+        published.compare_drop,
+        drops_blank=True,
+        takes_spans=True,
     ),
     "inspect": QaMode(
-        drop.inspect_words,
-        drop.inspect_reference,
-        drop.compare_inspect,
-        count=drop.CountedTokens,
-        compare_counted=drop.compare_inspect_counted,
+        published.InspectAnswer, published.inspect_reference, published.compare_inspect
     ),
 }
-
 
 BAGS_OF_WORDS = (
     "token F1 as published compares bags of words: it dilutes alternatives and does not know a "
@@ -145,10 +147,11 @@ def qa_f1_reward(
         match = rule.compare(rule.read(final_response), rule.reference(answer))
         f1, em, precision, recall, because = match
     else:
-        best = best_match(final_response, answer, mode, extract)
-        if not isinstance(best, tuple):
-            return best
-        f1, em, precision, recall, because = best
+        try:
+            match = best_match(final_response, answer, mode, extract)
+        except CannotScore as error:
+            return error.abstain(PARTS)
+        f1, em, precision, recall, because = match
     return Scored(f1, because, {"f1": f1, "em": em, "precision": precision, "recall": recall})
 
 
@@ -182,9 +185,10 @@ def qa_f1_reward_tool(
         return Abstained("bad_trajectory", use.because, PARTS)
     if agentfly:
         mode, extract = "hotpot", "none"
-    match = best_match(final_response, answer, mode, extract)
-    if not isinstance(match, tuple):
-        return match
+    try:
+        match = best_match(final_response, answer, mode, extract)
+    except CannotScore as error:
+        return error.abstain(PARTS)
     f1, em, precision, recall, because = match
     if not use.enough:
         value = 0.0
@@ -199,58 +203,43 @@ def qa_f1_reward_tool(
 
 def best_match(
     final_response: object, answer: object, mode: ModeName, extract: Extraction
-) -> Match | Abstained:
-    """The best match of a response with its references, or why there is none."""
-    rule = MODES.get(mode)
-    if rule is None:
-        raise BadParameter(f"mode is {mode!r}; choose one of {', '.join(map(repr, MODES))}")
-    references = _references(answer, takes_spans=rule.takes_spans)
-    if isinstance(references, Unreadable):
-        return Abstained("bad_reference", f"'answer' {references.because}", PARTS)
+) -> Match:
+    """The best match of a response with its references. Raises `CannotScore`."""
+    check_choice("mode", mode, MODES)
+    rule = MODES[mode]
+    # A list inside the list of references is one reference of several spans, where a mode has them.
+    known = read_references(answer, spans=rule.takes_spans)
+    if isinstance(known, Unreadable):
+        raise CannotScore("bad_reference", f"'answer' {known.because}")
+    references = list(map(_as_text, known))
     if not references:
-        return Abstained("missing_reference", "the row has no reference answer", PARTS)
-    if rule.takes_spans and max(map(_count_spans, references)) > drop.MAX_SPANS:
-        because = f"a reference has over {drop.MAX_SPANS} spans"
-        return Abstained("unparseable_reference", because, PARTS)
+        raise CannotScore("missing_reference", "the row has no reference answer")
+    spans = [len(reference) for reference in references if not isinstance(reference, str)]
+    if max(spans, default=0) > published.MAX_SPANS:
+        because = f"a reference has over {published.MAX_SPANS} spans"
+        raise CannotScore("unparseable_reference", because)
     response = _response_text(final_response, rule)
-    if isinstance(response, Abstained):
-        return response
     if extract == "none":
         return rule.best(response, references)
-    return _match_extracted(response, references, rule, extract)
+    check_choice("extract", extract, get_args(Extraction))
+    place = EXTRACTORS[extract](response) if isinstance(response, str) else None
+    if place is None:
+        # Nothing in the agreed place is not the same as the answer "unanswerable".
+        return (0.0, 0.0, 0.0, 0.0, "no complete <answer> tag in the response")
+    return rule.best(place, references)
 
 
-def _count_spans(reference: str | Spans) -> int:
-    return 1 if isinstance(reference, str) else len(reference)
-
-
-def _response_text(final_response: object, rule: QaMode) -> str | Spans | Abstained:
-    if type(final_response) is str:
-        return final_response
+def _response_text(final_response: object, rule: QaMode) -> str | Spans:
     value = plain(final_response)
     if rule.takes_spans and is_list(value):
-        spans = read_references([value], spans=True) if value else [""]
-        response = spans if isinstance(spans, Unreadable) else _as_text(spans[0])
+        several = read_references([value], spans=True) if value else [""]
+        response = several if isinstance(several, Unreadable) else _as_text(several[0])
     else:
         text = read_response(final_response)
         response = text if isinstance(text, Unreadable) else text or ""
     if isinstance(response, Unreadable):
-        return Abstained("bad_response", f"'final_response' {response.because}", PARTS)
+        raise CannotScore("bad_response", f"'final_response' {response.because}")
     return response
-
-
-def _match_extracted(
-    response: str | Spans, references: list[str | Spans], rule: QaMode, extract: Extraction
-) -> Match:
-    extractor = EXTRACTORS.get(extract)
-    if extractor is None:
-        choices = ", ".join(map(repr, ("none", *EXTRACTORS)))
-        raise BadParameter(f"extract is {extract!r}; choose one of {choices}")
-    answer = extractor(response) if isinstance(response, str) else None
-    if answer is None:
-        # Nothing in the agreed place is not the same as the answer "unanswerable".
-        return (0.0, 0.0, 0.0, 0.0, "no complete <answer> tag in the response")
-    return rule.best(answer, references)
 
 
 def _as_text(value: LeafValue | tuple[LeafValue, ...]) -> str | Spans:
@@ -260,26 +249,10 @@ def _as_text(value: LeafValue | tuple[LeafValue, ...]) -> str | Spans:
     floats, and `1000.0` would lose its point and read as 10000.
     """
     if isinstance(value, tuple):
-        return tuple(map(_leaf_text, value))
-    return _leaf_text(value)
-
-
-def _leaf_text(value: LeafValue) -> str:
+        return tuple(str(_as_text(each)) for each in value)
     if isinstance(value, float) and value.is_integer() and abs(value) < EXACT_FLOAT:
         return str(int(value))
     return str(value)
-
-
-def _references(answer: object, *, takes_spans: bool) -> list[str | Spans] | Unreadable:
-    """The references that an `answer` column means.
-
-    A string or number is one reference; a list, tuple or array is several, missing ones left out.
-    Where `takes_spans`, a list inside that list is one reference of several spans.
-    """
-    references = read_references(answer, spans=takes_spans)
-    if isinstance(references, Unreadable):
-        return references
-    return list(map(_as_text, references))
 
 
 EXTRACTORS: Mapping[str, Callable[[str], str | None]] = MappingProxyType(

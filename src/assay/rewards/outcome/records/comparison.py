@@ -1,15 +1,70 @@
-"""Two JSON values compared field by field, with what differs named by its path."""
+"""JSON read strictly, within bounds, and compared field by field, with paths for what differs."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from assay.rewards.outcome.calls.values import TextRule, equals, normal_text
+from assay.schema.values import is_list, plain
+from assay.text.calls import RepeatedKey, strict_json
 
 ListRule: TypeAlias = Literal["ordered", "any"]
+JSON_CHARS: Final = 200_000
+"""Of a JSON text; a longer one is not read."""
+MOST_LEVELS: Final = 100
+
+
+class BadJson(ValueError):
+    """Why a value is not read: the end of a sentence that begins with what it is."""
+
+
+def read_json(text: str) -> Any:
+    """The value of a JSON text.
+
+    Raises `BadJson` also for a key that stands twice, for NaN and Infinity, and for more than a
+    hundred levels.
+    """
+    if len(text) > JSON_CHARS:
+        raise BadJson(f"has over {JSON_CHARS:,} characters")
+    try:
+        value = strict_json(text)
+    except RepeatedKey:
+        raise BadJson("names a key twice in one object") from None
+    except (ValueError, RecursionError):
+        raise BadJson("is no JSON") from None
+    if levels_of(value) > MOST_LEVELS:
+        raise BadJson(f"has over {MOST_LEVELS} levels")
+    return value
+
+
+def levels_of(value: Any) -> int:
+    """How many lists and objects are inside each other at most."""
+    level, inner = 0, [value]
+    while level <= MOST_LEVELS and (
+        inner := [item for item in inner if isinstance(item, (list, dict))]
+    ):
+        level += 1
+        inner = [
+            below for item in inner for below in (item.values() if type(item) is dict else item)
+        ]
+    return level
+
+
+def to_json(value: Any, levels: int = MOST_LEVELS) -> Any:
+    """A value of a table or a data set as JSON's own. Raises `BadJson`."""
+    value = plain(value)
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    if not levels:
+        raise BadJson(f"has over {MOST_LEVELS} levels")
+    if isinstance(value, Mapping):
+        return {str(key): to_json(item, levels - 1) for key, item in value.items()}
+    if is_list(value):
+        return [to_json(item, levels - 1) for item in value]
+    raise BadJson(f"holds a {type(value).__name__}, which JSON does not have")
 
 
 @dataclass(slots=True)
@@ -41,29 +96,29 @@ class FieldCount:
         self.differences += other.differences
 
 
-def compare(value: Any, reference: Any, texts: TextRule, lists: ListRule) -> FieldCount:
+def compare(
+    value: Any, reference: Any, texts: TextRule, lists: ListRule, path: str = "$"
+) -> FieldCount:
     """What is right, wrong, missing and too much."""
-    return _compare(value, reference, texts, lists, "$")
-
-
-def _compare(value: Any, reference: Any, texts: TextRule, lists: ListRule, path: str) -> FieldCount:
     count = FieldCount()
     if isinstance(reference, dict) and isinstance(value, dict):
         for key, expected in reference.items():
             place = f"{path}.{key}"
             if key in value:
-                count.add(_compare(value[key], expected, texts, lists, place))
+                count.add(compare(value[key], expected, texts, lists, place))
             else:
                 count.missing += _size(expected)
                 count.differences.append(f"{place:.80} is missing")
-        for key in value.keys() - reference.keys():
-            count.extra += _size(value[key])
         for key in sorted(value.keys() - reference.keys()):
+            count.extra += _size(value[key])
             count.differences.append(f"{path}.{key!s:.80} is too much")
     elif isinstance(reference, list) and isinstance(value, list):
         for one, expected, place in _pairs(value, reference, texts, lists, path):
-            count.add(_compare(one, expected, texts, lists, place))
-        _count_lengths(value, reference, count, path)
+            count.add(compare(one, expected, texts, lists, place))
+        if len(value) != len(reference):
+            count.missing += sum(map(_size, reference[len(value) :]))
+            count.extra += sum(map(_size, value[len(reference) :]))
+            count.differences.append(f"{path:.80} has {len(value)} items, not {len(reference)}")
     elif equals(value, reference, texts):
         count.right += 1
     else:
@@ -72,14 +127,6 @@ def _compare(value: Any, reference: Any, texts: TextRule, lists: ListRule, path:
     if not reference and equals(value, reference, "exact") and isinstance(value, (list, dict)):
         count.right += 1
     return count
-
-
-def _count_lengths(value: list[Any], reference: list[Any], count: FieldCount, path: str) -> None:
-    if len(value) == len(reference):
-        return
-    count.missing += sum(map(_size, reference[len(value) :]))
-    count.extra += sum(map(_size, value[len(reference) :]))
-    count.differences.append(f"{path:.80} has {len(value)} items, not {len(reference)}")
 
 
 def _pairs(
@@ -124,13 +171,5 @@ def _key(value: Any, texts: TextRule) -> Hashable:
 
 def _size(value: Any) -> int:
     """How many fields a value has; an empty list or object is one."""
-    total, waiting = 0, [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, dict) and item:
-            waiting += item.values()
-        elif isinstance(item, list) and item:
-            waiting += item
-        else:
-            total += 1
-    return total
+    below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return sum(map(_size, below)) or 1

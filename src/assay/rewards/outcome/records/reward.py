@@ -8,8 +8,14 @@ from typing import Any, Final, get_args
 from assay.errors import check_choice
 from assay.registry import reward
 from assay.rewards.outcome.calls.values import TextRule
-from assay.rewards.outcome.records.comparison import FieldCount, ListRule, compare
-from assay.rewards.outcome.records.reading import read_json, to_json
+from assay.rewards.outcome.records.comparison import (
+    BadJson,
+    FieldCount,
+    ListRule,
+    compare,
+    read_json,
+    to_json,
+)
 from assay.rewards.outcome.records.schemas import SchemaError, check_value
 from assay.schema.score import Abstained, Scored
 from assay.schema.values import Unreadable, is_missing, plain, read_response
@@ -52,34 +58,43 @@ def json_reward(
     """
     for name, value in (("extract", extract), ("texts", texts), ("lists", lists)):
         check_choice(name, value, CHOICES[name])
-    reference, rules = _read(answer), _read(schema)
-    for column, side in (("answer", reference), ("schema", rules)):
-        if isinstance(side, Unreadable):
-            return Abstained("bad_reference", f"{column!r} {side.because}", PARTS)
+    sides = []
+    for column, cell in (("answer", answer), ("schema", schema)):
+        try:
+            sides.append(_read(cell))
+        except BadJson as error:
+            return Abstained("bad_reference", f"{column!r} {error}", PARTS)
+    reference, rules = sides
     if reference is MISSING and rules is MISSING:
         return Abstained("missing_reference", "the row has neither a reference nor a schema", PARTS)
     response = read_response(final_response)
     if isinstance(response, Unreadable):
         return Abstained("bad_response", f"'final_response' {response.because}", PARTS)
-    offer = find_json(response or "", extract)
+    offer, problem = None, ""
+    try:
+        offer = find_json(response or "", extract)
+    except BadJson as error:
+        problem = f"the response {error}"
     fault = ""
     if rules is not MISSING:
         try:
             # Also without a value it is found out whether the schema can be used.
-            fault = check_value(None if isinstance(offer, Unreadable) else offer, rules)
+            fault = check_value(offer, rules)
         except SchemaError as error:
             return Abstained("unparseable_reference", f"the schema {error}", PARTS)
-    if isinstance(offer, Unreadable):
-        return Scored(0.0, offer.because, _parts(rules is not MISSING, reference is not MISSING))
+    parts: dict[str, float | None] = dict.fromkeys(PARTS)
+    if problem:
+        wrong = None if reference is MISSING else 0.0
+        valid = None if rules is MISSING else 0.0
+        parts |= {"readable": 0.0, "valid": valid, "equal": wrong, "right_fields": wrong}
+        return Scored(0.0, problem, parts)
+    parts |= {"readable": 1.0, "valid": None if rules is MISSING else float(not fault)}
     count = None if reference is MISSING else compare(offer, reference, texts, lists)
-    return _to_score(fault, rules is not MISSING, count, partial=partial)
+    return _to_score(fault, parts, count, partial=partial)
 
 
-class _Missing:
-    """Stands for no value; `None` is one that JSON has."""
-
-
-MISSING: Final = _Missing()
+MISSING: Final = object()
+"""Stands for no value; `None` is one that JSON has."""
 
 
 def _read(value: object) -> Any:
@@ -93,51 +108,29 @@ def _read(value: object) -> Any:
 
 
 def find_json(response: str, extract: BlockRule) -> Any:
-    """The value that a response offers, or why there is none."""
-    blocks = offered_blocks(response, LANGUAGES, extract)
-    blocks = [block for block in blocks if block.strip()]
+    """The one value that a response offers. Raises `BadJson`."""
+    blocks = [block for block in offered_blocks(response, LANGUAGES, extract) if block.strip()]
     if not blocks:
-        return Unreadable("the response holds nothing")
+        raise BadJson("holds nothing")
     if len(blocks) > 1:
-        return Unreadable(f"the response offers {len(blocks)} different blocks")
-    value = read_json(blocks[0])
-    return Unreadable(f"the response {value.because}") if isinstance(value, Unreadable) else value
+        raise BadJson(f"offers {len(blocks)} different blocks")
+    return read_json(blocks[0])
 
 
-def _parts(has_schema: bool, has_reference: bool) -> dict[str, float | None]:
-    """Those of a response that cannot be read."""
-    equal = 0.0 if has_reference else None
-    return {
-        "readable": 0.0,
-        "valid": 0.0 if has_schema else None,
-        "equal": equal,
-        "right_fields": equal,
-        "wrong_fields": None,
-        "missing_fields": None,
-        "extra_fields": None,
-    }
-
-
-def _to_score(fault: str, has_schema: bool, count: FieldCount | None, *, partial: bool) -> Scored:
-    parts: dict[str, float | None] = dict.fromkeys(PARTS)
-    parts |= {"readable": 1.0, "valid": float(not fault) if has_schema else None}
+def _to_score(
+    fault: str, parts: dict[str, float | None], count: FieldCount | None, *, partial: bool
+) -> Scored:
     because = "JSON that is valid"
     value = float(not fault)
     if count is not None:
-        parts |= {
-            "equal": float(count.equal),
-            "right_fields": count.share,
-            "wrong_fields": float(count.wrong),
-            "missing_fields": float(count.missing),
-            "extra_fields": float(count.extra),
-        }
+        numbers = (count.equal, count.share, count.wrong, count.missing, count.extra)
+        parts |= zip(PARTS[2:], map(float, numbers), strict=True)
         value *= count.share if partial else float(count.equal)
         because = "equal to the reference"
         if not count.equal:
             more = len(count.differences) - SHOWN
-            because = "; ".join(count.differences[:SHOWN]) + (
-                f" and {more} more" if more > 0 else ""
-            )
+            because = "; ".join(count.differences[:SHOWN])
+            because += f" and {more} more" if more > 0 else ""
     if fault:
         because = f"not valid: {fault}"
     return Scored(value, because, parts)

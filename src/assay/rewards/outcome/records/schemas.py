@@ -8,24 +8,21 @@ are the end.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
 from assay.errors import MissingExtra
-from assay.rewards.outcome.patterns import (
-    Pattern,
-    TooMuchWork,
-    UnsafePattern,
-    compile_pattern,
-)
-from assay.rewards.outcome.records.reading import levels_of
+from assay.rewards.outcome.patterns import Pattern, TooMuchWork, UnsafePattern, compile_pattern
+from assay.rewards.outcome.records.comparison import levels_of
 from assay.schema.values import Unreadable
 
 MOST_CHECKS: Final = 30_000
 """Keywords that are asked of one value."""
 SHALLOW: Final = 20
 """Levels of a value on which no schema runs out of stack that does not go round in circles."""
+_ESCAPE_OR_CLASS: Final = re.compile(r"\\.|\[(?:\\.|[^\]\\])*(?:\]|\\?\Z)", re.DOTALL)
 
 
 class SchemaError(Exception):
@@ -94,10 +91,8 @@ def _validator(text: str) -> Callable[[list[int]], Any] | Unreadable:
             "patternProperties": _pattern_properties,
             "uniqueItems": _unique,
         }
-        keywords = {
-            name: _counted(own.get(name, function), budget)
-            for name, function in draft.VALIDATORS.items()
-        }
+        known = draft.VALIDATORS.items()
+        keywords = {name: _counted(own.get(name, function), budget) for name, function in known}
         return jsonschema.validators.extend(draft, keywords)(schema, registry=registry)
 
     return bound
@@ -180,18 +175,9 @@ def _compiled(pattern: str) -> Pattern:
 
 def _has_choice(core: str) -> bool:
     """Whether a `|` stands outside of brackets."""
-    depth, escaped, in_class = 0, False, False
-    for char in core:
-        if escaped:
-            escaped = False
-        elif char == "\\":
-            escaped = True
-        elif in_class:
-            in_class = char != "]"
-        elif char == "[":
-            in_class = True
-        elif char == "|" and not depth:
+    depth = 0
+    for char in _ESCAPE_OR_CLASS.sub("", core):
+        if char == "|" and not depth:
             return True
-        else:
-            depth += (char == "(") - (char == ")")
+        depth += (char == "(") - (char == ")")
     return False

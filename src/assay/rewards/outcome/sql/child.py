@@ -12,16 +12,9 @@ import sys
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from assay.isolation import frames
-from assay.rewards.outcome.sql.comparison import (
-    bird_equal,
-    column_orders,
-    comparable,
-    reordered,
-    test_suite_equal,
-)
 from assay.rewards.outcome.sql.execution import (
     BadDatabase,
     BadQuery,
@@ -31,7 +24,14 @@ from assay.rewards.outcome.sql.execution import (
     ResultTable,
     open_database,
 )
-from assay.rewards.outcome.sql.references import PossibleResults, possible_results
+from assay.rewards.outcome.sql.references import (
+    PossibleResults,
+    column_orders,
+    comparable,
+    equal_in_test_suite,
+    possible_results,
+    reordered,
+)
 
 AGAIN_S: Final = 1.0
 """For a reference that reads the clock to be run once more."""
@@ -39,27 +39,25 @@ OPEN: Final = 16
 """Databases that stay open."""
 
 
-class OpenDatabases:
-    """The databases that were asked for lately, still open."""
+Databases: TypeAlias = OrderedDict[str, Database]
+"""Those that were asked for lately, still open, by their source, which names their state too."""
 
-    def __init__(self) -> None:
-        self._open: OrderedDict[str, Database] = OrderedDict()
 
-    def get(self, source: Mapping[str, Any]) -> Database:
-        """The database of a source, which names its state too. Raises `BadDatabase`."""
-        key = repr(sorted(source.items()))
-        if key not in self._open:
-            self._open[key] = open_database(source)
-            if len(self._open) > OPEN:
-                self._open.popitem(last=False)[1].close()
-        self._open.move_to_end(key)
-        return self._open[key]
+def _open(databases: Databases, source: Mapping[str, Any]) -> Database:
+    """The database of a source. Raises `BadDatabase`."""
+    key = repr(sorted(source.items()))
+    if key not in databases:
+        databases[key] = open_database(source)
+        if len(databases) > OPEN:
+            databases.popitem(last=False)[1].connection.close()
+    databases.move_to_end(key)
+    return databases[key]
 
 
 def main() -> None:
     """Answer requests until the pipe closes."""
     read_fd, write_fd = frames.inherited_pipes(sys.argv)
-    databases = OpenDatabases()
+    databases: Databases = OrderedDict()
     is_first = True
     while True:
         try:
@@ -74,7 +72,7 @@ def main() -> None:
 
 
 def _serve(
-    databases: OpenDatabases, request: Mapping[str, Any], write_fd: int, *, is_first: bool
+    databases: Databases, request: Mapping[str, Any], write_fd: int, *, is_first: bool
 ) -> None:
     """Answer a request; raise `OutOfMemory` where another process might."""
     reference = _references(databases, request, is_first=is_first)
@@ -88,7 +86,7 @@ def _limits(request: Mapping[str, Any]) -> QueryLimits:
 
 
 def _references(
-    databases: OpenDatabases, request: Mapping[str, Any], *, is_first: bool
+    databases: Databases, request: Mapping[str, Any], *, is_first: bool
 ) -> list[tuple[Database, PossibleResults]] | dict[str, str]:
     """Each database with what the reference may return on it, or why there is none."""
     results: list[tuple[Database, PossibleResults]] = []
@@ -96,7 +94,7 @@ def _references(
     for number, source in enumerate(request["databases"]):
         where = f"database {number + 1}" if len(request["databases"]) > 1 else "the database"
         try:
-            database = databases.get(source)
+            database = _open(databases, source)
         except (BadDatabase, OutOfMemory) as error:
             if isinstance(error, OutOfMemory) and not is_first:
                 raise
@@ -121,9 +119,8 @@ def _answer(
     is_first: bool,
 ) -> dict[str, Any]:
     """What became of the query on each database, as plain values."""
-    compare = {"bird": _compare_bird, "test_suite": _compare_test_suite}.get(
-        request["mode"], _compare
-    )
+    comparisons = {"assay": _compare, "bird": _compare_bird, "test_suite": _compare_test_suite}
+    compare = comparisons[request["mode"]]
     results: list[dict[str, Any]] = []
     for database, reference in references:
         try:
@@ -183,23 +180,19 @@ def _compare(
         for possible in reference.possible:
             if possible.allows(moved):
                 return {**facts, "same": True, "rows": True, "because": size}
-            if not facts["rows"] and _same_bag(moved, expected):
+            if not facts["rows"] and Counter(moved) == Counter(expected):
                 facts["rows"] = True
                 because = f"the {size} of the reference in another order"
-            if not possible.determined and _same_bag(moved, possible.with_ties().elements()):
+            if not possible.determined and Counter(moved) == possible.with_ties():
                 facts["ties"] = True
     return {**facts, "because": because}
-
-
-def _same_bag(rows: Any, others: Any) -> bool:
-    return Counter(rows) == Counter(others)
 
 
 def _compare_bird(
     table: ResultTable, reference: PossibleResults, request: Mapping[str, Any]
 ) -> dict[str, Any]:
     del request
-    same = bird_equal(table.rows, reference.table.rows)
+    same = set(table.rows) == set(reference.table.rows)
     because = f"{'the same' if same else 'another'} set of rows"
     return {**_facts(table), "same": same, "rows": same, "because": because}
 
@@ -209,8 +202,8 @@ def _compare_test_suite(
 ) -> dict[str, Any]:
     rows, expected = table.rows, reference.table.rows
     ordered = "order by" in request["reference"].lower()
-    same = test_suite_equal(rows, expected, ordered=ordered)
-    bags = same or (ordered and test_suite_equal(rows, expected, ordered=False))
+    same = equal_in_test_suite(rows, expected, ordered=ordered)
+    bags = same or (ordered and equal_in_test_suite(rows, expected, ordered=False))
     because = f"{'the same' if same else 'another'} {'list' if ordered else 'bag'} of rows"
     return {**_facts(table), "same": same, "rows": bags, "because": because}
 

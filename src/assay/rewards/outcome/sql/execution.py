@@ -180,10 +180,6 @@ class Database:
             self._tables.add(first.lower())
         return sqlite3.SQLITE_OK
 
-    def close(self) -> None:
-        """Close the database."""
-        self.connection.close()
-
 
 def _fetch(cursor: sqlite3.Cursor, most: int) -> list[SqlRow]:
     rows: list[SqlRow] = []

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, get_args
+from queue import Empty, Full, LifoQueue
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from assay.errors import BadParameter, check_choice
+from assay.isolation.child import ChildProcess, module_child
+from assay.isolation.frames import BadFrame, PipeClosed
 from assay.registry import reward
 from assay.resources.row_files import OutsideFolder, row_file
-from assay.rewards.outcome.sql.process import Lost, query_processes
 from assay.rewards.outcome.sql.text import READING, first_word, without_end
-from assay.schema.score import Abstained, Scored
+from assay.schema.score import Abstained, CannotScore, Scored
 from assay.schema.values import Unreadable, describe, is_list, is_missing, plain, read_response
 from assay.text.blocks import BlockRule, offered_blocks
 
@@ -30,6 +35,19 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
 QUERY_CHARS: Final = 20_000
 """Of a query; a longer one is not run."""
 MOST_DATABASES: Final = 64
+IDLE: Final = 8
+"""Processes that are kept between requests."""
+MEMORY_BYTES: Final = 1024 * 1024 * 1024
+START_S: Final = 60.0
+GRACE_S: Final = 2.0
+"""How much later than its own limit a query is ended from outside."""
+REFERENCE_RUNS: Final = 4
+"""How often a reference may be run before it is known: as it is, ranked, with NULL at the other
+end, and with its tables read the other way round."""
+
+
+class NoQuery(Exception):
+    """Why a response holds no query that is run."""
 
 
 @reward(name="sql_reward", version=1, parts=PARTS, kind="sql")
@@ -70,29 +88,30 @@ def sql_reward(
         {"mode": mode, "extract": extract, "columns": columns, "ties": ties},
         {"max_steps": max_steps, "timeout_s": timeout_s, "max_rows": max_rows},
     )
-    reference = _reference(answer)
-    if isinstance(reference, Abstained):
-        return reference
-    sources = _sources(database, root)
-    if isinstance(sources, Unreadable):
-        return Abstained("bad_database", f"'database' {sources.because}", PARTS)
+    try:
+        reference, sources = _reference(answer), _sources(database, root)
+    except CannotScore as error:
+        return error.abstain(PARTS)
     response = read_response(final_response)
     if isinstance(response, Unreadable):
         return Abstained("bad_response", f"'final_response' {response.because}", PARTS)
-    query = find_query(response or "", extract)
-    because = query.because if isinstance(query, Unreadable) else ""
+    query = because = ""
+    try:
+        query = find_query(response or "", extract)
+    except NoQuery as error:
+        because = str(error)
     request = {
         "databases": sources,
         "reference": reference,
         # Also without a query it is found out whether the row could have been scored.
-        "query": "" if isinstance(query, Unreadable) else query,
+        "query": query,
         "mode": mode,
         "columns": columns,
         "steps": max_steps,
         "seconds": timeout_s,
         "rows": max_rows,
     }
-    result = query_processes().ask(request, seconds=timeout_s)
+    result = ask(request, seconds=timeout_s)
     if isinstance(result, Lost):
         if result.of_reference:
             return Abstained("unparseable_reference", f"the reference: {result.because}", PARTS)
@@ -111,73 +130,68 @@ def _check_options(choices: Mapping[str, str], limits: Mapping[str, object]) -> 
             raise BadParameter(f"{name} is {number!r}; it is a number above 0")
 
 
-def _reference(answer: object) -> str | Abstained:
+def _reference(answer: object) -> str:
     value = plain(answer)
     if is_missing(value) or (isinstance(value, str) and not value.strip()):
-        return Abstained("missing_reference", "the row has no reference query", PARTS)
+        raise CannotScore("missing_reference", "the row has no reference query")
     if not isinstance(value, str):
-        because = f"'answer' is {describe(value)}; give the text of a query"
-        return Abstained("bad_reference", because, PARTS)
+        raise CannotScore(
+            "bad_reference", f"'answer' is {describe(value)}; give the text of a query"
+        )
     if len(value) > QUERY_CHARS:
         because = f"the reference has over {QUERY_CHARS:,} characters"
-        return Abstained("unparseable_reference", because, PARTS)
+        raise CannotScore("unparseable_reference", because)
     return without_end(value)
 
 
-def _sources(database: object, root: str | None) -> list[dict[str, Any]] | Unreadable:
+def _sources(database: object, root: str | None) -> list[dict[str, Any]]:
     """The databases of a row: where each is, and in which state, so that a changed file is new."""
     value = plain(database)
     items = list(value) if is_list(value) else [value]
     if not 0 < len(items) <= MOST_DATABASES:
-        return Unreadable(f"is {len(items)} databases; give from 1 to {MOST_DATABASES}")
-    sources: list[dict[str, Any]] = []
-    for item in map(plain, items):
-        source = _source(item, root)
-        if isinstance(source, Unreadable):
-            return source
-        sources.append(source)
-    return sources
+        raise _bad_database(f"{len(items)} databases; give from 1 to {MOST_DATABASES}")
+    return [_source(plain(item), root) for item in items]
 
 
-def _source(item: Any, root: str | None) -> dict[str, Any] | Unreadable:
+def _bad_database(what: str) -> CannotScore:
+    return CannotScore("bad_database", f"'database' is {what}")
+
+
+def _source(item: Any, root: str | None) -> dict[str, Any]:
     if isinstance(item, Mapping):
         script = plain(item.get("script"))
         if isinstance(script, str) and len(item) == 1:
             return {"script": script}
-        return Unreadable('is a mapping; one of the form {"script": "CREATE TABLE …"} is read')
+        raise _bad_database('a mapping; one of the form {"script": "CREATE TABLE …"} is read')
     if not isinstance(item, (str, Path)) or not str(item).strip() or "\0" in str(item):
-        return Unreadable(f"is {describe(item)}; give the path of a SQLite file, or a script")
+        raise _bad_database(f"{describe(item)}; give the path of a SQLite file, or a script")
     try:
         path = row_file(item, root)
         state = path.stat()
     except OutsideFolder as error:
-        return Unreadable(f"is {str(item)!r:.200}, which is not read: {error}")
+        raise _bad_database(f"{str(item)!r:.200}, which is not read: {error}") from None
     except (OSError, ValueError, RuntimeError) as error:
-        return Unreadable(f"is {str(item)!r:.200}, which cannot be read: {error!s:.100}")
+        raise _bad_database(f"{str(item)!r:.200}, which cannot be read: {error!s:.100}") from None
     return {"path": str(path), "state": [state.st_mtime_ns, state.st_size, state.st_ino]}
 
 
-def find_query(response: str, extract: BlockRule) -> str | Unreadable:
-    """The query that a response offers, or why there is none."""
-    blocks = offered_blocks(response, LANGUAGES, extract)
-    queries = list(dict.fromkeys(_trimmed(block) for block in blocks if block.strip()))
+def find_query(response: str, extract: BlockRule) -> str:
+    """The query that a response offers. Raises `NoQuery`."""
+    blocks = [block for block in offered_blocks(response, LANGUAGES, extract) if block.strip()]
+    queries = {block if len(block) > QUERY_CHARS else without_end(block) for block in blocks}
     if len(queries) > 1:
-        return Unreadable(f"the response offers {len(queries)} different queries")
-    query = queries[0] if queries else ""
+        raise NoQuery(f"the response offers {len(queries)} different queries")
+    query = queries.pop() if queries else ""
     if len(query) > QUERY_CHARS:
-        return Unreadable(f"the query has over {QUERY_CHARS:,} characters")
+        raise NoQuery(f"the query has over {QUERY_CHARS:,} characters")
     if first_word(query) not in READING:
-        return Unreadable("the response holds no query")
+        raise NoQuery("the response holds no query")
     return query
 
 
-def _trimmed(block: str) -> str:
-    return block if len(block) > QUERY_CHARS else without_end(block)
-
-
-def _wrong(because: str, **parts: float) -> Scored:
-    zeros: dict[str, float | None] = {"executed": 0.0, "rows": 0.0, "order": None}
-    return Scored(0.0, because, {**zeros, "databases": 0.0, "determined": None, **parts})
+def _wrong(because: str) -> Scored:
+    zeros = dict(zip(PARTS, (0.0, 0.0, None, 0.0, None), strict=True))
+    return Scored(0.0, because, zeros)
 
 
 def _to_score(result: Mapping[str, Any], mode: SqlMode, ties: str) -> Scored | Abstained:
@@ -189,13 +203,10 @@ def _to_score(result: Mapping[str, Any], mode: SqlMode, ties: str) -> Scored | A
         return Abstained("undetermined_reference", reason, PARTS)
     right = sum(one["same"] for one in results)
     same = right == len(results)
-    parts: dict[str, float | None] = {
-        "executed": 1.0,
-        "rows": float(all(one["rows"] for one in results)),
-        "order": float(same) if result["ordered"] and mode != "bird" else None,
-        "databases": right / len(results),
-        "determined": float(result["determined"]) if ours else None,
-    }
+    rows = float(all(one["rows"] for one in results))
+    order = float(same) if result["ordered"] and mode != "bird" else None
+    determined = float(result["determined"]) if ours else None
+    parts = dict(zip(PARTS, (1.0, rows, order, right / len(results), determined), strict=True))
     if ours and result["constant"]:
         because = "the query reads no table, where the reference reads one"
         return Scored(0.0, because, {**parts, "rows": 0.0, "databases": 0.0})
@@ -221,3 +232,77 @@ def _undetermined(result: Mapping[str, Any], ties: str) -> str:
     if tied and not same:
         return "the query returns every row that is tied at the reference's limit"
     return ""
+
+
+class Lost(NamedTuple):
+    """The process ended, or had to be ended, while it ran the reference or the query."""
+
+    of_reference: bool
+    late: bool
+
+    @property
+    def because(self) -> str:
+        return "it takes too long" if self.late else "it ended its process"
+
+
+def ask(request: Mapping[str, Any], *, seconds: float) -> dict[str, Any] | Lost:
+    """The answer to a request about one query, whose limit is so many seconds a database.
+
+    A process that ends over it may have kept too much of other requests; then one that has nothing
+    is asked.
+    """
+    child = _take()
+    if child is not None:
+        answer = _ask(child, request, seconds)
+        if not isinstance(answer, Lost) or answer.late:
+            return answer
+    child = module_child("assay.rewards.outcome.sql.child", memory_bytes=MEMORY_BYTES)
+    child.start()
+    return _ask(child, request, seconds, start_s=START_S)
+
+
+def _ask(
+    child: ChildProcess, request: Mapping[str, Any], seconds: float, *, start_s: float = 0.0
+) -> dict[str, Any] | Lost:
+    many = max(1, len(request["databases"]))
+    reference_s = REFERENCE_RUNS * many * seconds + GRACE_S + start_s
+    of_reference = True
+    try:
+        child.send(dict(request), time.monotonic() + GRACE_S + START_S)
+        answer: dict[str, Any] = child.receive(time.monotonic() + reference_s)
+        if not answer:
+            of_reference = False
+            answer = child.receive(time.monotonic() + many * seconds + GRACE_S)
+    except (TimeoutError, PipeClosed, BadFrame, OSError) as error:
+        child.close()
+        return Lost(of_reference, late=isinstance(error, TimeoutError))
+    except BaseException:
+        # Whatever interrupts a wait would leave an answer that nobody asked for.
+        child.close()
+        raise
+    try:
+        _idle_of(os.getpid()).put_nowait(child)
+    except Full:
+        child.close()
+    return answer
+
+
+def _take() -> ChildProcess | None:
+    """An idle process that is still running."""
+    idle = _idle_of(os.getpid())
+    while not idle.empty():
+        try:
+            child = idle.get_nowait()
+        except Empty:
+            break
+        if child.is_running():
+            return child
+        child.close()
+    return None
+
+
+@lru_cache(maxsize=1)
+def _idle_of(pid: int) -> LifoQueue[ChildProcess]:
+    """The idle processes of this process; one that is forked from it starts its own."""
+    del pid
+    return LifoQueue(IDLE)
