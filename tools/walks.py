@@ -113,9 +113,8 @@ def run_command(name: str, folder: Path) -> None:
 
 
 def _report_steps(folder: Path) -> None:
-    """Have the scorer of steps report its stack as the reward does."""
-    from assay.browser.steps import recovery
-
+    """Have the scorer of steps report its stack when it makes a score."""
+    recovery: Any = importlib.import_module("assay.browser.steps.recovery")
     sys.path.insert(0, str(folder))
     report = importlib.import_module("reward").report
     make_score = recovery.StepScore
@@ -124,7 +123,7 @@ def _report_steps(folder: Path) -> None:
         report()
         return make_score(*arguments)
 
-    recovery.StepScore = reporting  # type: ignore[assignment,misc]  # the last thing that it does
+    recovery.StepScore = reporting
 
 
 def _listen(listener: socket.socket, walks: list[list[str]]) -> None:
