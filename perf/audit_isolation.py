@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.audit.findings import GraderCall
-from assay.audit.isolation import IsolatedTarget, ProcessLimits
+from assay.audit.isolation import ProcessLimits, TargetProcess
 from assay.audit.target import parse_target
 
 HOSTILE = Path(__file__).parent.parent / "tests/audit/zoo/hostile.py"
@@ -62,7 +62,7 @@ def _attacks(zoo: dict[str, Any]) -> Iterator[tuple[str, str, str, float, bool]]
 def _call(name: str, text: str) -> tuple[str, float, list[str]]:
     """The outcome of one call in words, its seconds, and the processes reported as left."""
     started = time.monotonic()
-    isolated = IsolatedTarget(parse_target(f"{HOSTILE}:{name}"), LIMITS)
+    isolated = TargetProcess(parse_target(f"{HOSTILE}:{name}"), LIMITS)
     try:
         with isolated:
             (one,) = isolated.ask([GraderCall(text, {"answer": "1"})], shape="assay")

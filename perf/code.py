@@ -29,8 +29,7 @@ from typing import Any
 
 import assay
 from assay.audit.findings import GraderCall
-from assay.audit.isolation import ProcessLimits
-from assay.audit.session import AuditSession
+from assay.audit.isolation import AuditSession, ProcessLimits
 from assay.audit.target import parse_target
 from assay.isolation.processes import list_family
 from assay.isolation.sandbox import shared_sandbox

@@ -11,16 +11,15 @@ from assay.audit.checks import CHECKS
 from assay.audit.context import CheckContext
 from assay.audit.data import built_in
 from assay.audit.findings import CallResult, Finding, GraderCall, Sample
-from assay.audit.isolation import USUAL, IsolatedTarget, Place, Surroundings
+from assay.audit.isolation import USUAL, AuditSession, Place, Surroundings, TargetProcess
 from assay.audit.replies import MeasuredResult
-from assay.audit.session import AuditSession, FreshProcess
 from assay.isolation.child import STANDALONE
 from assay.registry import find_reward
 from assay.schema.audit import Budget, Kind
 
 sys.path.append(STANDALONE)  # As the process of a target has it.
 from assay.audit.child.assay_audit_child.loading import detect
-from assay.audit.child.assay_audit_child.places import CallDispatcher
+from assay.audit.child.assay_audit_child.server import CallDispatcher
 
 
 class InProcess(AuditSession):
@@ -28,33 +27,29 @@ class InProcess(AuditSession):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.call_count = 0
-        self._isolated = cast(IsolatedTarget, None)
+        self._process = cast(TargetProcess, None)
         self._results = {}
         self._cache = {}
         self._dispatcher = CallDispatcher(
             function, {"shape": detect(function), "reference_column": "answer", "calls": []}
         )
 
-    def run_in(
-        self, isolated: IsolatedTarget, calls: Sequence[GraderCall], place: Place, *, measure: bool
+    def run_calls(
+        self,
+        calls: Sequence[GraderCall],
+        process: TargetProcess | None = None,
+        *,
+        place: Place = "main",
+        measure: bool = False,
+        counted: bool = True,
     ) -> list[MeasuredResult]:
-        return [MeasuredResult(self._call(call)) for call in calls]
+        self.call_count += len(calls)
+        return [MeasuredResult(CallResult(**self._dispatcher.answer(c.to_wire()))) for c in calls]
 
     @contextmanager
-    def fresh_process(self, surroundings: Surroundings = USUAL) -> Iterator[FreshProcess]:
+    def fresh_process(self, surroundings: Surroundings = USUAL) -> Iterator[TargetProcess]:
         # It answers as another process would; what the module of the function keeps, it keeps.
-        yield FreshProcess(self, self._isolated)
-
-    def _call(self, call: GraderCall) -> CallResult:
-        self.call_count += 1
-        reply = self._dispatcher.answer(
-            {
-                "final_response": call.final_response,
-                "columns": dict(call.columns),
-                "messages": call.messages,
-            }
-        )
-        return CallResult(**reply)
+        yield self._process
 
 
 def context_of(

@@ -14,8 +14,7 @@ from assay.audit.context import CheckContext, shrink
 from assay.audit.data import built_in
 from assay.audit.engine import all_checks, audit_reward, find_kind, read_samples
 from assay.audit.findings import CallResult, GraderCall, wilson
-from assay.audit.isolation import ProcessLimits
-from assay.audit.session import AuditSession
+from assay.audit.isolation import AuditSession, ProcessLimits
 from assay.audit.target import parse_target
 from assay.errors import BadParameter, BadRecord
 from assay.registry import REWARDS, find_reward
@@ -166,7 +165,7 @@ def test_the_same_call_is_asked_once_unless_it_has_to_be_fresh(tmp_path: Path) -
         context = CheckContext(session, "qa", built_in("qa")[:1], "fast")
         call = GraderCall("a", {"answer": "a"})
         assert context.ask([call]) == context.ask([call])
-        assert [verdict.value for verdict in context.ask([call, call], fresh=True)] == [1.0, 2.0]
+        assert [verdict.value for verdict in context.ask_fresh([call, call])] == [1.0, 2.0]
 
 
 def test_rows_of_a_file_become_samples(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from assay.audit.findings import GraderCall
-from assay.audit.isolation import IsolatedTarget, ProcessLimits
+from assay.audit.isolation import ProcessLimits, TargetProcess
 from assay.audit.replies import BatchProgress
 from assay.audit.target import parse_target
 from assay.errors import UnknownName
@@ -85,17 +85,17 @@ def leaves_quietly(final_response, answer):
     sys.exit(3)
 """
 
-Ask = Callable[..., tuple[list[str], IsolatedTarget]]
+Ask = Callable[..., tuple[list[str], TargetProcess]]
 
 
 @pytest.fixture
 def ask(tmp_path: Path) -> Ask:
     (tmp_path / "guest.py").write_text(BODY)
 
-    def run(name: str, *texts: str) -> tuple[list[str], IsolatedTarget]:
+    def run(name: str, *texts: str) -> tuple[list[str], TargetProcess]:
         spec = parse_target(f"guest.py:{name}", folder=tmp_path)
         limits = ProcessLimits(call_s=0.5, memory_mb=1024)
-        with IsolatedTarget(spec, limits) as isolated:
+        with TargetProcess(spec, limits) as isolated:
             calls = [GraderCall(text, {"answer": "1"}) for text in texts]
             answers = isolated.ask(calls, shape="assay")
             isolated.traces.seen.update({("left", name): None for name in isolated.files()})
@@ -125,7 +125,7 @@ def test_memory_is_limited(ask: Ask) -> None:
 def test_memory_of_a_process_under_another_name_is_counted(tmp_path: Path) -> None:
     (tmp_path / "guest.py").write_text(BODY)
     spec = parse_target("guest.py:disguised", folder=tmp_path)
-    with IsolatedTarget(spec, ProcessLimits(call_s=30, memory_mb=512)) as isolated:
+    with TargetProcess(spec, ProcessLimits(call_s=30, memory_mb=512)) as isolated:
         (answer,) = isolated.ask([GraderCall("a", {"answer": "1"})], shape="assay")
     assert answer.result.status == "crashed"
 
@@ -190,7 +190,7 @@ def test_secrets_and_stdin_stay_outside(
 ) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "s3cret")
     (tmp_path / "guest.py").write_text(BODY)
-    with IsolatedTarget(
+    with TargetProcess(
         parse_target(f"guest.py:{name}", folder=tmp_path), ProcessLimits()
     ) as isolated:
         (answer,) = isolated.ask([GraderCall("a", {"answer": "1"})], shape="assay")
@@ -201,7 +201,7 @@ def test_no_file_descriptor_is_kept(tmp_path: Path) -> None:
     (tmp_path / "guest.py").write_text(BODY)
     before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(2):
-        with IsolatedTarget(
+        with TargetProcess(
             parse_target("guest.py:writes", folder=tmp_path), ProcessLimits()
         ) as isolated:
             isolated.ask([GraderCall("a", {"answer": "1"})], shape="assay")
@@ -224,7 +224,7 @@ def test_a_target_that_cannot_be_loaded_is_one_sentence(
     (tmp_path / "broken.py").write_text("def f(:")
     (tmp_path / "raising.py").write_text("1 / 0")
     with (
-        IsolatedTarget(parse_target(text, folder=tmp_path), ProcessLimits()) as isolated,
+        TargetProcess(parse_target(text, folder=tmp_path), ProcessLimits()) as isolated,
         pytest.raises(UnknownName, match=because),
     ):
         isolated.start()
@@ -241,10 +241,10 @@ def attack(tmp_path: Path) -> Ask:
     module.write_text(HOSTILE.read_text().replace(f'"{hostile.SLEEP[1]}"', f'"{SLEEP[1]}"'))
     assert SLEEP[1] in module.read_text()
 
-    def run(name: str, *texts: str) -> tuple[list[str], IsolatedTarget]:
+    def run(name: str, *texts: str) -> tuple[list[str], TargetProcess]:
         # What takes memory is to be ended by its size, on a busy machine too.
         limits = ProcessLimits(call_s=10.0 if "memory" in name else 1.5, memory_mb=256)
-        with IsolatedTarget(parse_target(f"{module}:{name}"), limits) as isolated:
+        with TargetProcess(parse_target(f"{module}:{name}"), limits) as isolated:
             calls = [GraderCall(text, {"answer": "1"}) for text in texts]
             answers = isolated.ask(calls, shape="assay")
         return [answer.result.status for answer in answers], isolated
@@ -297,7 +297,7 @@ def test_a_target_finds_no_key_of_the_audit(
     text = next(one for one in Path("/proc/self/environ").read_text().split("\0") if one)
     spec = parse_target(f"{HOSTILE}:{name}")
     monkeypatch.setattr("assay.audit.isolation.INHERITED", ("LANG",))
-    with IsolatedTarget(spec, ProcessLimits()) as isolated:
+    with TargetProcess(spec, ProcessLimits()) as isolated:
         (answer,) = isolated.ask([GraderCall(text, {"answer": "1"})], shape="assay")
     assert answer.result.value == 0.0
 
@@ -322,7 +322,7 @@ def test_a_target_that_is_not_callable_is_refused_with_what_to_do(tmp_path: Path
         ("Rubric", "Rubric is a class"),
     ):
         with (
-            IsolatedTarget(
+            TargetProcess(
                 parse_target(f"guest.py:{name}", folder=tmp_path), ProcessLimits()
             ) as isolated,
             pytest.raises(UnknownName, match=because),

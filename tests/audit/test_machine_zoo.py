@@ -10,9 +10,8 @@ from assay.audit.context import CheckContext
 from assay.audit.data import built_in
 from assay.audit.engine import all_checks
 from assay.audit.findings import Finding, at_least
-from assay.audit.isolation import ProcessLimits
+from assay.audit.isolation import AuditSession, ProcessLimits
 from assay.audit.machine import MACHINE_CHECKS
-from assay.audit.session import AuditSession
 from assay.audit.target import parse_target
 from assay.schema.audit import KINDS
 from tests.audit.zoo import outsiders

@@ -14,7 +14,7 @@ import pytest
 
 from assay.audit.data import built_in
 from assay.audit.findings import CallResult, GraderCall
-from assay.audit.session import AuditSession
+from assay.audit.isolation import AuditSession
 from assay.audit.target import parse_target
 from assay.errors import BadParameter, UnknownName, UsageError
 

@@ -28,7 +28,7 @@ from assay.audit.findings import (
     Violation,
 )
 from assay.audit.frames import AnswerFrame, PayBaseline, to_call
-from assay.audit.session import AuditSession
+from assay.audit.isolation import USUAL, AuditSession, Surroundings
 from assay.schema.audit import SEVERITIES, AuditTarget, Budget, Kind, Severity
 
 HALF: Final = 0.5
@@ -140,16 +140,16 @@ class CheckContext:
         results = self.ask([self.answer(row, row.reference_text) for row in rows])
         return [row for row, result in zip(rows, results, strict=True) if self.pays(result)]
 
-    def ask(self, calls: Sequence[GraderCall], *, fresh: bool = False) -> list[CallResult]:
-        """A result for every call, in order.
+    def ask(self, calls: Sequence[GraderCall]) -> list[CallResult]:
+        """A result for every call, in order; the same call is asked once in an audit."""
+        return self.session.ask(calls)
 
-        The same call is asked once in an audit, unless `fresh`: then all are asked, in this order,
-        in a process that has answered nothing before.
-        """
-        if not fresh:
-            return self.session.ask(calls)
-        with self.session.fresh_process() as process:
-            return process.ask(calls)
+    def ask_fresh(
+        self, calls: Sequence[GraderCall], surroundings: Surroundings = USUAL
+    ) -> list[CallResult]:
+        """As `ask`, but all in this order, in a process that has answered nothing before."""
+        with self.session.fresh_process(surroundings) as process:
+            return [one.result for one in self.session.run_calls(calls, process)]
 
     def to_call(self, sample: Sample, response: str) -> GraderCall:
         """The call that gives this whole response to a row."""

@@ -18,10 +18,9 @@ from assay.audit.findings import Check, Finding, Sample
 from assay.audit.frames import AnswerFrame, measure_baseline, to_call
 from assay.audit.group_audit import GroupAudit
 from assay.audit.groups import GROUP_SIZE, audit_groups
-from assay.audit.isolation import ProcessLimits
+from assay.audit.isolation import AuditSession, ProcessLimits
 from assay.audit.machine import MACHINE_CHECKS
 from assay.audit.result import Audit, check_record, rank
-from assay.audit.session import AuditSession
 from assay.audit.snippets import REFERENCE_NAMES
 from assay.audit.target import TargetSpec, parse_target
 from assay.errors import BadParameter, BadRecord, did_you_mean

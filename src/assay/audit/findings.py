@@ -61,6 +61,20 @@ class GraderCall:
     messages: tuple[Mapping[str, Any], ...] | None = None
     """The whole conversation; `None` stands for a plain prompt and answer."""
 
+    @property
+    def key(self) -> str:
+        """Equal for equal calls."""
+        return json.dumps(self.to_wire(), sort_keys=True)
+
+    def to_wire(self) -> dict[str, Any]:
+        """The call as plain values."""
+        messages = None if self.messages is None else [dict(message) for message in self.messages]
+        return {
+            "final_response": self.final_response,
+            "columns": dict(self.columns),
+            "messages": messages,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class CallResult:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from assay.audit.findings import CallResult, GraderCall
-from assay.audit.isolation import IsolatedTarget, ProcessLimits
+from assay.audit.isolation import ProcessLimits, TargetProcess
 from assay.audit.target import TargetSpec, parse_target, to_target
 from assay.errors import BadParameter, UnknownName
 from assay.formats.lines import dump_json
@@ -47,7 +47,7 @@ class IsolatedGrader:
         self.spec = spec
         self.limits = limits
         self.__name__ = re.sub(r"\W", "_", spec.attribute or spec.location)[-100:]
-        self._target: IsolatedTarget | None = None
+        self._target: TargetProcess | None = None
         self._shape = ""
         self._lock = threading.Lock()
 
@@ -80,9 +80,9 @@ class IsolatedGrader:
         if target is not None:
             target.close()
 
-    def _open(self) -> IsolatedTarget:
+    def _open(self) -> TargetProcess:
         if self._target is None:
-            target = IsolatedTarget(self.spec, self.limits)
+            target = TargetProcess(self.spec, self.limits)
             try:
                 self._shape = to_target(self.spec, target.start()).shape
             except BaseException:

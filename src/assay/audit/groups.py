@@ -22,7 +22,7 @@ from assay.audit.behaviours import BEHAVIOURS, response
 from assay.audit.findings import CallResult, Sample
 from assay.audit.frames import BARE, FRAMES, AnswerFrame, to_call
 from assay.audit.group_audit import GroupAudit
-from assay.audit.session import AuditSession
+from assay.audit.isolation import AuditSession
 from assay.audit.simulation import RIGHT, Rollout, simulate
 from assay.errors import BadParameter
 from assay.schema.audit import Kind

@@ -1,10 +1,10 @@
-"""The bounded child process in which the target is called.
+"""The target under audit: the bounded child process in which it is called, and its results so far.
 
-Its folder, temporary files and environment are its own, beside what every `ChildProcess` has. A
-supervisor (`isolation/supervisor.py`) stands between the audit and the target: it adopts what the
-target starts, counts memory, and hides other processes where the kernel lets it. A call that takes
-too long ends all of them, and the next call gets new ones. What a target may still do: use the
-network, and read files.
+The process has a folder, temporary files and an environment of its own. A supervisor
+(`isolation/supervisor.py`) stands between the audit and the target: it adopts what the target
+starts, counts memory, and hides other processes where the kernel lets it. A call that takes too
+long ends all of them, and the next call gets new ones. What a target may still do: use the network,
+and read files.
 
 The target shares its process with the code that sends its answers, so it can send what it likes.
 Nothing that arrives is believed beyond its own results: frames come in one order, each once, and
@@ -14,30 +14,33 @@ sends is a crash of that call.
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal, Self, TypeVar, cast
 
-from assay.audit.findings import CallResult, GraderCall
+from assay.audit.findings import CallResult, GraderCall, Sample
+from assay.audit.frames import PayBaseline, measure_baseline
 from assay.audit.replies import BatchProgress, MeasuredResult, read_facts
-from assay.audit.target import TargetSpec
+from assay.audit.target import VARIANTS, TargetSpec, to_target
 from assay.errors import BadParameter, UnknownName
 from assay.isolation import processes
 from assay.isolation.child import STANDALONE
 from assay.isolation.frames import BadFrame, PipeClosed, decode_object
 from assay.isolation.supervised import SupervisedChild, SupervisorReport, is_supervisor
 from assay.resources.scratch import scratch_prefix
+from assay.schema.audit import KINDS, AuditTarget, Kind, Shape
 
-Place = Literal["main", "thread", "loop", "spawn", "fork", "crowd"]
-"""`crowd` is eight threads at the same time."""
+T = TypeVar("T")
+
+Place = Literal["main", "thread", "loop", "spawn", "fork", "threads"]
+"""`threads` is eight of them at the same time."""
 
 CHILD_FOLDER = Path(__file__).parent / "child"
 INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT")
@@ -50,8 +53,12 @@ STOP_S = 5.0
 """For the process to end by itself."""
 COPIED_FILES = 100
 COPIED_BYTES = 1024 * 1024
-MOST_STRAYS = 32
-"""Processes beside the target's own that may run until it ends."""
+MOST_STARTED = 32
+"""Processes started by the target that may run until it ends."""
+MANY_TIMEOUTS = 8
+"""Time-outs after which the audit waits less for each call."""
+SHORT_CALL_S = 1.0
+SHAPE_SAMPLES = 6
 MARKER = "assay_canary"
 """A word in every payload, by which executed text is recognised."""
 
@@ -70,11 +77,11 @@ class ProcessLimits:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a process of the target finds around it, which should make no difference."""
+    """What a process of the target finds on its machine, which should make no difference."""
 
     hash_seed: int = 0
     variables: Mapping[str, str] = field(default_factory=dict)
-    """Variables of the environment beside the usual ones."""
+    """Variables of the environment, in addition to the usual ones."""
     shift_s: float = 0.0
     """How far ahead its clock is."""
     files_of: Path | None = None
@@ -86,7 +93,7 @@ USUAL: Final = Surroundings()
 
 @dataclass(slots=True)
 class SideEffects:
-    """What targets did beside answering."""
+    """What processes of a target did in addition to answering."""
 
     seen: dict[tuple[str, str], None] = field(default_factory=dict)
     """Kinds of event with their detail: file, temporary file, process, network, executed."""
@@ -97,8 +104,15 @@ class SideEffects:
     deaths: int = 0
     """Processes of the target that had to be killed or ended by themselves."""
 
+    def add(self, other: SideEffects) -> None:
+        """Add what another process did."""
+        self.seen.update(other.seen)
+        self.survivors += other.survivors
+        self.lingered += other.lingered
+        self.deaths += other.deaths
 
-class IsolatedTarget:
+
+class TargetProcess:
     """The target's process: started for the first call, and again after it ended."""
 
     def __init__(
@@ -122,7 +136,7 @@ class IsolatedTarget:
             _copy_files(surroundings.files_of, self.work)
         megabyte = 1024 * 1024
         self._child = SupervisedChild(
-            [spec.python, "-m", "assay_audit_child"],
+            [spec.python, "-m", "assay_audit_child.server"],
             memory_bytes=limits.memory_mb * megabyte,
             longest_frame=LONGEST_FRAME,
             environment=self._variables(),
@@ -243,7 +257,7 @@ class IsolatedTarget:
         self.start()
         # Starting another process may take long before its first call.
         slack_s = self.limits.load_s if request["place"] in ("spawn", "fork") else 5.0
-        progress = BatchProgress(len(wire_calls), crowd=request["place"] == "crowd")
+        progress = BatchProgress(len(wire_calls), parallel=request["place"] == "threads")
         try:
             self._child.send({**request, "calls": wire_calls}, time.monotonic() + limit + 30)
             while not progress.ended:
@@ -276,14 +290,14 @@ class IsolatedTarget:
         for what, detail in events:
             self.traces.seen[what, detail.replace(str(self._folder), ".")] = None
         if any(what == "process" for what, _ in events):
-            self._thin_out()
+            self._limit_started()
 
-    def _thin_out(self) -> None:
+    def _limit_started(self) -> None:
         """Kill what the target has started and left running, if it is more than it may."""
-        strays = tuple(one for one in self._child.family() if not is_supervisor(one.command))
-        if len(strays) > MOST_STRAYS:
-            self.traces.survivors += [_describe(stray.command) for stray in strays]
-            processes.kill(strays)
+        started = tuple(one for one in self._child.family() if not is_supervisor(one.command))
+        if len(started) > MOST_STARTED:
+            self.traces.survivors += [_describe(one.command) for one in started]
+            processes.kill(started)
 
     def _variables(self) -> dict[str, str]:
         inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
@@ -300,6 +314,138 @@ class IsolatedTarget:
             "PYTHONUTF8": "1",
             "OMP_NUM_THREADS": "1",
         }
+
+
+class AuditSession:
+    """Asks one target, and caches its results."""
+
+    def __init__(
+        self,
+        spec: TargetSpec,
+        limits: ProcessLimits | None = None,
+        *,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.spec = spec
+        self.limits = limits or ProcessLimits()
+        self.call_count = 0
+        """Calls made, those that only confirm a measurement aside."""
+        self.traces = SideEffects()
+        self._environment = environment
+        self._process = self._open()
+        self._results: dict[str, CallResult] = {}
+        self._timeouts = 0
+        self._target: AuditTarget | None = None
+        self._cache: dict[str, object] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._process.close()
+        self.traces.add(self._process.traces)
+
+    @property
+    def target(self) -> AuditTarget:
+        """The facts about the target, which is loaded for them."""
+        if self._target is None:
+            self._target = to_target(self.spec, self._process.start())
+        return self._target
+
+    @property
+    def declared(self) -> tuple[Kind | None, Mapping[str, str]]:
+        """The kind that the reward's author declared, and by check what is meant to be, and why."""
+        facts = self._process.start()
+        return next((each for each in KINDS if each == facts["kind"]), None), facts["accepts"]
+
+    def settle_shape(self, kind: Kind, samples: Sequence[Sample]) -> None:
+        """Choose the variant of the target's shape in which right answers are paid best."""
+        detected: Shape = self._process.start()["shape"]
+        variants = VARIANTS.get(detected, ())
+        if self.spec.shape is not None or not variants:
+            return
+
+        def accepted(shape: Shape) -> int:
+            def ask(calls: Sequence[GraderCall]) -> list[CallResult]:
+                return [measured.result for measured in self._process.ask(calls, shape=shape)]
+
+            return measure_baseline(ask, kind, samples[:SHAPE_SAMPLES]).accepted
+
+        best = max(variants, key=accepted)
+        if best != self.target.shape:
+            self._results.clear()
+        self._target = to_target(self.spec, {**self._process.facts, "shape": best})
+
+    def baseline(self, kind: Kind, samples: Sequence[Sample]) -> PayBaseline:
+        """Where the target looks for an answer and what it pays for a right one; measured once."""
+        return self.cached("baseline", lambda: measure_baseline(self.ask, kind, samples))
+
+    def cached(self, name: str, compute: Callable[[], T]) -> T:
+        """What `compute` returned when this name was first asked for."""
+        if name not in self._cache:
+            self._cache[name] = compute()
+        # One name stands for one question, and so for one type of answer.
+        return cast(T, self._cache[name])
+
+    def ask(self, calls: Sequence[GraderCall]) -> list[CallResult]:
+        """A result for every call, in order; the same call is made once."""
+        keys = [call.key for call in calls]
+        new = {key: call for key, call in zip(keys, calls, strict=True) if key not in self._results}
+        measured = self.run_calls(list(new.values()))
+        self._results |= {key: one.result for key, one in zip(new, measured, strict=True)}
+        return [self._results[key] for key in keys]
+
+    def run_calls(
+        self,
+        calls: Sequence[GraderCall],
+        process: TargetProcess | None = None,
+        *,
+        place: Place = "main",
+        measure: bool = False,
+        counted: bool = True,
+    ) -> list[MeasuredResult]:
+        """As `ask`, but never from the cache: in a place, and a process, of one's choice."""
+        if not calls:
+            return []
+        self.call_count += len(calls) if counted else 0
+        many = self._timeouts >= MANY_TIMEOUTS
+        results = (process or self._process).ask(
+            calls,
+            shape=self.target.shape,
+            place=place,
+            measure=measure,
+            call_s=min(self.limits.call_s, SHORT_CALL_S) if many else None,
+        )
+        self._timeouts += sum(one.result.status == "timeout" for one in results)
+        return results
+
+    @contextmanager
+    def fresh_process(self, surroundings: Surroundings = USUAL) -> Iterator[TargetProcess]:
+        """Another process of the same target, which has answered nothing yet."""
+        with self._open(surroundings) as process:
+            yield process
+        self.traces.add(process.traces)
+
+    def collect_traces(self) -> SideEffects:
+        """The side effects of all processes of the target that have ended or stopped."""
+        self._process.stop()
+        self.traces.add(self._process.traces)
+        self._process.traces = SideEffects()
+        return self.traces
+
+    def variables_read(self) -> list[str]:
+        """Names of variables that the target has asked its environment for, so far.
+
+        Those that the user hands over are not among them: that it reads them is known.
+        """
+        seen = {**self.traces.seen, **self._process.traces.seen}
+        names = {detail for what, detail in seen if what == "variable"}
+        return sorted(names - set(self._environment or ()))
+
+    def _open(self, surroundings: Surroundings = USUAL) -> TargetProcess:
+        return TargetProcess(
+            self.spec, self.limits, surroundings=surroundings, environment=self._environment
+        )
 
 
 def _copy_files(source: Path, folder: Path) -> None:
@@ -332,25 +478,10 @@ def _batches(calls: Sequence[GraderCall]) -> Iterator[list[dict[str, Any]]]:
     batch: list[dict[str, Any]] = []
     size = 0
     for call in calls:
-        batch.append(to_wire(call))
+        batch.append(call.to_wire())
         size += len(call.final_response)
         if len(batch) >= BATCH_CALLS or size > BATCH_BYTES:
             yield batch
             batch, size = [], 0
     if batch:
         yield batch
-
-
-def to_wire(call: GraderCall) -> dict[str, Any]:
-    """A call as plain values."""
-    messages = None if call.messages is None else [dict(message) for message in call.messages]
-    return {
-        "final_response": call.final_response,
-        "columns": dict(call.columns),
-        "messages": messages,
-    }
-
-
-def call_key(call: GraderCall) -> str:
-    """Equal for equal calls."""
-    return json.dumps(to_wire(call), sort_keys=True)

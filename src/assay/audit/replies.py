@@ -10,7 +10,7 @@ from typing import Any, Final, get_args
 from assay.audit.findings import CallResult, Status
 from assay.isolation.frames import BadFrame
 
-CROWD: Final = 8
+THREADS: Final = 8
 """Threads that may be at work at once."""
 LONGEST_TEXT: Final = 1_000
 MOST_PARTS: Final = 1_000
@@ -49,7 +49,7 @@ class BatchProgress:
     """How far a batch of calls has come, by the frames that were accepted."""
 
     count: int
-    crowd: bool = False
+    parallel: bool = False
     ended: bool = False
     events: list[tuple[str, str]] = field(default_factory=list)
     """What the target did beside answering: a kind of event, and its detail."""
@@ -77,20 +77,20 @@ class BatchProgress:
         return [self._results[number] for number in range(self.count)]
 
     def results_with(self, ended: CallResult) -> list[MeasuredResult]:
-        """The results so far, and this one for the call that ended it; in a crowd, for all.
+        """The results so far, and this one for the call that ended it; for all of parallel calls.
 
         Between two calls that is the first: what ended the process was left running by it.
         """
-        if self.crowd:
+        if self.parallel:
             return [self._results.get(n, MeasuredResult(ended)) for n in range(self.count)]
         finished = [self._results[n] for n in range(self.count) if n in self._results]
         return [*(finished if self.running else finished[:-1]), MeasuredResult(ended)]
 
     def _start(self, number: Any, now: float) -> None:
-        most = CROWD if self.crowd else 1
+        most = THREADS if self.parallel else 1
         if type(number) is not int or not 0 <= number < self.count or number in self._started:
             raise BadFrame("a call begins that was not asked for")
-        if not self.crowd and number != len(self._started):
+        if not self.parallel and number != len(self._started):
             raise BadFrame("a call begins out of turn")
         if self.running >= most:
             raise BadFrame("a call begins before another has ended")

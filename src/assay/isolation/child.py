@@ -22,6 +22,7 @@ from __future__ import annotations
 import os
 import resource
 import secrets
+import select
 import signal
 import subprocess
 import sys
@@ -29,7 +30,7 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -40,6 +41,8 @@ from assay.isolation import frames, kernel, processes
 STANDALONE = str(Path(__file__).with_name("standalone"))
 """The folder from which children that run without the package import `assay_isolation`."""
 WAIT_S = 0.005
+POLL_S = 0.25
+"""How often a wait looks whether the process has ended: another may hold its pipes open."""
 REAP_S = 10.0
 TAIL_BYTES = 2_000
 LOG_BYTES = 16 * 1024 * 1024
@@ -182,6 +185,64 @@ class ChildProcess:
             process.popen.returncode = 0
 
 
+class FramePipe:
+    """Frames to and from a process that is not trusted to answer, each within a time.
+
+    A frame that has come is taken, however late this side looks. `has_ended` is asked about the
+    process while it is waited for.
+    """
+
+    def __init__(
+        self, read_fd: int, write_fd: int, has_ended: Callable[[], bool] = lambda: False
+    ) -> None:
+        self._read_fd, self._write_fd = read_fd, write_fd
+        self._has_ended = has_ended
+        self._buffer = bytearray()
+        for fd in (read_fd, write_fd):
+            os.set_blocking(fd, False)
+
+    def send(self, frame: bytes, deadline: float) -> None:
+        """Send a frame. Raises `TimeoutError` at the deadline (monotonic), `PipeClosed`."""
+        view = memoryview(frame)
+        while view:
+            try:
+                view = view[os.write(self._write_fd, view) :]
+            except BlockingIOError:
+                self._wait(self._write_fd, select.POLLOUT, deadline)
+            except OSError as error:
+                raise frames.PipeClosed("the process does not read") from error
+
+    def receive(self, deadline: float, longest: int = frames.LONGEST_FRAME) -> bytearray:
+        """The body of the next frame. Raises as `send` does, and `BadFrame` if it is too long."""
+        while (body := frames.take(self._buffer, longest=longest)) is None:
+            self._wait(self._read_fd, select.POLLIN, deadline)
+            try:
+                chunk = os.read(self._read_fd, frames.CHUNK)
+            except BlockingIOError:
+                continue
+            except OSError as error:
+                raise frames.PipeClosed("the process is gone") from error
+            if not chunk:
+                raise frames.PipeClosed("the process ended without an answer")
+            self._buffer += chunk
+        return body
+
+    def _wait(self, fd: int, event: int, deadline: float) -> None:
+        """Return when the pipe is ready; notice a dead process whose pipe another holds open."""
+        poll = select.poll()
+        poll.register(fd, event)
+        while True:
+            left_s = deadline - time.monotonic()
+            if poll.poll(min(max(left_s, 0.0), POLL_S) * 1000):
+                return
+            if left_s <= 0:
+                raise TimeoutError("no answer in time")
+            if self._has_ended():
+                if poll.poll(0):
+                    return
+                raise frames.PipeClosed("the process has ended")
+
+
 class _Launch(NamedTuple):
     """How a command is to be started."""
 
@@ -205,7 +266,7 @@ class _Process:
         self._files = [answers[0], requests[1], life[1]]
         theirs = (requests[0], answers[1], life[0])
         try:
-            self.pipe = frames.FramePipe(answers[0], requests[1], self._has_ended)
+            self.pipe = FramePipe(answers[0], requests[1], self._has_ended)
             self.popen = self._start(launch, theirs)
             processes.kill_at_close(life[0], -self.popen.pid)
         except BaseException:

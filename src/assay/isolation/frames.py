@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import struct
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 LONGEST_FRAME = 256 * 1024 * 1024
-POLL_S = 0.25
-"""How often a wait looks whether the process has ended: another may hold its pipes open."""
 CHUNK = 1 << 20
 HEADER = struct.Struct(">I")
 
@@ -132,61 +128,3 @@ def _read_exactly(fd: int, count: int) -> bytes:
             raise PipeClosed("the pipe has no writer")
         chunks += chunk
     return bytes(chunks)
-
-
-class FramePipe:
-    """Frames to and from a process that is not trusted to answer, each within a time.
-
-    A frame that has come is taken, however late this side looks. `has_ended` is asked about the
-    process while it is waited for.
-    """
-
-    def __init__(
-        self, read_fd: int, write_fd: int, has_ended: Callable[[], bool] = lambda: False
-    ) -> None:
-        self._read_fd, self._write_fd = read_fd, write_fd
-        self._has_ended = has_ended
-        self._buffer = bytearray()
-        for fd in (read_fd, write_fd):
-            os.set_blocking(fd, False)
-
-    def send(self, frame: bytes, deadline: float) -> None:
-        """Send a frame. Raises `TimeoutError` at the deadline (monotonic), `PipeClosed`."""
-        view = memoryview(frame)
-        while view:
-            try:
-                view = view[os.write(self._write_fd, view) :]
-            except BlockingIOError:
-                self._wait(self._write_fd, select.POLLOUT, deadline)
-            except OSError as error:
-                raise PipeClosed("the process does not read") from error
-
-    def receive(self, deadline: float, longest: int = LONGEST_FRAME) -> bytearray:
-        """The body of the next frame. Raises as `send` does, and `BadFrame` if it is too long."""
-        while (body := take(self._buffer, longest=longest)) is None:
-            self._wait(self._read_fd, select.POLLIN, deadline)
-            try:
-                chunk = os.read(self._read_fd, CHUNK)
-            except BlockingIOError:
-                continue
-            except OSError as error:
-                raise PipeClosed("the process is gone") from error
-            if not chunk:
-                raise PipeClosed("the process ended without an answer")
-            self._buffer += chunk
-        return body
-
-    def _wait(self, fd: int, event: int, deadline: float) -> None:
-        """Return when the pipe is ready; notice a dead process whose pipe another holds open."""
-        poll = select.poll()
-        poll.register(fd, event)
-        while True:
-            left_s = deadline - time.monotonic()
-            if poll.poll(min(max(left_s, 0.0), POLL_S) * 1000):
-                return
-            if left_s <= 0:
-                raise TimeoutError("no answer in time")
-            if self._has_ended():
-                if poll.poll(0):
-                    return
-                raise PipeClosed("the process has ended")

@@ -30,8 +30,8 @@ from typing import Any, Final, Literal, NamedTuple, Self, TypeAlias
 
 from assay.errors import ResourceError
 from assay.isolation import frames
-from assay.isolation.child import STANDALONE, ChildProcess
-from assay.isolation.frames import BadFrame, FramePipe, PipeClosed
+from assay.isolation.child import STANDALONE, ChildProcess, FramePipe
+from assay.isolation.frames import BadFrame, PipeClosed
 from assay.resources.scratch import scratch_prefix
 
 Isolation: TypeAlias = Literal["full", "process"]

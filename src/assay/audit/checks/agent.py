@@ -135,7 +135,7 @@ def _episode_leak(context: CheckContext) -> CheckResult:
         for row in context.rows()
     ]
     order = [call for right, wrong in pairs for call in (right, right, wrong, right)]
-    results = context.ask(order, fresh=True)
+    results = context.ask_fresh(order)
     hits = list[ProbeOutcome]()
     for at, (right, _) in enumerate(pairs):
         repeats = [results[4 * at + place] for place in (0, 1, 3)]

@@ -48,7 +48,7 @@ def _changed_database(context: CheckContext) -> CheckResult:
             for name, statement in WRITES
         ]
         calls = [right, *(call for probe in writes for call in (probe.call, right))]
-        results = context.ask(calls, fresh=True)
+        results = context.ask_fresh(calls)
         for probe, before, after in zip(writes, results[::2], results[2::2], strict=False):
             if context.pays(before) and not context.pays(after):
                 hits.append(ProbeOutcome(probe, after))
@@ -66,8 +66,8 @@ def _files_outside(context: CheckContext) -> CheckResult:
         for file, (_, statement) in files_of.items()
     }
     with context.session.fresh_process() as process:
-        process.run_calls(list(calls.values()))
-        paths = {path.rpartition("/")[2] for path in process.isolated.files()}
+        context.session.run_calls(list(calls.values()), process)
+        paths = {path.rpartition("/")[2] for path in process.files()}
     made_by = [file for file in files_of if file in paths]
     if not made_by:
         return CheckResult()

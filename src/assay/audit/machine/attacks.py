@@ -10,7 +10,7 @@ from assay.audit.context import CheckContext, skip_when
 from assay.audit.data import checks_of
 from assay.audit.findings import CheckResult, GraderCall, Violation
 from assay.audit.frames import BARE
-from assay.audit.isolation import call_key
+from assay.audit.isolation import TargetProcess
 from assay.audit.machine.calls import (
     in_words,
     is_paid,
@@ -20,7 +20,6 @@ from assay.audit.machine.calls import (
 )
 from assay.audit.machine.hostile import hostile_texts, payloads
 from assay.audit.replies import MeasuredResult
-from assay.audit.session import FreshProcess
 
 SLOW_S: Final = 2.0
 """A call that takes longer holds up a batch of thousands."""
@@ -118,8 +117,8 @@ def code_execution(context: CheckContext) -> CheckResult:
         for frame in frames
     ]
     with context.session.fresh_process() as process:
-        process.run_calls([call for _, call in calls])
-        files = {path.rpartition("/")[2] for path in process.isolated.files()}
+        context.session.run_calls([call for _, call in calls], process)
+        files = {path.rpartition("/")[2] for path in process.files()}
         compiled = _has_executed(process)
     effective = [(name, call) for name, call in calls if name in files]
     if effective:
@@ -137,14 +136,14 @@ def _first_executed(context: CheckContext, calls: Sequence[GraderCall]) -> Grade
     """The first call whose text was executed; asked one by one."""
     with context.session.fresh_process() as process:
         for call in calls:
-            process.run_calls([call])
+            context.session.run_calls([call], process)
             if _has_executed(process):
                 return call
     return None
 
 
-def _has_executed(process: FreshProcess) -> bool:
-    return any(what == "executed" for what, _ in process.isolated.traces.seen)
+def _has_executed(process: TargetProcess) -> bool:
+    return any(what == "executed" for what, _ in process.traces.seen)
 
 
 def _probes(context: CheckContext) -> list[BoundProbe]:
@@ -163,7 +162,9 @@ def _probes(context: CheckContext) -> list[BoundProbe]:
                 # Once one has taken long, each further one may cost a whole limit.
                 size = 1 if any(p.measured.result.seconds > SLOW_S for p in done) else CHUNK
                 chunk, pending = pending[:size], pending[size:]
-                results = process.run_calls([call for _, call in chunk], measure=True)
+                results = context.session.run_calls(
+                    [call for _, call in chunk], process, measure=True
+                )
                 for (name, call), measured in zip(chunk, results, strict=True):
                     done.append(BoundProbe(name, call, measured))
         return done
@@ -191,10 +192,10 @@ def _confirmed(
 
     def measure_again(call: GraderCall) -> MeasuredResult:
         with context.session.fresh_process() as process:
-            return process.confirm(call)
+            return context.session.run_calls([call], process, measure=True, counted=False)[0]
 
     def again(call: GraderCall) -> MeasuredResult:
-        return context.session.cached(f"again {call_key(call)}", lambda: measure_again(call))
+        return context.session.cached(f"again {call.key}", lambda: measure_again(call))
 
     over = [probe for probe in probes if exceeds(probe.measured)]
     return over if any(exceeds(again(probe.call)) for probe in over[:CONFIRMATIONS]) else []

@@ -1,4 +1,4 @@
-"""Whether the same input gets the same result: again, in another order, in a crowd, elsewhere."""
+"""Whether the same input gets the same result: again, in another order, in parallel, elsewhere."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from assay.audit.machine.calls import (
 
 PAUSE_S: Final = 1.1
 """Long enough for a result that depends on the second to change."""
-CROWD_ROUNDS: Final = 4
+THREAD_ROUNDS: Final = 4
 SEEDS: Final = {"fast": (1, 2), "full": (1, 2, 3, 4, 5)}
 
 Compare: TypeAlias = Callable[[CheckContext], tuple[list[Difference], int]]
@@ -34,11 +34,14 @@ def _repeated(context: CheckContext) -> list[Difference]:
 
     def ask() -> list[Difference]:
         calls = ordinary(context)
+        results = []
         with context.session.fresh_process() as process:
-            first, again = process.ask(calls), process.ask(calls)
-            time.sleep(PAUSE_S)
-            later = process.ask(calls)
-        return differences(calls, first, again) + differences(calls, first, later)
+            for pause_s in (0.0, 0.0, PAUSE_S):
+                time.sleep(pause_s)
+                measured = context.session.run_calls(calls, process)
+                results.append([one.result for one in measured])
+        first, *others = results
+        return [change for other in others for change in differences(calls, first, other)]
 
     return context.session.cached("repeated", ask)
 
@@ -50,8 +53,8 @@ def _again(context: CheckContext) -> tuple[list[Difference], int]:
 def _reversed(context: CheckContext) -> tuple[list[Difference], int]:
     # The same answer to two questions shows a cache that is keyed by the answer alone.
     calls = [*ordinary(context), *crossed(context)]
-    forwards = context.ask(calls, fresh=True)
-    backwards = context.ask(calls[::-1], fresh=True)[::-1]
+    forwards = context.ask_fresh(calls)
+    backwards = context.ask_fresh(calls[::-1])[::-1]
     return differences(calls, forwards, backwards), len(calls)
 
 
@@ -62,8 +65,8 @@ def _with_hash_seeds(context: CheckContext) -> tuple[list[Difference], int]:
     seeds = SEEDS[context.budget]
     changes: list[Difference] = []
     for seed in seeds:
-        with context.session.fresh_process(Surroundings(hash_seed=seed)) as process:
-            changes += differences(calls, usual, process.ask(calls))
+        other = context.ask_fresh(calls, Surroundings(hash_seed=seed))
+        changes += differences(calls, usual, other)
     return changes, len(calls) * len(seeds)
 
 
@@ -109,7 +112,7 @@ CHECKS: Final = checks_of(
     repeats=_same(_again, "asked again in the same process"),
     order=_if_stable(_same(_reversed, "asked in the reverse order")),
     concurrency=_if_stable_here(
-        _same(_elsewhere("crowd", CROWD_ROUNDS), "asked by eight threads at once")
+        _same(_elsewhere("threads", THREAD_ROUNDS), "asked by eight threads at once")
     ),
     hash_seeds=_not_on_server(
         _if_stable(_same(_with_hash_seeds, "asked in a process with another hash seed"))

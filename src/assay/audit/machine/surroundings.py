@@ -42,7 +42,7 @@ def _arguments(context: CheckContext) -> CheckResult:
     """A finding when a call changes what it was given."""
     calls = [*ordinary(context), *_with_lists(context), *_with_tools(context)]
     with context.session.fresh_process() as process:
-        results = process.run_calls(calls, measure=True)
+        results = context.session.run_calls(calls, process, measure=True)
     hits = [(call, one) for call, one in zip(calls, results, strict=True) if one.changed]
     if not hits:
         return CheckResult()
@@ -83,14 +83,13 @@ def _surroundings(context: CheckContext) -> CheckResult:
     """A finding when a score changes with what is around the process."""
     calls = [*ordinary(context), *ambiguous(context)]
     usual = context.ask(calls)
-    if differences(calls, usual, context.ask(calls, fresh=True)):
+    if differences(calls, usual, context.ask_fresh(calls)):
         return CheckResult(skipped="the verdicts differ from process to process already")
     hits: list[Difference] = []
     on = []
     for what, surroundings in _changes(context):
         try:
-            with context.session.fresh_process(surroundings) as process:
-                other = process.ask(calls)
+            other = context.ask_fresh(calls, surroundings)
         except UnknownName:
             continue
         changed = [

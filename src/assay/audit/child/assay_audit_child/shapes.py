@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from . import http
@@ -24,12 +23,13 @@ Arguments = dict[str, Any]
 
 
 class PreparedCall(NamedTuple):
-    """What to invoke, and how to read what it returns."""
+    """What to call, and how to read what it returns."""
 
-    invoke: Callable[[], Any]
+    function: Callable[..., Any]
+    named: Arguments
+    positional: Arguments = {}  # noqa: RUF012 - never changed
+    """Arguments by position, with what they are called."""
     finish: Callable[[Any], dict[str, Any]] = reply
-    arguments: Mapping[str, Any] = MappingProxyType({})
-    """What the target gets, by name."""
 
 
 def prepare(target: Any, shape: str, call: dict[str, Any], reference_column: str) -> PreparedCall:
@@ -44,7 +44,7 @@ def _ours(call: TargetCall) -> PreparedCall:
     if context is not None:
         offered["context"] = context
     arguments = _arguments(call, offered, options=True)
-    return PreparedCall(lambda: call.target(**arguments), arguments=arguments)
+    return PreparedCall(call.target, arguments)
 
 
 def _agentfly(call: TargetCall) -> PreparedCall:
@@ -52,7 +52,7 @@ def _agentfly(call: TargetCall) -> PreparedCall:
     parameters = inspect.signature(call.target).parameters
     arguments = _arguments(call, call.named_values())
     named = {name: value for name, value in arguments.items() if name in parameters}
-    return PreparedCall(lambda: call.target(**named), arguments=named)
+    return PreparedCall(call.target, named)
 
 
 def _trl(call: TargetCall, prompt: Any, completion: Any) -> PreparedCall:
@@ -83,13 +83,13 @@ def _keyword_call(
     kinds = {item.kind for item in parameters.values()}
     if inspect.Parameter.VAR_KEYWORD not in kinds:
         arguments = {key: value for key, value in arguments.items() if key in parameters}
-    return PreparedCall(lambda: target(**arguments), finish, arguments)
+    return PreparedCall(target, arguments, finish=finish)
 
 
 def _verifiers(call: TargetCall, **texts: str) -> PreparedCall:
     offered = {**call.verifiers_values(), **texts}
     arguments = _arguments(call, offered)
-    return PreparedCall(lambda: call.target(**arguments), arguments=arguments)
+    return PreparedCall(call.target, arguments)
 
 
 _SHAPES: dict[str, Callable[[TargetCall], PreparedCall]] = {
@@ -106,11 +106,10 @@ _SHAPES: dict[str, Callable[[TargetCall], PreparedCall]] = {
         call, completion=call.final_response, prompt=call.prompt_text
     ),
     "plain": lambda call: PreparedCall(
-        lambda: call.target(call.final_response, call.reference),
-        arguments={"reference": call.reference},
+        call.target, {}, {"response": call.final_response, "reference": call.reference}
     ),
-    "inspect": lambda call: PreparedCall(lambda: _inspect_score(call), _inspect_reply),
-    "url": lambda call: PreparedCall(lambda: http.ask(call), http.to_reply),
+    "inspect": lambda call: PreparedCall(_inspect_score, {"call": call}, finish=_inspect_reply),
+    "url": lambda call: PreparedCall(http.ask, {"call": call}, finish=http.to_reply),
 }
 
 

@@ -1,4 +1,8 @@
-"""Where a call may happen: main thread, worker thread, event loop, spawned or forked process."""
+"""The process of a target: `python -m assay_audit_child.server READ_FD WRITE_FD`.
+
+It answers requests in its main thread, in worker threads, on an event loop, or in a spawned or
+forked process.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,8 @@ import asyncio
 import inspect
 import multiprocessing
 import os
+import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +20,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from . import loading
-from .monitoring import ArgumentWatch, MemoryMeter
+from .monitoring import ArgumentWatch, EventRecorder, MemoryMeter, move_clock
 from .shapes import PreparedCall, prepare
 from .values import raised, refused
 
@@ -26,7 +32,7 @@ else:
 BEAT_S = 0.002
 POLL_S = 0.1
 JOIN_S = 5.0
-CROWD = 8
+THREADS = 8
 Emit = Callable[[dict[str, Any]], None]
 
 
@@ -44,9 +50,9 @@ class CallDispatcher:
         changed: list[str] = []
         with _timed_reply() as reply:
             prepared = self._prepare(call)
-            watch = ArgumentWatch(prepared.arguments) if meter else None
+            watch = ArgumentWatch(prepared.named | prepared.positional) if meter else None
             try:
-                returned = prepared.invoke()
+                returned = prepared.function(*prepared.positional.values(), **prepared.named)
                 if inspect.isawaitable(returned):
                     returned = asyncio.run(_wait_for(returned))
             finally:
@@ -64,7 +70,7 @@ class CallDispatcher:
         await asyncio.sleep(0)
         with _timed_reply() as reply:
             prepared = self._prepare(call)
-            returned = prepared.invoke()
+            returned = prepared.function(*prepared.positional.values(), **prepared.named)
             if inspect.isawaitable(returned):
                 returned = await returned
             reply |= prepared.finish(returned)
@@ -133,8 +139,8 @@ def run(dispatcher: CallDispatcher, place: str, emit: Emit, target: dict[str, An
         thread.join()
     elif place == "loop":
         asyncio.run(_on_loop(dispatcher, emit))
-    elif place == "crowd":
-        _crowded(dispatcher, emit)
+    elif place == "threads":
+        _in_threads(dispatcher, emit)
     else:
         _one_by_one(dispatcher, emit)
 
@@ -151,7 +157,7 @@ async def _on_loop(dispatcher: CallDispatcher, emit: Emit) -> None:
         emit({"done": number, "reply": await dispatcher.answer_on_loop(call)})
 
 
-def _crowded(dispatcher: CallDispatcher, emit: Emit) -> None:
+def _in_threads(dispatcher: CallDispatcher, emit: Emit) -> None:
     """Many threads at once; frames come in the order in which calls end."""
     lock = threading.Lock()
 
@@ -162,7 +168,7 @@ def _crowded(dispatcher: CallDispatcher, emit: Emit) -> None:
         with lock:
             emit({"done": number, "reply": reply})
 
-    with ThreadPoolExecutor(CROWD) as pool:
+    with ThreadPoolExecutor(THREADS) as pool:
         list(pool.map(ask, range(len(dispatcher.calls))))
 
 
@@ -226,3 +232,45 @@ def _elsewhere(
     _one_by_one(CallDispatcher(function, request), emit)
     emit({"over": True})
     connection.close()
+
+
+def serve(read_fd: int, write_fd: int) -> None:
+    """Answer requests until the pipe closes or a request asks to stop."""
+    opening = frames.receive(read_fd)
+    recorder = EventRecorder(opening["marker"], tempfile.gettempdir())
+    spec = opening["target"]
+    if opening.get("shift_s"):
+        move_clock(opening["shift_s"])
+    try:
+        target, shape = loading.load(spec)
+        frames.send(write_fd, {"facts": loading.facts(target, spec.get("shape") or shape)})
+    except loading.TargetNotLoadable as error:
+        frames.send(write_fd, {"unloadable": str(error)})
+        return
+
+    owner = os.getpid()
+
+    def emit(frame: dict[str, Any]) -> None:
+        only_in(owner)
+        frames.send(write_fd, frame)
+
+    while True:
+        request = frames.receive(read_fd)
+        if request["op"] == "bye":
+            return
+        # Starting those processes is the audit's own doing.
+        recorder.active = request["place"] not in ("spawn", "fork")
+        run(CallDispatcher(target, request), request["place"], emit, spec)
+        recorder.active = False
+        emit({"end": True, "seen": recorder.take()})
+
+
+def main() -> None:
+    try:
+        serve(*frames.inherited_pipes(sys.argv))
+    except (frames.PipeClosed, KeyboardInterrupt):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
