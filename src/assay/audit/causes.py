@@ -89,7 +89,7 @@ def _pays_like_nothing(findings: Findings, finding: Finding) -> bool:
 
 
 CAUSES: Final[tuple[Cause, ...]] = tuple(
-    Cause(**{**row, "shows": _checks(row["shows"]), "explains": _checks(row["explains"])})
+    Cause(**{**row, "shows": _checks(row["shows"]), "explains": _checks(row.get("explains", row["shows"]))})
     for row in _TABLE["cause"]
 )
 

@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 
 from assay.audit.checks.forms import NUMBER, is_single, near_misses, number_of, read_record
 from assay.audit.context import CheckContext, Probe, never_paid
-from assay.audit.data import checks_of, read_table
+from assay.audit.data import check_rows, checks_of
 from assay.audit.findings import CheckFunction, CheckResult, Sample
 from assay.audit.frames import AnswerFrame
 
@@ -112,7 +112,7 @@ def _never_paid(
 
     A template is put where the answer goes, or is the `whole` response and stays as it is.
     """
-    table = read_table("checks")[check]
+    table = check_rows()[check]
     templates, maths = table["templates"], table.get("maths_templates", ())
 
     def probes(context: CheckContext) -> Iterator[Probe]:

@@ -29,7 +29,7 @@ ODD: Final = (
     ("Turkish letters", "İıẞ"),
 )
 LANGUAGES: Final = named_texts("languages")
-SCRIPTS: Final = tuple((name, *pair) for name, pair in read_table("texts")["scripts"].items())
+SCRIPTS: Final[tuple[tuple[str, str, str], ...]] = tuple(map(tuple, read_table("texts")["scripts"]))
 """A reference, and another name of the same script."""
 DENIALS: Final = named_texts("denials")
 

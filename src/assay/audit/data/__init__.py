@@ -33,16 +33,26 @@ REFERENCE_COLUMNS: Final = (
 """Where a data set keeps the reference, the most telling name first."""
 
 PROMPT_COLUMNS: Final = ("prompt", "question", "problem", "goal", "query", "instruction")
+_REQUIRED: Final[Mapping[Kind, tuple[str, ...]]] = {
+    "code": ("tests", "solution", "fn_name"),
+    "files": ("tests", "solution", "wrong"),
+    "sql": ("answer", "database"),
+    "tools": ("answer", "tools", "calls"),
+}
+"""Columns without which a row is no task of its kind."""
 
 
 def built_in(kind: Kind, parameters: Collection[str] = ()) -> tuple[Sample, ...]:
     """The built-in samples of a kind, or of one that reads a column that only some rows have."""
     # Any other reward of the form takes any question.
     form = "instructions" if "instructions" in parameters else "qa"
-    name = form if kind == "format" else kind
-    table = read_table(name)
-    shared = {key: value for key, value in table.items() if key != "row"}
-    return tuple(_sample(kind, {**shared, **row}) for row in table["row"])
+    table = read_table(form if kind == "format" else kind)
+    if "columns" in table:
+        rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+    else:
+        shared = {key: value for key, value in table.items() if key != "row"}
+        rows = [{**shared, **row} for row in table["row"]]
+    return tuple(_sample(kind, row) for row in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,32 +65,41 @@ class Cheat:
     program: str = ""
     """`NAME` stands for the function that a row asks for."""
     files: Mapping[str, str] = field(default_factory=dict)
-    """Beside a wrong solution."""
+    """Added to a wrong solution."""
 
 
 @lru_cache(maxsize=2)
 def cheats(kind: Kind) -> tuple[Cheat, ...]:
     """The built-in cheats against rewards of programs, or of folders."""
-    name = "files" if kind == "files" else "cheats"
-    return tuple(Cheat(**row) for row in read_table(name)["cheat"])
+    of_files = kind == "files"
+    table = read_table("files")["cheats"] if of_files else read_table("cheats")
+    return tuple(
+        Cheat(check, name, files=cheat) if of_files else Cheat(check, name, cheat)
+        for check, named in table.items()
+        for name, cheat in named.items()
+    )
+
+
+@lru_cache(maxsize=1)
+def check_rows() -> Mapping[str, Mapping[str, Any]]:
+    """By name the rows of `checks.toml`, with what their family says of all its checks."""
+    rows = {}
+    for family, table in read_table("checks").items():
+        of_family = {key: value for key, value in table.items() if not isinstance(value, Mapping)}
+        for name in table.keys() - of_family:
+            rows[name] = {"family": family, **of_family, **table[name]}
+    return rows
 
 
 def checks_of(**runs: CheckFunction) -> tuple[Check, ...]:
     """The checks of these names, as `checks.toml` describes them, each with what it runs."""
-    return tuple(_check(name, run) for name, run in runs.items())
+    return tuple(_check(name, run, check_rows()[name]) for name, run in runs.items())
 
 
-def _check(name: str, run: CheckFunction) -> Check:
-    row = read_table("checks")[name]
-    return Check(
-        name,
-        row["summary"],
-        run,
-        Violation(row["severity"], row["title"], row["expected"], row["fix"]),
-        row["family"],
-        _kinds(row.get("kinds", "answer")),
-        row.get("needs_pay", True),
-    )
+def _check(name: str, run: CheckFunction, row: Mapping[str, Any]) -> Check:
+    violation = Violation(row["severity"], row["title"], row["expected"], row["fix"])
+    kinds, needs_pay = _kinds(row.get("kinds", "answer")), row.get("needs_pay", True)
+    return Check(name, row["summary"], run, violation, row["family"], kinds, needs_pay)
 
 
 def _kinds(text: str) -> frozenset[Kind]:
@@ -93,8 +112,8 @@ def _kinds(text: str) -> frozenset[Kind]:
 
 
 def named_texts(name: str) -> tuple[tuple[str, str], ...]:
-    """The texts of a table of `texts.toml`, each after its name."""
-    return tuple(read_table("texts")[name].items())
+    """The texts of a list of `texts.toml`, each after its name."""
+    return tuple((title, text) for title, text in read_table("texts")[name])
 
 
 def read_table(name: str) -> Mapping[str, Any]:
@@ -109,154 +128,117 @@ def from_row(kind: Kind, row: Mapping[str, Any]) -> Sample:
     wrong ones are then made by the checks. An environment's row is a recorded episode under
     `episode`.
     """
+    prompt, wrong = _prompt(row), _texts(row.get("wrong"))
     if kind == "environment":
         if not isinstance(row.get("episode"), Mapping):
-            raise BadRecord(
-                "a row for an environment's reward holds a recorded episode under 'episode'; "
-                f"this one has {', '.join(map(repr, row)) or 'nothing'}"
-            )
-        return Sample(_prompt(row), None, ("",), (), dict(row))
-    if kind in ("code", "files"):
-        return _task_of_row(kind, row)
-    if kind in ("sql", "tools"):
-        return _queried_row(kind, row)
+            raise _incomplete("an environment's reward", "a recorded episode under 'episode'", row)
+        return Sample(prompt, None, ("",), (), dict(row))
+    required = _REQUIRED.get(kind, ())
+    if any(row.get(name) in (None, "") for name in required):
+        raise _incomplete(f"a reward of kind {kind!r}", ", ".join(required), row)
     if kind == "format":
         # Whatever stands in the form; the reward does not compare it.
         text = "The answer"
-        return Sample(_prompt(row), text, (text,), (), dict(row))
+        return Sample(prompt, text, (text,), (), dict(row))
+    if kind in ("code", "files"):
+        solution, columns = str(row["solution"]), {"answer": row["tests"], **row}
+        if kind == "files":
+            solution, *others = (json.dumps({"solution.py": text}) for text in (solution, *wrong))
+            wrong = tuple(others)
+        return Sample(prompt, row["tests"], (solution,), wrong, columns, solution)
+    if kind == "tools":
+        right = row["calls"] if isinstance(row["calls"], str) else json.dumps(row["calls"])
+        return Sample(prompt, row["answer"], (right,), wrong, dict(row), right)
+    if kind == "sql":
+        database = row["database"]
+        if isinstance(database, str):
+            # The target runs in a folder of its own, and gets a copy of the file.
+            database = str(Path(database).absolute())
+        columns = {**row, "database": database}
+        return Sample(prompt, row["answer"], (str(row["answer"]),), wrong, columns)
+    return _answer_row(row, prompt, wrong)
+
+
+def _answer_row(row: Mapping[str, Any], prompt: str, wrong: tuple[str, ...]) -> Sample:
     column = next((name for name in REFERENCE_COLUMNS if row.get(name) is not None), None)
     if column is None:
-        raise BadRecord(
-            f"a row needs its reference under one of {', '.join(REFERENCE_COLUMNS)}; "
-            f"this one has {', '.join(map(repr, row)) or 'nothing'}"
-        )
+        names = f"its reference under one of {', '.join(REFERENCE_COLUMNS)}"
+        raise _incomplete("a reward of answers", names, row)
     reference = row[column]
     aliases = reference if isinstance(reference, (list, tuple)) else (reference,)
     right = (*map(reference_text, aliases), *map(str, row.get("right", ())))
     columns = {key: value for key, value in row.items() if key not in ("right", "wrong")}
-    return Sample(
-        _prompt(row),
-        reference,
-        tuple(dict.fromkeys(right)),
-        tuple(map(str, row.get("wrong", ()))),
-        {"answer": reference, **columns},
-    )
+    columns = {"answer": reference, **columns}
+    return Sample(prompt, reference, tuple(dict.fromkeys(right)), wrong, columns)
+
+
+def _incomplete(reward: str, names: str, row: Mapping[str, Any]) -> BadRecord:
+    have = ", ".join(map(repr, row)) or "nothing"
+    return BadRecord(f"a row for {reward} needs {names}; this one has {have}")
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(map(str, value or ()))
 
 
 def _sample(kind: Kind, row: Mapping[str, Any]) -> Sample:
     prompt = str(row["prompt"])
     if kind == "environment":
-        task = str(row["task_id"])
-        return Sample(prompt, None, ("The task is done.",), (), {"task_id": task, "prompt": prompt})
+        return Sample(
+            prompt, None, ("The task is done.",), (), {"task_id": row["task_id"], "prompt": prompt}
+        )
     makers = {"code": _program, "files": _folder, "sql": _query, "tools": _calls}
     if kind in makers:
-        return makers[kind](row)
+        return makers[kind](prompt, row)
     reference = row["gold"]
-    return Sample(
-        prompt,
-        reference,
-        tuple(dict.fromkeys((reference, *row.get("right", ())))),
-        tuple(row.get("wrong", ())),
-        {
-            "prompt": prompt,
-            "answer": reference,
-            "golden_answers": [reference],
-            **row.get("columns", {}),
-        },
-    )
+    columns = {"prompt": prompt, "answer": reference, "golden_answers": [reference]}
+    columns |= row.get("columns", {})
+    right = tuple(dict.fromkeys((reference, *row.get("right", ()))))
+    return Sample(prompt, reference, right, tuple(row.get("wrong", ())), columns)
 
 
-def _program(row: Mapping[str, Any]) -> Sample:
+def _program(prompt: str, row: Mapping[str, Any]) -> Sample:
     """A task of one function: its tests in the shapes that graders read."""
-    calls: list[tuple[list[Any], Any]] = row["calls"]
-    paired = {
-        "inputs": [arguments for arguments, _ in calls],
-        "outputs": [expected for _, expected in calls],
-        "fn_name": row["fn"],
-    }
-    checks = [{"args": arguments, "expected": expected} for arguments, expected in calls]
+    name, program = row["fn"], row["solution"]
+    inputs, outputs = (list(column) for column in zip(*row["calls"], strict=True))
+    paired = {"inputs": inputs, "outputs": outputs, "fn_name": name}
+    checks = [{"args": arguments, "expected": expected} for arguments, expected in row["calls"]]
     columns = {
-        "prompt": row["prompt"],
-        "fn_name": row["fn"],
-        "tests": {"fn": row["fn"], "calls": checks},
+        "prompt": prompt,
+        "fn_name": name,
+        "tests": {"fn": name, "calls": checks},
         "test_cases": paired,
         "answer": json.dumps(paired),
     }
-    program = str(row["solution"])
-    wrong = tuple(map(str, row["wrong"]))
-    return Sample(row["prompt"], columns["answer"], (program,), wrong, columns, program)
+    return Sample(prompt, columns["answer"], (program,), tuple(row["wrong"]), columns, program)
 
 
-def _folder(row: Mapping[str, Any]) -> Sample:
+def _folder(prompt: str, row: Mapping[str, Any]) -> Sample:
     """A task whose result is a file; an answer is a JSON object of files."""
     right, wrong = (json.dumps({"solution.py": row[name]}) for name in ("solution", "wrong"))
-    columns = {"prompt": row["prompt"], "tests": row["tests"], "answer": row["tests"]}
-    return Sample(row["prompt"], row["tests"], (right,), (wrong,), columns, right)
+    tests = row["tests"]
+    columns = {"prompt": prompt, "tests": tests, "answer": tests}
+    return Sample(prompt, tests, (right,), (wrong,), columns, right)
 
 
-def _query(row: Mapping[str, Any]) -> Sample:
+def _query(prompt: str, row: Mapping[str, Any]) -> Sample:
     """A question to a database that a script builds."""
-    columns = {
-        "prompt": row["prompt"],
-        "answer": row["gold"],
-        "database": {"script": row["script"]},
-    }
+    columns = {"prompt": prompt, "answer": row["gold"], "database": {"script": row["script"]}}
     right = (row["gold"], *row.get("right", ()))
-    return Sample(row["prompt"], row["gold"], right, tuple(row["wrong"]), columns)
+    return Sample(prompt, row["gold"], right, tuple(row["wrong"]), columns)
 
 
-def _calls(row: Mapping[str, Any]) -> Sample:
+def _calls(prompt: str, row: Mapping[str, Any]) -> Sample:
     """A task for an agent with tools; an answer is a JSON list of calls, or words."""
-    answer, tools = json.loads(row["gold"]), json.loads(row["tools"])
+    answer, tools, right = json.loads(row["gold"]), json.loads(row["tools"]), row["calls"]
     columns = {
-        "prompt": row["prompt"],
+        "prompt": prompt,
         "answer": answer,
         "ground_truth": answer,
         "tools": tools,
         "functions": tools,
     }
-    right = str(row["calls"])
-    return Sample(row["prompt"], answer, (right,), tuple(row["wrong"]), columns, right)
-
-
-def _queried_row(kind: Kind, row: Mapping[str, Any]) -> Sample:
-    """A sample made of a user's row for a reward of queries or of tool calls."""
-    names = ("answer", "database") if kind == "sql" else ("answer", "tools", "calls")
-    missing = [name for name in names if row.get(name) is None]
-    if missing:
-        raise BadRecord(
-            f"a row for a reward of kind {kind!r} needs {', '.join(names)}; this one has "
-            f"{', '.join(map(repr, row)) or 'nothing'}"
-        )
-    wrong = tuple(map(str, row.get("wrong") or ()))
-    if kind == "tools":
-        right = row["calls"] if isinstance(row["calls"], str) else json.dumps(row["calls"])
-        return Sample(_prompt(row), row["answer"], (right,), wrong, dict(row), right)
-    database = row["database"]
-    if isinstance(database, str):
-        # The target runs in a folder of its own, and gets a copy of the file.
-        database = str(Path(database).absolute())
-    columns = {**row, "database": database}
-    return Sample(_prompt(row), row["answer"], (str(row["answer"]),), wrong, columns)
-
-
-def _task_of_row(kind: Kind, row: Mapping[str, Any]) -> Sample:
-    """A sample made of a user's row, which has tests and what passes them."""
-    names = ("tests", "solution", "fn_name") if kind == "code" else ("tests", "solution", "wrong")
-    missing = [name for name in names if not row.get(name)]
-    if missing:
-        raise BadRecord(
-            f"a row for a reward of kind {kind!r} needs {', '.join(names)}; this one has "
-            f"{', '.join(map(repr, row)) or 'nothing'}"
-        )
-    wrong = row.get("wrong") or ()
-    texts = (wrong,) if isinstance(wrong, str) else tuple(map(str, wrong))
-    solution = str(row["solution"])
-    if kind == "files":
-        solution, *others = (json.dumps({"solution.py": text}) for text in (solution, *texts))
-        texts = tuple(others)
-    columns = {"answer": row["tests"], **row}
-    return Sample(_prompt(row), row["tests"], (solution,), texts, columns, solution)
+    return Sample(prompt, answer, (right,), tuple(row["wrong"]), columns, right)
 
 
 def _prompt(row: Mapping[str, Any]) -> str:

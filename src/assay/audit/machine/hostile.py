@@ -33,7 +33,7 @@ def payloads() -> Iterator[tuple[str, str]]:
 
 
 def _table(name: str) -> Iterator[HostileText]:
-    for title, pieces in read_table("hostile")[name].items():
+    for title, *pieces in read_table("hostile")[name]:
         yield title, _MADE.get(title) or partial(_joined, pieces)
 
 
