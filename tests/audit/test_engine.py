@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.audit.checks import ALL_CHECKS
 from assay.audit.context import CheckContext, shrink
 from assay.audit.data import built_in
-from assay.audit.engine import all_checks, audit_reward, find_kind, read_samples
-from assay.audit.findings import CallResult, GraderCall, wilson
+from assay.audit.engine import audit_reward, find_kind, read_samples
+from assay.audit.findings import CallResult, GraderCall, rate_of
 from assay.audit.isolation import AuditSession, ProcessLimits
 from assay.audit.target import parse_target
 from assay.errors import BadParameter, BadRecord
@@ -114,7 +115,7 @@ def test_a_reward_of_ones_own_declares_its_kind_and_what_it_accepts(tmp_path: Pa
 
 
 def test_check_names_are_unique_and_acceptances_name_checks() -> None:
-    names = [check.name for check in all_checks()]
+    names = [check.name for check in ALL_CHECKS]
     assert len(names) == len(set(names))
     for reasons in (find_reward(name).accepts for name in REWARDS.built_in()):
         assert reasons.keys() <= set(names)
@@ -149,7 +150,7 @@ def test_two_audits_with_one_seed_give_the_same_record() -> None:
 
 def test_the_rows_of_a_check_depend_on_seed_and_name_alone() -> None:
     context = context_of(lambda final_response, answer: 1.0, "maths")
-    first, second = all_checks()[:2]
+    first, second = ALL_CHECKS[:2]
     drawn = [replace(context, check=check).rows(6) for check in (first, second, first)]
     assert drawn[0] == drawn[2]
     assert drawn[0] != drawn[1]
@@ -197,7 +198,8 @@ def test_there_are_built_in_samples_of_every_kind(kind: str) -> None:
 @given(st.integers(0, 50), st.integers(0, 50))
 def test_an_interval_holds_its_rate(hits: int, misses: int) -> None:
     n = hits + misses
-    low, high = wilson(hits, n)
+    rate = rate_of("hits", hits, n)
+    low, high = rate.low, rate.high
     assert 0.0 <= low <= high <= 1.0
     if n:
         assert low <= hits / n <= high

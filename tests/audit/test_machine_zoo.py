@@ -6,19 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from assay.audit.checks import ALL_CHECKS
 from assay.audit.context import CheckContext
 from assay.audit.data import built_in
-from assay.audit.engine import all_checks
 from assay.audit.findings import Finding, at_least
 from assay.audit.isolation import AuditSession, ProcessLimits
-from assay.audit.machine import MACHINE_CHECKS
 from assay.audit.target import parse_target
 from assay.schema.audit import KINDS
 from tests.audit.zoo import outsiders
 from tests.audit.zoo.machine import PLANTED, SLOW
 
 ZOO = Path(__file__).parent / "zoo" / "machine.py"
-CHECKS = {check.name: check for check in MACHINE_CHECKS}
+CHECKS = {check.name: check for check in ALL_CHECKS}
 
 
 def _findings(name: str, *checks: str, rows: int = 4) -> list[Finding]:
@@ -43,7 +42,12 @@ def test_a_planted_flaw_is_found_by_its_check(name: str) -> None:
 def test_a_predefined_reward_has_no_flaw_of_the_machine() -> None:
     with AuditSession(parse_target("math_equal_reward")) as session:
         context = CheckContext(session, "maths", built_in("maths")[:6], "fast")
-        findings = [f for check in MACHINE_CHECKS for f in context.run(check).findings]
+        findings = [
+            found
+            for check in ALL_CHECKS
+            if check.family == "machine"
+            for found in context.run(check).findings
+        ]
     assert findings == []
 
 
@@ -51,7 +55,7 @@ def test_a_predefined_reward_has_no_flaw_of_the_machine() -> None:
 def test_a_flaw_that_nobody_here_planted_is_found(name: str) -> None:
     kind_name, check_name = outsiders.BROKEN[name]
     kind = next(one for one in KINDS if one == kind_name)
-    check = next(one for one in all_checks() if one.name == check_name)
+    check = next(one for one in ALL_CHECKS if one.name == check_name)
     file = ZOO.with_name("outsiders.py")
     limits = ProcessLimits(call_s=1.0 if check_name == "time_bound" else 10.0, memory_mb=1024)
     with AuditSession(parse_target(f"{file}:{name}"), limits) as session:

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from assay import __version__
 from assay.audit.causes import CAUSES, PAID, REFUSED
+from assay.audit.checks import ALL_CHECKS
 from assay.audit.comparison import compare
-from assay.audit.engine import all_checks
 from assay.audit.findings import Finding, GraderCall, rate_of
-from assay.audit.result import Audit, load, rank, to_json
+from assay.audit.result import Audit, rank
 from assay.audit.snippets import expression, snippet
-from assay.errors import BadRecord, UsageError
+from assay.errors import UsageError
 from assay.schema.audit import (
     AUDIT_SCHEMA,
     AuditTarget,
@@ -146,7 +146,7 @@ def test_seconds_are_in_the_record_only_when_asked_for() -> None:
 
 def test_the_record_is_json_whatever_the_model_wrote() -> None:
     record = _audit(_finding("low", text=HOSTILE)).to_record()
-    assert json.loads(to_json(record)) == record
+    assert json.loads(json.dumps(record, allow_nan=False)) == record
     assert record["findings"][0]["reproducer"]["final_response"] == HOSTILE
     odd = replace(_finding("low"), reproducer=GraderCall("x", {"answer": [float("nan")]}))
     (finding,) = _audit(odd).to_record()["findings"]
@@ -157,11 +157,10 @@ def test_a_saved_audit_is_found_again(tmp_path: Path) -> None:
     result = _audit(_finding("low"))
     file = result.save(tmp_path / "audits")
     assert file.name == "guest.py_f.json"
-    assert load("guest.py:f", tmp_path / "audits") == result.to_record(timings=True)
-    assert load("another", tmp_path / "audits") is None
-    file.write_text('{"schema": "something else"}')
-    with pytest.raises(BadRecord, match="is not an audit"):
-        load("guest.py:f", tmp_path / "audits")
+    assert json.loads(file.read_bytes()) == result.to_record(timings=True)
+    assert file.read_bytes().isascii()
+    assert result.save(tmp_path / "audits") == file
+    assert list((tmp_path / "audits").iterdir()) == [file]
 
 
 def test_the_page_is_whole_and_nothing_in_it_runs() -> None:
@@ -297,7 +296,7 @@ def test_refusing_right_forms_is_recall_and_not_being_fooled() -> None:
 
 
 def test_every_check_is_about_one_thing_and_every_cause_names_checks() -> None:
-    names = {check.name for check in all_checks()}
+    names = {check.name for check in ALL_CHECKS}
     assert names >= PAID | REFUSED
     assert not PAID & REFUSED
     for cause in CAUSES:

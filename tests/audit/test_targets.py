@@ -17,6 +17,7 @@ from assay.audit.findings import CallResult, GraderCall
 from assay.audit.isolation import AuditSession
 from assay.audit.target import parse_target
 from assay.errors import BadParameter, UnknownName, UsageError
+from assay.schema.audit import Shape
 
 SHAPES = """
 import asyncio, math
@@ -74,7 +75,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _ask(folder: Path, name: str, text: str, gold: Any, shape: str | None = None) -> CallResult:
+def _ask(folder: Path, name: str, text: str, gold: Any, shape: Shape | None = None) -> CallResult:
     spec = parse_target(f"shapes.py:{name}", folder=folder, shape=shape)
     with AuditSession(spec) as session:
         session.settle_shape("qa", built_in("qa")[:3])

@@ -8,9 +8,9 @@ the name of its check.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from assay.audit.data import read_table
 from assay.audit.findings import Finding, at_least
@@ -68,15 +68,12 @@ class Cause:
             return []
         if self.serious and not all(at_least(findings[name].severity, "high") for name in seen):
             return []
-        return [
+        explained = {
             name
-            for name, finding in findings.items()
-            if name in self.shows
-            or (
-                name in self.explains
-                and (not self.only_unreadable or _pays_like_nothing(findings, finding))
-            )
-        ]
+            for name in self.explains & findings.keys()
+            if not self.only_unreadable or _pays_like_nothing(findings, findings[name])
+        }
+        return [name for name in findings if name in self.shows | explained]
 
 
 def _pays_like_nothing(findings: Findings, finding: Finding) -> bool:
@@ -88,19 +85,20 @@ def _pays_like_nothing(findings: Findings, finding: Finding) -> bool:
     return finding.pay <= max(known) + EQUAL
 
 
-CAUSES: Final[tuple[Cause, ...]] = tuple(
-    Cause(**{**row, "shows": _checks(row["shows"]), "explains": _checks(row.get("explains", row["shows"]))})
-    for row in _TABLE["cause"]
-)
+def _cause(row: Mapping[str, Any]) -> Cause:
+    explains = row.get("explains", row["shows"])
+    return Cause(**{**row, "shows": _checks(row["shows"]), "explains": _checks(explains)})
+
+
+CAUSES: Final = tuple(map(_cause, _TABLE["cause"]))
 
 
 def with_causes(findings: Sequence[Finding]) -> list[Finding]:
     """The findings, each with the name of its root cause."""
-    open_checks: Findings = {}
-    for finding in findings:
-        first = open_checks.get(finding.check)
-        if first is None or at_least(finding.severity, first.severity):
-            open_checks[finding.check] = finding
+    by_severity = sorted(findings, key=lambda one: SEVERITIES.index(one.severity))
+    # In the order of the findings; of each check the worst, and of several as bad the last.
+    worst = {one.check: one for one in by_severity}
+    open_checks: Findings = {one.check: worst[one.check] for one in findings}
     causes: dict[str, str] = {}
     for cause in CAUSES:
         for check in cause.takes(open_checks):
@@ -111,29 +109,25 @@ def with_causes(findings: Sequence[Finding]) -> list[Finding]:
 
 def cause_records(findings: Sequence[Finding]) -> tuple[CauseRecord, ...]:
     """The causes of ranked findings, the worst first; of accepted ones only where all are."""
-    by_name = {cause.name: cause for cause in CAUSES}
     groups: dict[tuple[bool, str], list[Finding]] = {}
     for finding in findings:
         groups.setdefault((finding.accepted is not None, finding.cause), []).append(finding)
-    records = []
-    for (accepted, name), group in groups.items():
-        first, cause = group[0], by_name.get(name)
-        records.append(
-            CauseRecord(
-                name=name,
-                title=cause.title if cause is not None else first.title,
-                concern=_concern(group),
-                severity=max((one.severity for one in group), key=SEVERITIES.index),
-                fix=cause.fix if cause is not None else first.fix,
-                accepted=accepted,
-                checks=tuple(dict.fromkeys(one.check for one in group)),
-            )
-        )
+    records = [_record(*group) for group in groups.items()]
     return tuple(sorted(records, key=lambda one: (one.accepted, -SEVERITIES.index(one.severity))))
 
 
-def _concern(group: Sequence[Finding]) -> Concern:
-    """What the worst of the findings is about; being fooled, if several are as bad."""
-    worst = max(SEVERITIES.index(one.severity) for one in group)
-    concerns = {concern_of(one.check) for one in group if SEVERITIES.index(one.severity) == worst}
-    return next(concern for concern in ("fooled", "robustness", "recall") if concern in concerns)
+def _record(key: tuple[bool, str], group: Sequence[Finding]) -> CauseRecord:
+    """It is about what the worst of the findings is; being fooled, if several are as bad."""
+    accepted, name = key
+    cause = next((cause for cause in CAUSES if cause.name == name), group[0])
+    severity = max((one.severity for one in group), key=SEVERITIES.index)
+    concerns = {concern_of(one.check) for one in group if one.severity == severity}
+    return CauseRecord(
+        name=name,
+        title=cause.title,
+        concern=next(one for one in ("fooled", "robustness", "recall") if one in concerns),
+        severity=severity,
+        fix=cause.fix,
+        accepted=accepted,
+        checks=tuple(dict.fromkeys(one.check for one in group)),
+    )

@@ -42,12 +42,8 @@ class AuditComparison:
         findings count: a declared property can be exploited all the same.
         """
         counts = [
-            Counter(
-                severity
-                for check, severity in _worst(audit).items()
-                if concern_of(check) == "fooled"
-            )
-            for audit in (self.first, self.second)
+            Counter(found for check, found in _worst(one).items() if concern_of(check) == "fooled")
+            for one in (self.first, self.second)
         ]
         for severity in reversed(SEVERITIES):
             one, other = (count[severity] for count in counts)

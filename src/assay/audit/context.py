@@ -26,7 +26,7 @@ from assay.audit.findings import (
     GraderCall,
     Sample,
     Violation,
-)
+)  # fmt: skip
 from assay.audit.frames import AnswerFrame, PayBaseline, to_call
 from assay.audit.isolation import USUAL, AuditSession, Surroundings
 from assay.schema.audit import SEVERITIES, AuditTarget, Budget, Kind, Severity
@@ -202,18 +202,16 @@ class CheckContext:
             raise RuntimeError("a finding belongs to a check; use CheckContext.run")
         return self.check
 
-    def reporting(self, violation: Violation) -> CheckContext:
-        """This context, in which the check reports another violation."""
-        return replace(self, check=replace(self._running, violation=violation))
+    def reporting(
+        self, other: Violation | None = None, *, severity: Severity | None = None, title: str = ""
+    ) -> CheckContext:
+        """This context, in which the check reports another violation, or so much another one."""
+        of = other or self.violation
+        changed = replace(of, severity=severity or of.severity, title=title or of.title)
+        return replace(self, check=replace(self._running, violation=changed))
 
     def report(
-        self,
-        call: GraderCall,
-        observed: str,
-        *,
-        count: int,
-        tried: int,
-        pay: float | None = None,
+        self, call: GraderCall, observed: str, *, count: int, tried: int, pay: float | None = None
     ) -> CheckResult:
         """The finding of this check, with a call that shows it and what that call earned."""
         check, of = self._running, self.violation
@@ -238,11 +236,9 @@ class CheckContext:
         call, result = shortest.probe.call, shortest.result
         if shrink:
             call, result = self._smallest(shortest)
-        named = replace(self.violation, title=f"{self.violation.title}: {_variants(hits)}")
+        named = self.reporting(title=f"{self.violation.title}: {_variants(hits)}")
         text = self._in_words(result) if observed is None else observed
-        return self.reporting(named).report(
-            call, text, count=len(hits), tried=tried, pay=result.number
-        )
+        return named.report(call, text, count=len(hits), tried=tried, pay=result.number)
 
     def must_not_pay(self, probes: Iterable[Probe]) -> CheckResult:
         """A finding if any of these answers is paid, for none of them should be."""
@@ -250,15 +246,11 @@ class CheckContext:
         if not tried:
             return CheckResult(skipped=NO_PROBE)
         hits = self.paid(tried)
-        steps = (not _is_systematic(tried, hits)) + self._steps_of_part(hits)
-        severity = milder(self.violation.severity, steps)
-        sized = self.reporting(replace(self.violation, severity=severity))
-        return sized.report_hits(hits, len(tried), shrink=True)
-
-    def _steps_of_part(self, hits: Sequence[ProbeOutcome]) -> int:
-        """How much milder pay is than full marks, by the most that is paid."""
         most = max((hit.result.amount / self.full_marks for hit in hits), default=0.0)
-        return sum(most < bar - ROUNDING for bar in (FULL, QUARTER, SMALL))
+        steps = sum(most < bar - ROUNDING for bar in (FULL, QUARTER, SMALL))
+        steps += not _is_systematic(tried, hits)
+        severity = milder(self.violation.severity, steps)
+        return self.reporting(severity=severity).report_hits(hits, len(tried), shrink=True)
 
     def must_pay(self, probes: Iterable[Probe]) -> CheckResult:
         """A finding if a form of right answers loses its pay as a rule, not on some row alone."""
@@ -278,33 +270,34 @@ class CheckContext:
     def _smallest(self, hit: ProbeOutcome) -> tuple[GraderCall, CallResult]:
         """The shortest response that is still paid and still the same kind of answer."""
         probe = hit.probe
-
-        def bad(result: CallResult) -> bool:
-            return self.pays(result, probe.bar)
-
         if probe.call.messages is not None:
             return probe.call, hit.result
-        call = self._without_words(probe, bad) if probe.keeps else self.shrink(probe.call, bad)
+        if probe.keeps:
+            call = self._without_words(probe)
+        else:
+            call = self.shrink(probe.call, lambda result: self.pays(result, probe.bar))
         return call, self.ask([call])[0]
 
-    def _without_words(self, probe: Probe, bad: Callable[[CallResult], bool]) -> GraderCall:
+    def _without_words(self, probe: Probe) -> GraderCall:
         """The call less every run of words that it can lose and stay the same kind of answer."""
         words = probe.call.final_response.split(" ")
         questions, run = SHRINK_WORD_CALLS, max(1, len(words) // 2)
         while run and questions > 0:
-            shorter = [words[:at] + words[at + run :] for at in range(0, len(words), run)]
-            same_kind = [
-                text for text in shorter if text and _in_order(probe.keeps, " ".join(text))
+            shorter = (words[:at] + words[at + run :] for at in range(0, len(words), run))
+            texts = [" ".join(text) for text in shorter if text]
+            calls = [
+                replace(probe.call, final_response=text)
+                for text in texts
+                if _in_order(probe.keeps, text)
             ]
-            calls = [replace(probe.call, final_response=" ".join(part)) for part in same_kind]
             questions -= len(calls)
-            results = self.ask(calls)
-            paid = [part for part, result in zip(same_kind, results, strict=True) if bad(result)]
-            if paid:
-                words = paid[0]
-                run = min(run, max(1, len(words) // 2))
-            else:
+            results = zip(calls, self.ask(calls), strict=True)
+            paid = next((call for call, result in results if self.pays(result, probe.bar)), None)
+            if paid is None:
                 run //= 2
+            else:
+                words = paid.final_response.split(" ")
+                run = min(run, max(1, len(words) // 2))
         return replace(probe.call, final_response=" ".join(words))
 
     def _in_words(self, result: CallResult) -> str:
@@ -400,13 +393,7 @@ def _with_response(call: GraderCall, response: str) -> GraderCall:
 
 
 def _in_order(needles: Sequence[str], text: str) -> bool:
-    start = 0
-    for needle in needles:
-        at = text.find(needle, start)
-        if at < 0:
-            return False
-        start = at + len(needle)
-    return True
+    return re.search(".*".join(map(re.escape, needles)), text, re.DOTALL) is not None
 
 
 def _variants(hits: Sequence[ProbeOutcome]) -> str:

@@ -6,12 +6,13 @@ import random
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from assay import __version__
-from assay.audit.checks import CHECKS
+from assay.audit.checks import ALL_CHECKS
 from assay.audit.context import HALF, CheckContext
 from assay.audit.data import built_in, from_row
 from assay.audit.findings import Check, Finding, Sample
@@ -19,7 +20,6 @@ from assay.audit.frames import AnswerFrame, measure_baseline, to_call
 from assay.audit.group_audit import GroupAudit
 from assay.audit.groups import GROUP_SIZE, audit_groups
 from assay.audit.isolation import AuditSession, ProcessLimits
-from assay.audit.machine import MACHINE_CHECKS
 from assay.audit.result import Audit, check_record, rank
 from assay.audit.snippets import REFERENCE_NAMES
 from assay.audit.target import TargetSpec, parse_target
@@ -49,11 +49,6 @@ Progress = Callable[[int, int, str], None]
 """Called with the checks done, the checks in all, and the name of the next one."""
 
 
-def all_checks() -> tuple[Check, ...]:
-    """Every check, in the order in which they run."""
-    return (*CHECKS, *MACHINE_CHECKS)
-
-
 def audit_reward(
     target: str | TargetSpec,
     *,
@@ -78,23 +73,13 @@ def audit_reward(
     limits = limits or ProcessLimits(call_s=CALL_S[budget])
     spec = parse_target(target) if isinstance(target, str) else target
     with AuditSession(spec, limits, environment=environment) as session:
-        _require_checks({**session.declared[1], **(accept or {})})
-        rows = () if data is None or kind else _readable(data, budget, seed)
-        chosen = kind or find_kind(session, rows)
-        samples = (
-            built_in(chosen, session.target.parameters)
-            if data is None
-            else read_samples(data, chosen, budget, seed)
-        )
-        session.settle_shape(chosen, samples)
+        accepted = {**session.declared[1], **(accept or {})}
+        _require_checks(accepted)
+        chosen, samples = _samples_of(session, kind, data, budget, seed)
         _require_columns(session, chosen, samples)
         context = CheckContext(session, chosen, samples, budget, seed, built_in_rows=data is None)
-        accepted = {**session.declared[1], **(accept or {})}
-        checks = [
-            check
-            for check in all_checks()
-            if chosen in check.kinds and (not families or check.family in families)
-        ]
+        of_kind = [check for check in ALL_CHECKS if chosen in check.kinds]
+        checks = [check for check in of_kind if not families or check.family in families]
         if not checks:
             raise BadParameter(
                 f"no check of {', '.join(families)} applies to a reward of kind {chosen!r}; "
@@ -159,11 +144,26 @@ def audit_group(
     spec = parse_target(target) if isinstance(target, str) else target
     limits = limits or ProcessLimits(call_s=CALL_S[budget])
     with AuditSession(spec, limits, environment=environment) as session:
-        rows = () if data is None or kind else _readable(data, budget, seed)
-        chosen = kind or find_kind(session, rows)
-        samples = built_in(chosen) if data is None else read_samples(data, chosen, budget, seed)
-        session.settle_shape(chosen, samples)
+        chosen, samples = _samples_of(session, kind, data, budget, seed)
         return audit_groups(session, chosen, samples, seed=seed, size=size, outcome=outcome)
+
+
+def _samples_of(
+    session: AuditSession, kind: Kind | None, data: Path | None, budget: Budget, seed: int
+) -> tuple[Kind, tuple[Sample, ...]]:
+    """The kind of the target, and the rows that it is asked about in a shape that pays them."""
+    rows: tuple[Sample, ...] = ()
+    if data is not None and kind is None:
+        # Where they hold no references, they do not tell the kind.
+        with suppress(BadRecord):
+            rows = read_samples(data, "qa", budget, seed)
+    chosen = kind or find_kind(session, rows)
+    if data is None:
+        samples = built_in(chosen, session.target.parameters)
+    else:
+        samples = read_samples(data, chosen, budget, seed)
+    session.settle_shape(chosen, samples)
+    return chosen, samples
 
 
 def find_kind(session: AuditSession, rows: Sequence[Sample] = ()) -> Kind:
@@ -218,15 +218,11 @@ def _ignores_reference(session: AuditSession) -> bool:
     others = [*samples[1:], samples[0]]
     own = [to_call("format", row, baseline.frame.put(row.reference_text)) for row in samples]
     swapped = [
-        replace(call, columns={**call.columns, **_references(other)})
+        replace(call, columns={**other.columns, "prompt": call.columns["prompt"]})
         for call, other in zip(own, others, strict=True)
     ]
     pairs = zip(session.ask(own), session.ask(swapped), strict=True)
     return all(one.value == other.value for one, other in pairs)
-
-
-def _references(sample: Sample) -> dict[str, Any]:
-    return {name: value for name, value in sample.columns.items() if name != "prompt"}
 
 
 def _follows_tools(session: AuditSession) -> bool:
@@ -248,15 +244,14 @@ def _kind_share(session: AuditSession, kind: Kind) -> tuple[float, AnswerFrame]:
     samples = built_in(kind)[:KIND_ROWS]
     session.settle_shape(kind, samples)
     baseline = measure_baseline(session.ask, kind, samples)
-    bar = HALF * baseline.full_marks
 
-    def paid(texts: list[tuple[Sample, str]]) -> float:
-        calls = [to_call(kind, sample, baseline.frame.put(text)) for sample, text in texts]
-        hits = sum((result.number or 0.0) > bar for result in session.ask(calls))
-        return hits / max(1, len(texts))
+    def paid(answers: Callable[[Sample], Sequence[str]]) -> float:
+        put = baseline.frame.put
+        calls = [to_call(kind, row, put(text)) for row in samples for text in answers(row)]
+        hits = sum(one.amount > HALF * baseline.full_marks for one in session.ask(calls))
+        return hits / max(1, len(calls))
 
-    forms = paid([(sample, text) for sample in samples for text in sample.right[1:3]])
-    wrong = paid([(sample, text) for sample in samples for text in sample.wrong[:2]])
+    forms, wrong = paid(lambda row: row.right[1:3]), paid(lambda row: row.wrong[:2])
     share = baseline.accepted / max(1, baseline.tried) + forms - wrong
     return share, baseline.frame
 
@@ -266,28 +261,16 @@ def read_samples(file: Path, kind: Kind, budget: Budget, seed: int) -> tuple[Sam
     if not file.is_file():
         raise BadParameter(f"there is no file {str(file)!r} to take golds from")
     rows: list[Mapping[str, Any]] = []
-    for shard in plan_shards(file):
-        for row in read_rows(file, shard):
-            if not isinstance(row.value, Mapping):
-                raise BadRecord(
-                    f"{file.name}: {row.problem or f'row {row.number} is not an object'}"
-                )
-            rows.append(row.value)
+    for row in (row for shard in plan_shards(file) for row in read_rows(file, shard)):
+        if not isinstance(row.value, Mapping):
+            raise BadRecord(f"{file.name}: {row.problem or f'row {row.number} is not an object'}")
+        rows.append(row.value)
     if not rows:
         raise BadRecord(f"{file.name} has no rows")
-    most = ROWS[budget]
-    if len(rows) > most:
-        chosen = sorted(random.Random(seed).sample(range(len(rows)), most))
+    if len(rows) > ROWS[budget]:
+        chosen = sorted(random.Random(seed).sample(range(len(rows)), ROWS[budget]))
         rows = [rows[number] for number in chosen]
     return tuple(from_row(kind, row) for row in rows)
-
-
-def _readable(file: Path, budget: Budget, seed: int) -> tuple[Sample, ...]:
-    """Samples of the data by which a kind is recognised; none where they hold no references."""
-    try:
-        return read_samples(file, "qa", budget, seed)
-    except BadRecord:
-        return ()
 
 
 def _run(
@@ -313,7 +296,7 @@ def _run(
 
 def _require_checks(names: Mapping[str, str]) -> None:
     """Raise BadParameter if a name is not that of a check."""
-    checks = [check.name for check in all_checks()]
+    checks = [check.name for check in ALL_CHECKS]
     for name in names:
         if name not in checks:
             hint = did_you_mean(name, checks) or f"the checks are {', '.join(checks)}"

@@ -191,19 +191,13 @@ def _final_answer(text: str) -> str:
 
 
 def rate_of(name: str, hits: int, n: int) -> RateEstimate:
-    """The rate of `hits` among `n`; from 0 to 1 if there was nothing to see."""
-    low, high = wilson(hits, n)
-    return RateEstimate(name, hits, n, low, high)
-
-
-def wilson(hits: int, n: int, z: float = 1.959963984540054) -> tuple[float, float]:
-    """The Wilson score interval of a proportion."""
+    """The rate of `hits` among `n` with its Wilson interval (95 %); from 0 to 1 if `n` is 0."""
     if n == 0:
-        return 0.0, 1.0
-    share = hits / n
+        return RateEstimate(name, hits, n, 0.0, 1.0)
+    share, z = hits / n, 1.959963984540054
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     margin = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     # At the ends the interval touches them; rounding would leave it just beside.
     low = 0.0 if hits == 0 else max(0.0, middle - margin)
     high = 1.0 if hits == n else min(1.0, middle + margin)
-    return low, high
+    return RateEstimate(name, hits, n, low, high)

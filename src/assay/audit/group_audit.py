@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final, TypeAlias
 
 from assay.audit.findings import at_least
 from assay.schema.audit import SEVERITIES, Kind, Severity
@@ -55,7 +55,7 @@ class GroupAudit:
     """By behaviour: its mean advantage in the groups in which every answer is wrong."""
     ungraded: float = 0.0
     """The share of the answers, right and wrong, for which the reward gave no number."""
-    findings: tuple[GroupFinding, ...] = field(default=())
+    findings: tuple[GroupFinding, ...] = ()
 
     @property
     def collapses(self) -> bool:
@@ -96,10 +96,7 @@ class GroupAudit:
             "policy_at_start": _rounded(self.policies[0]),
             "policy_at_end": _rounded(self.policies[-1]),
             "collapse": self.collapses,
-            "findings": [
-                {"check": each.check, "severity": each.severity, "title": each.title}
-                for each in self.findings
-            ],
+            "findings": [asdict(finding) for finding in self.findings],
             "verdict": self.verdict,
         }
 
@@ -109,67 +106,58 @@ def _rounded(values: Mapping[str, float]) -> dict[str, float]:
 
 
 def with_findings(audit: GroupAudit) -> GroupAudit:
-    findings = [*_about_outcome(audit), *_about_components(audit)]
+    findings = [GroupFinding(*facts) for facts in (*_about_outcome(audit), *_about_parts(audit))]
     findings.sort(key=lambda each: SEVERITIES.index(each.severity), reverse=True)
     return replace(audit, findings=tuple(findings))
 
 
-def _about_outcome(audit: GroupAudit) -> Iterable[GroupFinding]:
+_Facts: TypeAlias = tuple[str, Severity, str]
+
+
+def _about_outcome(audit: GroupAudit) -> Iterable[_Facts]:
     if audit.collapses:
         worst = min(range(len(audit.success)), key=lambda step: audit.success[step])
         policy = audit.policies[worst]
         most = max(policy, key=lambda name: policy[name])
-        yield GroupFinding(
-            "collapse",
-            "critical",
+        title = (
             f"right answers are predicted to go from {audit.success[0]:.0%} to "
-            f"{audit.success[worst]:.0%}, and the commonest way of answering to be {most!r}",
+            f"{audit.success[worst]:.0%}, and the commonest way of answering to be {most!r}"
         )
+        yield "collapse", "critical", title
     if audit.phantom >= NOTICED:
         gain = max(audit.gains, key=lambda name: audit.gains[name])
-        yield GroupFinding(
-            "pay_out_of_nothing",
-            "high",
+        title = (
             f"{audit.spread:.0%} of the groups in which every answer is wrong still have an "
             f"advantage to hand out, {audit.phantom:.0%} of all advantage; the {gain!r} failure "
-            f"gains most ({audit.gains[gain]:+.2f}): put what is not the outcome behind a gate",
+            f"gains most ({audit.gains[gain]:+.2f}): put what is not the outcome behind a gate"
         )
+        yield "pay_out_of_nothing", "high", title
     if audit.inverted >= NOTICED:
-        yield GroupFinding(
-            "wrong_not_below_right",
-            "high",
+        title = (
             f"in {audit.inverted:.0%} of the pairs a wrong answer earns as much as a right one of "
-            "its group, or more: lower the weights beside the outcome",
+            "its group, or more: lower the weights beside the outcome"
         )
+        yield "wrong_not_below_right", "high", title
 
 
-def _about_components(audit: GroupAudit) -> Iterable[GroupFinding]:
+def _about_parts(audit: GroupAudit) -> Iterable[_Facts]:
     if audit.ungraded:
-        yield GroupFinding(
-            "ungraded",
-            "medium",
+        title = (
             f"{audit.ungraded:.0%} of the answers got no number: the reward raised or abstained, "
-            "and groups are drawn without them",
+            "and groups are drawn without them"
         )
+        yield "ungraded", "medium", title
     for name, share in audit.components.items():
         if name != audit.outcome and share > DOMINANT:
-            yield GroupFinding(
-                "dominates",
-                "medium",
+            title = (
                 f"{name!r} makes {share:.0%} of the variance within groups, and {audit.outcome!r} "
-                f"{audit.components.get(audit.outcome, 0.0):.0%}: lower its weight",
+                f"{audit.components.get(audit.outcome, 0.0):.0%}: lower its weight"
             )
+            yield "dominates", "medium", title
     for name, share in audit.gates.items():
         if share == 0.0:
-            yield GroupFinding(
-                "gate_never_opens",
-                "medium",
-                f"the gate of {name!r} opened for no answer, right ones included: look at its "
-                "opens_at",
-            )
+            opened = "opened for no answer, right ones included: look at its opens_at"
+            yield "gate_never_opens", "medium", f"the gate of {name!r} {opened}"
         elif share == 1.0:
-            yield GroupFinding(
-                "gate_never_closes",
-                "low",
-                f"the gate of {name!r} was open for every answer, wrong ones included",
-            )
+            opened = "was open for every answer, wrong ones included"
+            yield "gate_never_closes", "low", f"the gate of {name!r} {opened}"

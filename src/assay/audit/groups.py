@@ -4,11 +4,8 @@ Trainers of the GRPO family compare the rollouts of one prompt with each other. 
 what a reward pays than how it spreads within a group: where every answer is wrong and the rewards
 still differ, the difference becomes an advantage of full size, and teaches how to fail.
 
-The simulation asks the reward about real responses: right and wrong answers given silently,
-tersely, with some working, at length, repetitively, in and out of the form. A policy that mixes
-these ways of answering, and is right as often as the way and the prompt's difficulty allow, is
-drawn from in groups; its mixture then follows the advantages, for as many steps as a published
-collapse took.
+The reward is asked about real responses: right and wrong answers given silently, tersely, with
+some working, at length, repetitively, in and out of the form; `simulation.py` draws the groups.
 """
 
 from __future__ import annotations
@@ -18,12 +15,11 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Final
 
-from assay.audit.behaviours import BEHAVIOURS, response
 from assay.audit.findings import CallResult, Sample
 from assay.audit.frames import BARE, FRAMES, AnswerFrame, to_call
 from assay.audit.group_audit import GroupAudit
 from assay.audit.isolation import AuditSession
-from assay.audit.simulation import RIGHT, Rollout, simulate
+from assay.audit.simulation import BEHAVIOURS, RIGHT, Rollout, simulate
 from assay.errors import BadParameter
 from assay.schema.audit import Kind
 
@@ -78,13 +74,9 @@ class _Reader:
         parts = {name: value or 0.0 for name, value in result.parts.items()}
         outcome = parts.get(self.outcome, 0.0)
         shares = {name: parts.get(PAID + name, 0.0) for name in self.components}
-        if not self.components:
-            shares = {self.outcome: outcome, REST: result.amount - outcome}
-        gates = {
-            name.removeprefix(GATE): value for name, value in parts.items() if name.startswith(GATE)
-        }
-        is_graded = result.number is not None
-        return Rollout(result.amount, outcome, shares, gates, is_graded)
+        shares = shares or {self.outcome: outcome, REST: result.amount - outcome}
+        gates = {name.removeprefix(GATE): parts[name] for name in parts if name.startswith(GATE)}
+        return Rollout(result.amount, outcome, shares, gates, result.number is not None)
 
 
 def _reader(
@@ -112,7 +104,7 @@ def _best_frame(
     worked = next(each for each in BEHAVIOURS if each.name == "8 sentences")
 
     def score(frame: AnswerFrame) -> tuple[float, float]:
-        texts = [response(worked, frame, row.right[0]) for row in rows]
+        texts = [worked.response(frame, row.right[0]) for row in rows]
         calls = [to_call(kind, row, text) for row, text in zip(rows, texts, strict=True)]
         rollouts = [reader.read(result) for result in session.ask(calls)]
         right = sum(one.outcome >= RIGHT for one in rollouts)
@@ -132,12 +124,11 @@ def _table(
 ) -> dict[str, tuple[Rollout, Rollout]]:
     """By behaviour: a wrong rollout and a right one."""
     answers = (_wrong_of(row, samples), row.right[0])
-    texts = [response(each, frame, answer) for each in BEHAVIOURS for answer in answers]
-    results = session.ask([to_call(kind, row, text) for text in texts])
-    rollouts = [reader.read(result) for result in results]
-    return {
-        each.name: (rollouts[2 * at], rollouts[2 * at + 1]) for at, each in enumerate(BEHAVIOURS)
-    }
+    texts = [each.response(frame, answer) for each in BEHAVIOURS for answer in answers]
+    rollouts = map(reader.read, session.ask([to_call(kind, row, text) for text in texts]))
+    # The iterator is its own pair: one item after the other.
+    pairs = zip(rollouts, rollouts, strict=True)
+    return {each.name: pair for each, pair in zip(BEHAVIOURS, pairs, strict=True)}
 
 
 def _wrong_of(sample: Sample, samples: Sequence[Sample]) -> str:

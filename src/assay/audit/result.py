@@ -14,12 +14,10 @@ from typing import Any, Final
 from jinja2 import Environment
 
 from assay.audit.causes import cause_records, concern_of, with_causes
-from assay.audit.findings import Check, CheckResult, Finding, GraderCall, at_least
+from assay.audit.findings import Check, CheckResult, Finding, at_least
 from assay.audit.snippets import expression, snippet
-from assay.errors import BadRecord
 from assay.resources.files import atomic_write
 from assay.schema.audit import (
-    AUDIT_SCHEMA,
     FAMILIES,
     SEVERITIES,
     AuditFacts,
@@ -110,17 +108,14 @@ class Audit(AuditFacts):
             return f"{self.target.name}: no check ran, so nothing is known{why}"
         return f"{self.target.name}: {self._fooled_words()}; {self._recall_words()}{self._rest()}"
 
-    def _serious(self, concern: Concern) -> list[CauseRecord]:
-        return [
-            cause
-            for cause in self.causes
-            if cause.concern == concern
-            and not cause.accepted
-            and at_least(cause.severity, "medium")
-        ]
+    def _serious(self, concern: Concern) -> list[str]:
+        """The titles of the flaws of this concern that count."""
+        open_causes = [cause for cause in self.causes if not cause.accepted]
+        serious = [cause for cause in open_causes if at_least(cause.severity, "medium")]
+        return [cause.title for cause in serious if cause.concern == concern]
 
     def _fooled_words(self) -> str:
-        titles = [cause.title for cause in self._serious("fooled")]
+        titles = self._serious("fooled")
         if not titles:
             return "fooled: no"
         rest = len(titles) - VERDICT_TITLES
@@ -129,17 +124,13 @@ class Audit(AuditFacts):
 
     def _recall_words(self) -> str:
         """How many right answers were refused."""
-        rates = [
-            (check, rate)
-            for check in self.checks
-            if concern_of(check.name) == "recall"
-            for rate in check.rates
-        ]
+        checks = [check for check in self.checks if concern_of(check.name) == "recall"]
+        rates = [(check.name, rate) for check in checks for rate in check.rates]
         if not rates:
             return "recall: not measured"
         refused = [
-            f"{rate.hits} of {rate.n} {RECALL_WORDS.get(check.name, check.name)}"
-            for check, rate in rates
+            f"{rate.hits} of {rate.n} {RECALL_WORDS.get(name, name)}"
+            for name, rate in rates
             if rate.hits
         ]
         if not refused:
@@ -148,7 +139,7 @@ class Audit(AuditFacts):
 
     def _rest(self) -> str:
         """The serious flaws of another kind, and the counts."""
-        other = [cause.title for cause in self._serious("robustness")]
+        other = self._serious("robustness")
         failing = f"; beside that: {'; '.join(other[:VERDICT_TITLES])}" if other else ""
         ran = sum(check.outcome != "skipped" for check in self.checks)
         minor = sum(not at_least(one.severity, "medium") for one in self.open_findings)
@@ -200,15 +191,12 @@ class Audit(AuditFacts):
         environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
         source = files("assay.audit").joinpath("templates/report.html").read_text(encoding="utf-8")
         record = self.to_record(timings=True)
-        by_family = {
-            family: [check for check in record["checks"] if check["family"] == family]
-            for family in FAMILIES
-        }
+        families: dict[str, list[dict[str, Any]]] = {}
+        for check in sorted(record["checks"], key=lambda check: FAMILIES.index(check["family"])):
+            families.setdefault(check["family"], []).append(check)
+        rates = [rate for check in record["checks"] for rate in check["rates"]]
         page = environment.from_string(source).render(
-            audit=record,
-            families={family: checks for family, checks in by_family.items() if checks},
-            rates=[rate for check in record["checks"] for rate in check["rates"]],
-            printable=_printable,
+            audit=record, families=families, rates=rates, printable=_printable
         )
         # A lone surrogate has no form in UTF-8, and the page is a file.
         return page.encode("utf-8", "replace").decode("utf-8")
@@ -219,27 +207,10 @@ class Audit(AuditFacts):
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{audit_file_stem(title)}.json"
         with atomic_write(file) as draft:
-            draft.write_text(to_json(self.to_record(timings=True)), encoding="ascii")
+            # As ASCII: a reproducer may hold what has no other form.
+            record = json.dumps(self.to_record(timings=True), indent=2, allow_nan=False)
+            draft.write_text(record + "\n", encoding="ascii")
         return file
-
-
-def load(name: str, folder: Path = FOLDER) -> dict[str, Any] | None:
-    """The record of the last audit of a reward (`name@version`, or a target as it was written)."""
-    file = folder / f"{audit_file_stem(name)}.json"
-    if not file.is_file():
-        return None
-    try:
-        record = json.loads(file.read_bytes())
-    except ValueError as error:
-        raise BadRecord(f"{file} is not JSON: {error}") from error
-    if not isinstance(record, dict) or record.get("schema") != AUDIT_SCHEMA:
-        raise BadRecord(f"{file} is not an audit ({AUDIT_SCHEMA}); audit the reward again")
-    return record
-
-
-def to_json(record: Mapping[str, Any]) -> str:
-    """The record as ASCII: a reproducer may hold what has no other form."""
-    return json.dumps(record, indent=2, allow_nan=False) + "\n"
 
 
 def worst_of(findings: tuple[Finding, ...]) -> Severity | None:
@@ -250,15 +221,13 @@ def worst_of(findings: tuple[Finding, ...]) -> Severity | None:
 
 def check_record(check: Check, result: CheckResult, accepted: Mapping[str, str]) -> CheckRecord:
     """The check with its outcome."""
-    outcome: Outcome = "passed"
-    if result.skipped is not None:
-        outcome = "skipped"
-    elif result.findings:
+    outcome: Outcome = "passed" if result.skipped is None else "skipped"
+    if result.findings:
         outcome = "accepted" if check.name in accepted else "found"
+    worst = worst_of(result.findings)
     return CheckRecord(
-        check.name, check.family, check.summary, outcome, worst_of(result.findings), result.rates,
-        result.skipped,
-    )  # fmt: skip
+        check.name, check.family, check.summary, outcome, worst, result.rates, result.skipped
+    )
 
 
 def rank(findings: list[Finding], accepted: Mapping[str, str]) -> tuple[Finding, ...]:
@@ -266,21 +235,13 @@ def rank(findings: list[Finding], accepted: Mapping[str, str]) -> tuple[Finding,
 
     The worst are first, accepted ones last.
     """
-    return tuple(
-        sorted(
-            (
-                replace(finding, accepted=accepted.get(finding.check))
-                for finding in with_causes(findings)
-            ),
-            key=lambda finding: (
-                finding.accepted is not None,
-                -SEVERITIES.index(finding.severity),
-                FAMILIES.index(finding.family),
-                finding.check,
-                finding.title,
-            ),
-        )
-    )
+
+    def order(finding: Finding) -> tuple[bool, int, int, str, str]:
+        severity, family = SEVERITIES.index(finding.severity), FAMILIES.index(finding.family)
+        return finding.accepted is not None, -severity, family, finding.check, finding.title
+
+    reasoned = (replace(one, accepted=accepted.get(one.check)) for one in with_causes(findings))
+    return tuple(sorted(reasoned, key=order))
 
 
 def _fields(
@@ -291,18 +252,15 @@ def _fields(
 
 
 def _finding_record(target: AuditTarget, finding: Finding) -> FindingRecord:
-    facts, call = _fields(finding, FindingFacts), finding.reproducer
-    return FindingRecord(**facts, reproducer=_reproducer(call), snippet=snippet(target, finding))
-
-
-def _reproducer(call: GraderCall) -> Reproducer:
-    text = call.final_response
-    return Reproducer(
-        final_response=text if len(text) <= LONGEST_TEXT else None,
-        expression=expression(text),
+    call = finding.reproducer
+    reproducer = Reproducer(
+        final_response=call.final_response if len(call.final_response) <= LONGEST_TEXT else None,
+        expression=expression(call.final_response),
         columns=call.columns,
         messages=None if call.messages is None else list(call.messages),
     )
+    facts = _fields(finding, FindingFacts)
+    return FindingRecord(**facts, reproducer=reproducer, snippet=snippet(target, finding))
 
 
 def _plain(value: Any) -> Any:

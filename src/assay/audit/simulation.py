@@ -1,22 +1,31 @@
 """A policy that mixes ways of answering, drawn from in groups, and how it follows the advantages.
 
-It is right as often as the way of answering and the prompt's difficulty allow; its mixture follows
-the mean advantages, for as many steps as a published collapse took.
+The ways differ in what rewards look at in addition to the outcome: how much working is shown,
+whether the form is kept, whether something is said twice, whether there is an answer at all. The
+policy is right as often as the way of answering and the prompt's difficulty allow; its mixture
+follows the mean advantages, for as many steps as a published collapse took.
 """
 
 from __future__ import annotations
 
 import random
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from math import exp, fsum, sqrt
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
-from assay.audit.behaviours import BEHAVIOURS, PROMPTS
+from assay.audit.data import read_table
+from assay.audit.frames import AnswerFrame
 from assay.audit.group_audit import GroupAudit, with_findings
 from assay.schema.audit import Kind
 
+LEVELS: Final = (0.0, 0.3, 0.7, 0.9, 1.0, 1.0)
+"""How often a prompt is answered rightly with enough working: some never are, some always."""
+NEEDS: Final = (0, 1, 2, 3, 4, 5, 6, 8)
+"""The sentences of working that a prompt takes; with less, right answers soon become rare."""
+SLOPE: Final = 0.8
 GROUPS: Final = 1_000
 """Groups of the policy as it starts, for the shares."""
 STEPS: Final = 40
@@ -26,6 +35,50 @@ RATE: Final = 0.5
 ZERO: Final = 1e-6
 """Rewards that differ by less are equal, as in the trainers' own divisor."""
 RIGHT: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """One way of answering."""
+
+    name: str
+    start: float
+    """Its share in the policy as it starts."""
+    sentences: int = 0
+    """Sentences of working before the answer."""
+    distinct: int = 12
+    """After how many the sentences are said again."""
+    framed: bool = True
+    answers: bool = True
+
+    def success(self, level: float, needs: int) -> float:
+        """How often it is right for a prompt of this level that takes so many sentences."""
+        if not self.answers:
+            return 0.0
+        return level / (1 + exp((needs - self.sentences - 0.5) / SLOPE))
+
+    def response(self, frame: AnswerFrame, answer: str) -> str:
+        """The text of an answer that is given in this way."""
+        working = " ".join(_WORKING[at % self.distinct] for at in range(self.sentences))
+        if not self.answers:
+            return frame.put("") if self.framed else ""
+        end = frame.put(answer) if self.framed else f"So it is {answer}"
+        # A thought that the frame begins with is the place of the working.
+        if working and end.startswith("<think>"):
+            thought, closing, rest = end.partition("</think>")
+            return f"{thought} {working}{closing}{rest}"
+        return "\n".join(filter(None, (working, end)))
+
+
+_WORKING: Final[Sequence[str]] = read_table("texts")["working"]
+BEHAVIOURS: Final = tuple(Behaviour(**row) for row in read_table("texts")["behaviours"])
+_NAMED: Final = {each.name: each for each in BEHAVIOURS}
+_PROMPTS: Final = tuple((level, needs) for level in LEVELS for needs in NEEDS)
+_SUCCESS: Final = {
+    each.name: fsum(each.success(*prompt) for prompt in _PROMPTS) / len(_PROMPTS)
+    for each in BEHAVIOURS
+}
+"""By behaviour: how often it is right, over all prompts."""
 
 
 class Rollout(NamedTuple):
@@ -40,35 +93,43 @@ class Rollout(NamedTuple):
     """Whether there is a reward at all; a trainer leaves the others out of their group."""
 
 
+Table: TypeAlias = Sequence[Mapping[str, tuple[Rollout, Rollout]]]
+"""For each row and behaviour a wrong and a right rollout."""
+
+
 class _Draw(NamedTuple):
     behaviour: str
     rollout: Rollout
-    right: bool
+
+    @property
+    def right(self) -> bool:
+        return self.rollout.outcome >= RIGHT
+
+
+_Group: TypeAlias = Sequence[_Draw]
 
 
 def simulate(
-    target: str,
-    kind: Kind,
-    table: Sequence[Mapping[str, tuple[Rollout, Rollout]]],
-    outcome: str,
-    *,
-    seed: int,
-    size: int,
+    target: str, kind: Kind, table: Table, outcome: str, *, seed: int, size: int
 ) -> GroupAudit:
-    """What becomes of the policy; `table` has for each row and behaviour a wrong and a right
-    rollout."""
+    """What becomes of the policy."""
     rng = random.Random(seed)
     start = {each.name: each.start for each in BEHAVIOURS}
     groups = [group for _ in range(GROUPS) if (group := _group(rng, table, start, size))]
     policies, success = [start], [_success(start, table)]
     logits = dict.fromkeys(start, 0.0)
     for _ in range(STEPS):
-        policy = policies[-1]
-        drawn = [_group(rng, table, policy, size) for _ in range(STEP_GROUPS)]
-        _follow(logits, drawn)
+        drawn = [_group(rng, table, policies[-1], size) for _ in range(STEP_GROUPS)]
+        for name, gain in _mean_advantages(drawn).items():
+            # The natural policy gradient.
+            logits[name] += RATE * gain
         policies.append(_mixture(start, logits))
         success.append(_success(policies[-1], table))
-    shares = _shares(groups)
+    failed = [group for group in groups if not any(draw.right for draw in group)]
+    sizes = [fsum(map(abs, _advantages_of(group))) for group in failed]
+    total = fsum(fsum(map(abs, _advantages_of(group))) for group in groups)
+    rollouts = [one for rows in table for pair in rows.values() for one in pair]
+    graded = [one for one in rollouts if one.is_graded]
     audit = GroupAudit(
         target=target,
         kind=kind,
@@ -77,70 +138,54 @@ def simulate(
         rows=len(table),
         outcome=outcome,
         components=_variance_shares(groups),
-        gates=_gates(table),
-        ungraded=_ungraded(table),
-        failed=shares.failed,
-        spread=shares.spread,
-        phantom=shares.phantom,
-        inverted=shares.inverted,
+        gates={
+            name: fsum(one.gates[name] for one in graded) / len(graded) for name in graded[0].gates
+        },
+        ungraded=1 - len(graded) / len(rollouts),
+        failed=len(failed) / len(groups),
+        spread=sum(size > 0 for size in sizes) / max(1, len(failed)),
+        phantom=fsum(sizes) / (total or 1.0),
+        inverted=_inverted(groups),
         policies=policies,
         success=success,
-        gains=_gains(groups),
+        gains=dict.fromkeys(start, 0.0) | _mean_advantages(failed),
     )
     return with_findings(audit)
 
 
-def _group(
-    rng: random.Random,
-    table: Sequence[Mapping[str, tuple[Rollout, Rollout]]],
-    policy: Mapping[str, float],
-    size: int,
-) -> list[_Draw]:
+def _group(rng: random.Random, table: Table, policy: Mapping[str, float], size: int) -> list[_Draw]:
     """A group of rollouts of one prompt, of one difficulty."""
-    rows, prompt = rng.choice(table), rng.choice(PROMPTS)
-    names, bounds = list(policy), list(accumulate(policy.values()))
+    rows, prompt = rng.choice(table), rng.choice(_PROMPTS)
     draws: list[_Draw] = []
-    for name in rng.choices(names, cum_weights=bounds, k=size):
-        is_right = rng.random() < prompt.success(_NAMED[name])
-        rollout = rows[name][is_right]
+    for name in rng.choices(list(policy), cum_weights=list(accumulate(policy.values())), k=size):
+        rollout = rows[name][rng.random() < _NAMED[name].success(*prompt)]
         if rollout.is_graded:
-            draws.append(_Draw(name, rollout, rollout.outcome >= RIGHT))
+            draws.append(_Draw(name, rollout))
     return draws
-
-
-_NAMED: Final = {each.name: each for each in BEHAVIOURS}
-_SUCCESS: Final = {
-    each.name: fsum(prompt.success(each) for prompt in PROMPTS) / len(PROMPTS)
-    for each in BEHAVIOURS
-}
-"""By behaviour: how often it is right, over all prompts."""
 
 
 def advantages(rewards: Sequence[float]) -> list[float]:
     """The rewards less their mean, by their deviation: GRPO's advantage; none of one alone."""
     if not rewards:
         return []
-    mean = fsum(rewards) / len(rewards)
-    deviation = sqrt(fsum((reward - mean) ** 2 for reward in rewards) / len(rewards))
+    centred = _centred(rewards)
+    deviation = sqrt(fsum(reward**2 for reward in centred) / len(rewards))
     if deviation < ZERO:
         return [0.0] * len(rewards)
-    return [(reward - mean) / (deviation + ZERO) for reward in rewards]
+    return [reward / (deviation + ZERO) for reward in centred]
 
 
-def _of(group: Sequence[_Draw]) -> list[float]:
+def _advantages_of(group: _Group) -> list[float]:
     return advantages([draw.rollout.reward for draw in group])
 
 
-def _follow(logits: dict[str, float], groups: Sequence[Sequence[_Draw]]) -> None:
-    """Move each behaviour's logit by its mean advantage: the natural policy gradient."""
-    sums: defaultdict[str, float] = defaultdict(float)
-    counts: Counter[str] = Counter()
+def _mean_advantages(groups: Sequence[_Group]) -> dict[str, float]:
+    """By behaviour that was drawn: its mean advantage."""
+    sums: defaultdict[str, list[float]] = defaultdict(list)
     for group in groups:
-        for draw, advantage in zip(group, _of(group), strict=True):
-            sums[draw.behaviour] += advantage
-            counts[draw.behaviour] += 1
-    for name, count in counts.items():
-        logits[name] += RATE * sums[name] / count
+        for draw, advantage in zip(group, _advantages_of(group), strict=True):
+            sums[draw.behaviour].append(advantage)
+    return {name: fsum(values) / len(values) for name, values in sums.items()}
 
 
 def _mixture(start: Mapping[str, float], logits: Mapping[str, float]) -> dict[str, float]:
@@ -149,9 +194,7 @@ def _mixture(start: Mapping[str, float], logits: Mapping[str, float]) -> dict[st
     return {name: max(weight / total, 1e-6) for name, weight in weights.items()}
 
 
-def _success(
-    policy: Mapping[str, float], table: Sequence[Mapping[str, tuple[Rollout, Rollout]]]
-) -> float:
+def _success(policy: Mapping[str, float], table: Table) -> float:
     """How often the policy is right, over all rows and difficulties."""
     rights = {
         name: fsum(rows[name][1].outcome >= RIGHT for rows in table) / len(table) for name in policy
@@ -159,17 +202,8 @@ def _success(
     return fsum(share * _SUCCESS[name] * rights[name] for name, share in policy.items())
 
 
-class _Shares(NamedTuple):
-    failed: float
-    spread: float
-    phantom: float
-    inverted: float
-
-
-def _shares(groups: Sequence[Sequence[_Draw]]) -> _Shares:
-    failed = [group for group in groups if not any(draw.right for draw in group)]
-    sizes = [fsum(map(abs, _of(group))) for group in groups]
-    nothing = [fsum(map(abs, _of(group))) for group in failed]
+def _inverted(groups: Sequence[_Group]) -> float:
+    """The share of pairs, one right and one wrong, in which the wrong one earns as much or more."""
     pairs = [
         one.rollout.reward <= other.rollout.reward
         for group in groups
@@ -178,32 +212,17 @@ def _shares(groups: Sequence[Sequence[_Draw]]) -> _Shares:
         for other in group
         if not other.right
     ]
-    return _Shares(
-        failed=len(failed) / len(groups),
-        spread=sum(size > 0 for size in nothing) / max(1, len(failed)),
-        phantom=fsum(nothing) / (fsum(sizes) or 1.0),
-        inverted=sum(pairs) / max(1, len(pairs)),
-    )
+    return sum(pairs) / max(1, len(pairs))
 
 
-def _gains(groups: Iterable[Sequence[_Draw]]) -> dict[str, float]:
-    sums: dict[str, list[float]] = {each.name: [] for each in BEHAVIOURS}
-    for group in groups:
-        if not any(draw.right for draw in group):
-            for draw, advantage in zip(group, _of(group), strict=True):
-                sums[draw.behaviour].append(advantage)
-    return {name: fsum(values) / max(1, len(values)) for name, values in sums.items()}
-
-
-def _variance_shares(groups: Sequence[Sequence[_Draw]]) -> dict[str, float]:
+def _variance_shares(groups: Sequence[_Group]) -> dict[str, float]:
     """By component: the covariance with the reward within groups, as a share of its variance."""
-    names = list(groups[0][0].rollout.shares)
-    covariance = dict.fromkeys(names, 0.0)
+    covariance = dict.fromkeys(groups[0][0].rollout.shares, 0.0)
     variance = 0.0
     for group in groups:
         rewards = _centred([draw.rollout.reward for draw in group])
         variance += fsum(reward * reward for reward in rewards)
-        for name in names:
+        for name in covariance:
             own = _centred([draw.rollout.shares[name] for draw in group])
             covariance[name] += fsum(one * other for one, other in zip(own, rewards, strict=True))
     return {name: value / (variance or 1.0) for name, value in covariance.items()}
@@ -212,14 +231,3 @@ def _variance_shares(groups: Sequence[Sequence[_Draw]]) -> dict[str, float]:
 def _centred(values: Sequence[float]) -> list[float]:
     mean = fsum(values) / len(values)
     return [value - mean for value in values]
-
-
-def _ungraded(table: Sequence[Mapping[str, tuple[Rollout, Rollout]]]) -> float:
-    rollouts = [one for rows in table for pair in rows.values() for one in pair]
-    return sum(not one.is_graded for one in rollouts) / len(rollouts)
-
-
-def _gates(table: Sequence[Mapping[str, tuple[Rollout, Rollout]]]) -> dict[str, float]:
-    rollouts = [one for rows in table for pair in rows.values() for one in pair if one.is_graded]
-    names = list(rollouts[0].gates)
-    return {name: fsum(one.gates[name] for one in rollouts) / len(rollouts) for name in names}

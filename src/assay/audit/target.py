@@ -45,7 +45,7 @@ class TargetSpec:
             places += [entry for entry in os.environ.get("PYTHONPATH", "").split(":") if entry]
         return {
             "form": self.form,
-            {"registered": "name"}.get(self.form, self.form): self.location,
+            "location": self.location,
             "attribute": self.attribute,
             "shape": self.shape,
             "path": [entry for entry in places if entry],
@@ -55,14 +55,13 @@ class TargetSpec:
 def parse_target(
     text: str,
     *,
-    shape: str | None = None,
+    shape: Shape | None = None,
     python: str | None = None,
     reference_column: str = "answer",
     folder: Path | None = None,
 ) -> TargetSpec:
     """The target that a name stands for: a registered reward, a function, or a URL."""
-    named = next((name for name in SHAPES if name == shape), None)
-    if named != shape:
+    if shape not in (None, *SHAPES):
         raise BadParameter(f"no shape {shape!r}; choose one of {', '.join(SHAPES)}")
     here = folder or Path.cwd()
     form, location, attribute = _split(text, here)
@@ -71,7 +70,7 @@ def parse_target(
         form=form,
         location=location,
         attribute=attribute,
-        shape=named,
+        shape=shape,
         # Registered rewards are ours, whatever another target needs.
         python=_interpreter(python, here) if python and form != "registered" else sys.executable,
         reference_column=reference_column,
@@ -117,18 +116,12 @@ def to_target(spec: TargetSpec, facts: dict[str, Any]) -> AuditTarget:
             f"cannot tell how to call {spec.text}({parameters}); name its shape with --shape: "
             f"{', '.join(SHAPES)}"
         )
-    parts = facts["parts"]
+    own = ("name", "is_async", "picklable", "pickle_error", "source", "summary", "python")
     return AuditTarget(
         text=spec.text,
-        name=str(facts["name"]),
         form=spec.form,
         shape=shape,
-        parts=None if parts is None else tuple(parts),
+        parts=None if facts["parts"] is None else tuple(facts["parts"]),
         parameters=tuple(facts["parameters"]),
-        is_async=bool(facts["is_async"]),
-        picklable=bool(facts["picklable"]),
-        pickle_error=facts["pickle_error"],
-        source=facts["source"],
-        summary=str(facts["summary"]),
-        python=str(facts["python"]),
+        **{name: facts[name] for name in own},
     )

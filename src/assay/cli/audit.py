@@ -41,6 +41,7 @@ from assay.schema.audit import (
     Family,
     Kind,
     Severity,
+    Shape,
 )
 
 GATE = 3
@@ -118,7 +119,7 @@ def command(
     forms_of: str | None,
     data: Path | None,
     kind: Kind | None,
-    shape: str | None,
+    shape: Shape | None,
     budget: Budget,
     families: Sequence[Family],
     seed: int,

@@ -1,27 +1,18 @@
-"""The content checks: what a reward pays for, family by family.
+"""The checks, family by family: what a reward pays for, and after these the machine family.
 
 A check asks the target about answers whose worth a careful person does not doubt, and turns the
 results into findings. Adding one: name it in its family's module with what it runs (most are
-`never_paid` with probes), say in `data/checks.toml` what it reports, and put a broken reward that
-it finds into the zoo.
+`never_paid` with probes), say in `data/checks.toml` what it reports, and add a broken reward that
+it finds to the tests.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from assay.audit.checks import (
-    agent,
-    correctness,
-    degenerate,
-    execution,
-    queries,
-    shape,
-    spray,
-    text,
-    tools,
-)
+from assay.audit.checks import agent, correctness, degenerate, execution, shape, spray, text, tools
 from assay.audit.findings import Check
+from assay.audit.machine import attacks, behaviour, repeats
 
 CHECKS: Final[tuple[Check, ...]] = (
     *correctness.CHECKS,
@@ -32,5 +23,6 @@ CHECKS: Final[tuple[Check, ...]] = (
     *agent.CHECKS,
     *tools.CHECKS,
     *execution.CHECKS,
-    *queries.CHECKS,
 )
+ALL_CHECKS: Final = (*CHECKS, *attacks.CHECKS, *repeats.CHECKS, *behaviour.CHECKS)
+"""In the order in which they run: what looks at side effects comes last."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from itertools import chain
 from typing import Final
 
@@ -174,8 +173,8 @@ def _broken_environment(context: CheckContext) -> CheckResult:
     probes = [Probe("world that died", _with_episode(row, "dead")) for row in context.rows()]
     hits = [one for one in context.results(probes) if one.result.status == "scored"]
     paid = any(context.pays(hit.result) for hit in hits)
-    violation = context.violation if paid else replace(context.violation, severity="low")
-    return context.reporting(violation).report_hits(hits, len(probes))
+    sized = context if paid else context.reporting(severity="low")
+    return sized.report_hits(hits, len(probes))
 
 
 CHECKS: Final = checks_of(

@@ -105,7 +105,7 @@ def _rated(
     """The rate of wrong results, and a finding whose severity follows from it."""
     rate = rate_of(name, len(hits), len(probes))
     severity = next(severity for bar, severity in steps if rate.low >= bar)
-    sized = context.reporting(replace(context.violation, severity=severity))
+    sized = context.reporting(severity=severity)
     return replace(sized.report_hits(hits, len(probes), shrink=shrink), rates=(rate,))
 
 

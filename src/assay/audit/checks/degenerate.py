@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from math import fsum
 from typing import Final
 
@@ -126,7 +125,7 @@ def _lazy_constant(context: CheckContext) -> CheckResult:
         "than it deserves"
     )
     hits = [one for one in wrong if one.result.number]
-    sized = context.reporting(replace(context.violation, severity=severity))
+    sized = context.reporting(severity=severity)
     return sized.report_hits(hits, len(rows), observed=observed)
 
 

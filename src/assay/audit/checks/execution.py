@@ -1,4 +1,4 @@
-"""Programs and folders that do not do what is asked for, and try to be paid for it.
+"""Programs, folders and queries that do not do what is asked for, and try to be paid for it.
 
 With the reference (`gold_accepted`) these are the three runs that everybody understands: the
 oracle is paid, who does nothing is not, and who cheats is not.
@@ -7,14 +7,35 @@ oracle is paid, who does nothing is not, and who cheats is not.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Final
 
-from assay.audit.context import NO_PROBE, CheckContext, Probe
+from assay.audit.context import NO_PROBE, CheckContext, Probe, ProbeOutcome, never_paid, skip_when
 from assay.audit.data import Cheat, cheats, checks_of
 from assay.audit.findings import CheckFunction, CheckResult, Sample
+from assay.audit.machine.calls import on_server
 
 ROWS: Final = 2
+FROM: Final = re.compile(r"\bFROM\s+([A-Za-z_]\w*)", re.IGNORECASE)
+WRITES: Final = (
+    ("DELETE", "DELETE FROM {}"),
+    ("two statements", "SELECT 1; DELETE FROM {}"),
+    ("UPDATE", "UPDATE {} SET rowid = rowid + 1000000"),
+    ("DROP TABLE", "DROP TABLE {}"),
+    ("WITH and DELETE", "WITH x AS (SELECT 1) DELETE FROM {}"),
+)
+OUTSIDE: Final = (
+    ("ATTACH", "ATTACH DATABASE '{}' AS x"),
+    ("ATTACH and CREATE", "ATTACH '{}' AS x; CREATE TABLE x.y AS SELECT 1"),
+    ("VACUUM INTO", "VACUUM INTO '{}'"),
+)
+ENDLESS: Final = (
+    ("counting without end",
+     "WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT COUNT(*) FROM t"),
+    ("rows without end",
+     "WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT x FROM t"),
+)  # fmt: skip
 
 
 def _no_op(context: CheckContext) -> CheckResult:
@@ -31,13 +52,6 @@ def _no_op(context: CheckContext) -> CheckResult:
     )
 
 
-def _cheats(context: CheckContext, check: str) -> Iterator[Probe]:
-    for row in context.paid_rows(ROWS):
-        for cheat in cheats(context.kind):
-            if cheat.check == check:
-                yield context.answer_probe(row, cheat.name, _answer(context, row, cheat))
-
-
 def _answer(context: CheckContext, row: Sample, cheat: Cheat) -> str:
     if context.kind == "files":
         return json.dumps({**json.loads(row.wrong[0]), **cheat.files})
@@ -52,7 +66,82 @@ def _not_paid(context: CheckContext, probes: list[Probe]) -> CheckResult:
 
 
 def _cheating(check: str) -> CheckFunction:
-    return lambda context: _not_paid(context, list(_cheats(context, check)))
+    def run(context: CheckContext) -> CheckResult:
+        probes = [
+            context.answer_probe(row, cheat.name, _answer(context, row, cheat))
+            for row in context.paid_rows(ROWS)
+            for cheat in cheats(context.kind)
+            if cheat.check == check
+        ]
+        return _not_paid(context, probes)
+
+    return run
+
+
+def _table(row: Sample) -> str:
+    names = FROM.search(row.reference_text)
+    return names[1] if names else "sqlite_master"
+
+
+def _changed_database(context: CheckContext) -> CheckResult:
+    """The reference again after each write: its pay is the same as long as the database is."""
+    hits, rows = list[ProbeOutcome](), context.paid_rows(ROWS)
+    for row in rows:
+        right = context.answer(row, row.reference_text)
+        writes = [
+            Probe(name, context.answer(row, statement.format(_table(row))))
+            for name, statement in WRITES
+        ]
+        calls = [right, *(call for probe in writes for call in (probe.call, right))]
+        results = context.ask_fresh(calls)
+        for probe, before, after in zip(writes, results[::2], results[2::2], strict=False):
+            if context.pays(before) and not context.pays(after):
+                hits.append(ProbeOutcome(probe, after))
+    observed = "the reference is no longer paid after this answer"
+    return context.report_hits(hits, len(rows) * len(WRITES), observed=observed)
+
+
+@skip_when(on_server, "a server's files cannot be seen from here")
+def _files_outside(context: CheckContext) -> CheckResult:
+    """A finding when a statement of an answer made a file."""
+    (row, *_) = context.rows(1)
+    files_of = {f"assay_attached_{at}.db": one for at, one in enumerate(OUTSIDE)}
+    calls = {
+        file: context.answer(row, statement.format(file))
+        for file, (_, statement) in files_of.items()
+    }
+    with context.session.fresh_process() as process:
+        context.session.run_calls(list(calls.values()), process)
+        paths = {path.rpartition("/")[2] for path in process.files()}
+    made_by = [file for file in files_of if file in paths]
+    if not made_by:
+        return CheckResult()
+    first = made_by[0]
+    observed = f"{files_of[first][0]} made the file {first!r}"
+    return context.report(calls[first], observed, count=len(made_by), tried=len(calls))
+
+
+def _endless(context: CheckContext) -> CheckResult:
+    """A finding when a query without an end gets no verdict, or is paid."""
+    probes = [
+        Probe(name, context.answer(row, query))
+        for row in context.rows(1)
+        for name, query in ENDLESS
+    ]
+    hits = [one for one in context.results(probes) if one.result.failed or context.pays(one.result)]
+    return context.report_hits(hits, len(probes))
+
+
+def _several(context: CheckContext) -> Iterator[Probe]:
+    for row in context.paid_rows():
+        wrong = row.wrong[0] if row.wrong else "SELECT 1"
+        for name, first, second in (
+            ("right, then wrong", row.reference_text, wrong),
+            ("wrong, then right", wrong, row.reference_text),
+        ):
+            yield Probe(f"two statements: {name}", context.answer(row, f"{first};\n{second};"))
+            both = f"{context.frame.put(first)}\nor\n{context.frame.put(second)}"
+            yield Probe(f"two answers: {name}", context.to_call(row, both))
 
 
 CHECKS: Final = checks_of(
@@ -64,4 +153,8 @@ CHECKS: Final = checks_of(
     spoofed_output=_cheating("spoofed_output"),
     planted_reward=_cheating("planted_reward"),
     late_process=_cheating("late_process"),
+    changed_database=_changed_database,
+    files_outside=_files_outside,
+    endless_query=_endless,
+    several_statements=never_paid(_several),
 )

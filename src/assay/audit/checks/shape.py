@@ -219,12 +219,11 @@ def _types(context: CheckContext) -> CheckResult:
     if not hits:
         return CheckResult()
     result = shortest_of(hits).result
-    violation = replace(
-        context.violation,
+    of_type = context.reporting(
         severity="low" if result.status == "scored" else "high",
         title=f"a {result.raw_type} is returned where a number is expected",
     )
-    return context.reporting(violation).report_hits(hits, len(results))
+    return of_type.report_hits(hits, len(results))
 
 
 def _earlier_messages(context: CheckContext) -> Iterator[Probe]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from typing import Final, TypeAlias
@@ -147,8 +147,8 @@ def _several_answers(context: CheckContext) -> CheckResult:
         return context.must_not_pay(probes)
     by_row = Counter(id(hit.probe.call.columns) for hit in paid)
     anywhere = [hit for hit in paid if by_row[id(hit.probe.call.columns)] == len(tried)]
-    of_some = replace(context.violation, severity="medium")
-    return context.reporting(of_some).report_hits(anywhere, len(probes), shrink=True)
+    of_some = context.reporting(severity="medium")
+    return of_some.report_hits(anywhere, len(probes), shrink=True)
 
 
 def _is_number(reference: str) -> bool:

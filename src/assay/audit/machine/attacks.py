@@ -1,16 +1,22 @@
-"""Hostile answers: the time and memory they take, what they break, earn or execute."""
+"""Hostile answers: the time and memory they take, what they break, earn or execute.
+
+Most are of a kind that stopped a training run somewhere: a tower of powers that a computer algebra
+system tried to evaluate, brackets deeper than the recursion limit, spaces that make a regular
+expression backtrack, numbers that take minutes to print.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 from assay.audit.context import CheckContext, skip_when
-from assay.audit.data import checks_of
+from assay.audit.data import checks_of, read_table
 from assay.audit.findings import CheckResult, GraderCall, Violation
 from assay.audit.frames import BARE
-from assay.audit.isolation import TargetProcess
+from assay.audit.isolation import MARKER, TargetProcess
 from assay.audit.machine.calls import (
     in_words,
     is_paid,
@@ -18,8 +24,8 @@ from assay.audit.machine.calls import (
     of_form,
     on_server,
 )
-from assay.audit.machine.hostile import hostile_texts, payloads
 from assay.audit.replies import MeasuredResult
+from assay.schema.audit import Kind
 
 SLOW_S: Final = 2.0
 """A call that takes longer holds up a batch of thousands."""
@@ -67,10 +73,10 @@ def time_bound(context: CheckContext) -> CheckResult:
     stuck = [probe for probe in hung if len(probe.call.final_response) < LONG_CHARS]
     bound = context.session.limits.call_s if hung else SLOW_S
     observed = f"no verdict within {bound:g} s on: {_names(hung + slow)}"
-    slowed = replace(context.violation, severity="medium", title="a hostile answer slows it down")
+    slowed = context.reporting(severity="medium", title="a hostile answer slows it down")
     # Those that make it hang first: the first one is shown.
     over = sorted(hung + slow, key=lambda probe: probe not in stuck)
-    return _report(context if stuck else context.reporting(slowed), over, observed)
+    return _report(context if stuck else slowed, over, observed)
 
 
 @skip_when(on_server, "the memory of a server cannot be seen from here")
@@ -81,7 +87,7 @@ def memory_bound(context: CheckContext) -> CheckResult:
     huge = any(_memory_mb(probe.measured) > HUGE_MB for probe in heavy)
     bound = HUGE_MB if huge else HEAVY_MB
     observed = f"more than {bound:g} MB beyond what it held before, on: {_names(heavy)}"
-    mild = context.reporting(replace(context.violation, severity="medium"))
+    mild = context.reporting(severity="medium")
     return _report(context if huge else mild, worst_first, observed)
 
 
@@ -93,8 +99,8 @@ def hostile_answers(context: CheckContext) -> CheckResult:
     if not failing:
         return CheckResult()
     observed = f"{in_words(failing[0].measured.result)}; on: {_names(failing)}"
-    raised = replace(context.violation, severity="medium", title="a hostile answer makes it raise")
-    return _report(context if crashed else context.reporting(raised), failing, observed)
+    raised = context.reporting(severity="medium", title="a hostile answer makes it raise")
+    return _report(context if crashed else raised, failing, observed)
 
 
 @skip_when(of_environment, "the world, not the text, says what is paid")
@@ -226,6 +232,77 @@ def _names(probes: Sequence[BoundProbe]) -> str:
     names = list(dict.fromkeys(probe.name for probe in probes))
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + more
+
+
+HostileText: TypeAlias = tuple[str, Callable[[], str]]
+"""What it is, and a function that makes it: some are long."""
+
+
+def hostile_texts(kind: Kind) -> tuple[HostileText, ...]:
+    """The hostile answers for a reward of that kind."""
+    texts = (*_table("texts"), *_UNCLOSED)
+    return (*texts, *_table("maths")) if kind in ("maths", "agent") else texts
+
+
+def payloads() -> Iterator[tuple[str, str]]:
+    """Answers that leave a file behind if any part of them is executed: the file, the answer."""
+    for number, template in enumerate(read_table("hostile")["payloads"]):
+        name = f"{MARKER}_{number:02d}"
+        yield name, template.replace("@@", name).replace("@", name)
+
+
+def _table(name: str) -> Iterator[HostileText]:
+    for title, *pieces in read_table("hostile")[name]:
+        yield title, _MADE.get(title) or partial(_joined, pieces)
+
+
+def _joined(pieces: Sequence[str | list[Any]]) -> str:
+    """The pieces one after the other; a pair is a text and how often it stands."""
+    return "".join(one if isinstance(one, str) else one[0] * one[1] for one in pieces)
+
+
+def _matrix(side: int) -> str:
+    row = " & ".join(str(number) for number in range(side))
+    body = r" \\ ".join(row for _ in range(side))
+    return rf"\begin{{pmatrix}} {body} \end{{pmatrix}}"
+
+
+def _entities() -> str:
+    lines = [f'<!ENTITY a{n + 1} "{f"&a{n};" * 10}">' for n in range(9)]
+    return f'<!DOCTYPE x [<!ENTITY a0 "x">{"".join(lines)}]><x>&a9;</x>'
+
+
+def _aliases() -> str:
+    return "\n".join(["a0: &a0 x", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40))])
+
+
+_MADE: Final[dict[str, Callable[[], str]]] = {
+    "lone surrogates": lambda: "\ud800" * 10_000,
+    "entities within entities": _entities,
+    "aliases within aliases": _aliases,
+    "many symbols": lambda: "+".join(f"x_{{{n}}}" for n in range(5_000)),
+    "large matrix": lambda: _matrix(150),
+    "large set": lambda: r"\{" + ",".join(map(str, range(20_000))) + r"\}",
+    "many intervals": lambda: r"\cup".join(f"({n},{n + 1})" for n in range(0, 10_000, 2)),
+    "greatest common divisor": lambda: rf"\gcd({'7' * 20_000},{'9' * 20_000})",
+    "repeated roots": lambda: "+".join(rf"\sqrt{{{n}}}" for n in range(2, 60)),
+}
+"""Texts that are more than pieces repeated."""
+
+_OPENINGS: Final[list[str]] = read_table("texts")["openings"]
+_FILLINGS: Final = (("letters", "a"), ("spaces", " "), ("words", "a b "), ("lines", "a\n"))
+_FILLED: Final = 20_000
+
+
+def _unclosed(opening: str, filling: tuple[str, str]) -> HostileText:
+    name, text = filling
+    title = f"{opening.strip()} and {name} without an end"
+    return title, lambda: opening + text * (_FILLED // len(text))
+
+
+_UNCLOSED: Final[tuple[HostileText, ...]] = tuple(
+    _unclosed(opening, filling) for opening in _OPENINGS for filling in _FILLINGS
+)
 
 
 CHECKS: Final = checks_of(

@@ -116,7 +116,7 @@ def _loop_lag(context: CheckContext) -> CheckResult:
         return CheckResult()
     observed = f"the loop stood still for more than {LAG_S * 1e3:g} ms in an ordinary call"
     if not context.target.is_async:
-        context = context.reporting(replace(context.violation, severity="low"))
+        context = context.reporting(severity="low")
     return context.report(late[0], observed, count=len(late), tried=len(calls))
 
 

@@ -22,7 +22,7 @@ def load(target: dict[str, Any]) -> tuple[Any, str | None]:
         if entry not in sys.path:
             sys.path.insert(0, entry)
     if target["form"] == "url":
-        return target["url"], "url"
+        return target["location"], "url"
     try:
         return _callable(*_find(target))
     except TargetNotLoadable:
@@ -36,10 +36,10 @@ def _find(target: dict[str, Any]) -> tuple[Any, str | None]:
     if target["form"] == "registered":
         from assay.registry import find_reward  # type: ignore[import-not-found,unused-ignore]
 
-        return find_reward(target["name"]).function, "assay"
+        return find_reward(target["location"]).function, "assay"
     if target["form"] == "file":
-        return _from_file(Path(target["file"]), target["attribute"])
-    module = importlib.import_module(target["module"])
+        return _from_file(Path(target["location"]), target["attribute"])
+    module = importlib.import_module(target["location"])
     return _attribute(module, target["attribute"]), None
 
 
