@@ -39,7 +39,6 @@ UNREADABLE: Final = _checks("@unreadable")
 
 
 def concern_of(check: str) -> Concern:
-    """What a finding of this check is about."""
     if check in PAID:
         return "fooled"
     return "recall" if check in REFUSED else "robustness"
@@ -94,7 +93,6 @@ CAUSES: Final = tuple(map(_cause, _TABLE["cause"]))
 
 
 def with_causes(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings, each with the name of its root cause."""
     by_severity = sorted(findings, key=lambda one: SEVERITIES.index(one.severity))
     # In the order of the findings; of each check the worst, and of several as bad the last.
     worst = {one.check: one for one in by_severity}

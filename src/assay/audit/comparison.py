@@ -53,7 +53,6 @@ class AuditComparison:
 
     @property
     def sentence(self) -> str:
-        """The comparison in one sentence."""
         better = Counter(row.better for row in self.rows)
         names = {"first": self.first.target.name, "second": self.second.target.name}
         counts = (
@@ -65,7 +64,6 @@ class AuditComparison:
         return f"{names[self.harder]} is harder to fool: {counts}"
 
     def to_record(self) -> dict[str, Any]:
-        """The comparison as plain JSON values."""
         return {
             "schema": "assay.audit.comparison/1",
             "first": self.first.target.name,

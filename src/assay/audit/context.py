@@ -26,7 +26,7 @@ from assay.audit.findings import (
     GraderCall,
     Sample,
     Violation,
-)  # fmt: skip
+)
 from assay.audit.frames import AnswerFrame, PayBaseline, to_call
 from assay.audit.isolation import USUAL, AuditSession, Surroundings
 from assay.schema.audit import SEVERITIES, AuditTarget, Budget, Kind, Severity
@@ -68,16 +68,12 @@ class Probe:
 
 
 class ProbeOutcome(NamedTuple):
-    """A probe, and what the target returned for it."""
-
     probe: Probe
     result: CallResult
 
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """One target before one check."""
-
     session: AuditSession
     kind: Kind
     samples: Sequence[Sample]
@@ -100,7 +96,6 @@ class CheckContext:
 
     @property
     def target(self) -> AuditTarget:
-        """The facts about the target."""
         return self.session.target
 
     @property
@@ -110,7 +105,6 @@ class CheckContext:
 
     @property
     def frame(self) -> AnswerFrame:
-        """Where the target looks for an answer."""
         return self.baseline.frame
 
     @property
@@ -180,15 +174,12 @@ class CheckContext:
         return share >= {"any": ANY, "quarter": QUARTER, "full": FULL}[bar] - ROUNDING
 
     def results(self, probes: Sequence[Probe]) -> list[ProbeOutcome]:
-        """Every probe with its result."""
         return list(map(ProbeOutcome, probes, self.ask([probe.call for probe in probes])))
 
     def paid(self, probes: Sequence[Probe]) -> list[ProbeOutcome]:
-        """The probes that are paid, by their bar."""
         return [one for one in self.results(probes) if self.pays(one.result, one.probe.bar)]
 
     def unpaid(self, probes: Sequence[Probe]) -> list[ProbeOutcome]:
-        """The probes that are not paid."""
         return [one for one in self.results(probes) if not self.pays(one.result, one.probe.bar)]
 
     @property
@@ -221,6 +212,12 @@ class CheckContext:
         )  # fmt: skip
         return CheckResult((finding,))
 
+    def report_calls(self, hits: Sequence[tuple[GraderCall, str]], tried: int) -> CheckResult:
+        """A finding that the first of the calls shows, with what was observed; none without any."""
+        if not hits:
+            return CheckResult()
+        return self.report(*hits[0], count=len(hits), tried=tried)
+
     def report_hits(
         self,
         hits: Sequence[ProbeOutcome],
@@ -229,7 +226,6 @@ class CheckContext:
         shrink: bool = False,
         observed: str | None = None,
     ) -> CheckResult:
-        """A finding about the shortest of the wrong results; none if there are none."""
         if not hits:
             return CheckResult()
         shortest = shortest_of(hits)
@@ -333,7 +329,6 @@ def always_paid(probes: Callable[[CheckContext], Iterable[Probe]]) -> CheckFunct
 
 
 def milder(severity: Severity, steps: int = 1) -> Severity:
-    """The severity so many steps down."""
     return SEVERITIES[max(0, SEVERITIES.index(severity) - steps)]
 
 

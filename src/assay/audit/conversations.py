@@ -52,12 +52,10 @@ def tagged(text: str) -> str:
 
 
 def question(sample: Sample) -> ChatMessage:
-    """The user's question."""
     return {"role": "user", "content": sample.prompt}
 
 
 def assistant(text: str) -> ChatMessage:
-    """A message that the model wrote."""
     return {"role": "assistant", "content": text}
 
 

@@ -295,7 +295,6 @@ def _run(
 
 
 def _require_checks(names: Mapping[str, str]) -> None:
-    """Raise BadParameter if a name is not that of a check."""
     checks = [check.name for check in ALL_CHECKS]
     for name in names:
         if name not in checks:

@@ -53,8 +53,6 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class GraderCall:
-    """One question to the target."""
-
     final_response: str
     columns: Mapping[str, Any] = field(default_factory=dict)
     """The columns of the task (`prompt`, `answer`, …); plain JSON values."""
@@ -63,7 +61,6 @@ class GraderCall:
 
     @property
     def key(self) -> str:
-        """Equal for equal calls."""
         return json.dumps(self.to_wire(), sort_keys=True)
 
     def to_wire(self) -> dict[str, Any]:
@@ -78,8 +75,6 @@ class GraderCall:
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """What the target returned for one call."""
-
     status: Status
     value: float | None
     """The number of a scored call, as returned: it may be NaN."""
@@ -134,8 +129,6 @@ class Finding(FindingFacts):
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What one check found."""
-
     findings: tuple[Finding, ...] = ()
     rates: tuple[RateEstimate, ...] = ()
     skipped: str | None = None

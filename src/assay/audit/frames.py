@@ -31,7 +31,6 @@ class AnswerFrame:
     template: str
 
     def put(self, answer: str) -> str:
-        """The whole response with this answer."""
         return self.template.replace(SLOT, answer)
 
     @property

@@ -63,7 +63,6 @@ class IsolatedGrader:
             self._open()
 
     def call_many(self, arguments: Sequence[Mapping[str, Any]]) -> list[Score]:
-        """The scores of many rows, in order."""
         calls = [_call_of(each) for each in arguments]
         with self._lock:
             target = self._open()
@@ -75,7 +74,6 @@ class IsolatedGrader:
         return [_score_of(result) for result in results]
 
     def close(self) -> None:
-        """End the process."""
         target, self._target = self._target, None
         if target is not None:
             target.close()
@@ -140,7 +138,6 @@ def _score_of(result: CallResult) -> Score:
 
 
 def is_revision(text: str) -> bool:
-    """Whether the text is `FILE.py:NAME@REVISION`."""
     return _REVISION.fullmatch(text) is not None
 
 

@@ -75,7 +75,6 @@ class GroupAudit:
         return f"{self.target}: {what} predicted: right answers go from {change}{findings}"
 
     def to_record(self) -> dict[str, Any]:
-        """The audit as plain JSON values."""
         return {
             "schema": GROUP_SCHEMA,
             "target": self.target,

@@ -65,8 +65,6 @@ MARKER = "assay_canary"
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """How much time, memory and disk the target's process may use."""
-
     call_s: float = 5.0
     """Wall-clock time of one call."""
     load_s: float = 120.0
@@ -105,7 +103,6 @@ class SideEffects:
     """Processes of the target that had to be killed or ended by themselves."""
 
     def add(self, other: SideEffects) -> None:
-        """Add what another process did."""
         self.seen.update(other.seen)
         self.survivors += other.survivors
         self.lingered += other.lingered
@@ -156,7 +153,6 @@ class TargetProcess:
 
     @property
     def work(self) -> Path:
-        """The folder in which the target runs."""
         return self._folder / "work"
 
     def files(self) -> list[str]:
@@ -458,7 +454,6 @@ def _copy_files(source: Path, folder: Path) -> None:
 
 
 def _describe_end(report: SupervisorReport | None, error: Exception) -> str:
-    """Why there is no answer."""
     if not isinstance(error, PipeClosed):
         return f"unreadable answer: {error}"
     if report is None or report.ended is None:

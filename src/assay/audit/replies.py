@@ -73,7 +73,6 @@ class BatchProgress:
             raise BadFrame("a frame of no known kind")
 
     def all_results(self) -> list[MeasuredResult]:
-        """A result for every call, after the end."""
         return [self._results[number] for number in range(self.count)]
 
     def results_with(self, ended: CallResult) -> list[MeasuredResult]:

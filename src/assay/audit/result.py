@@ -48,8 +48,6 @@ RECALL_WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Audit(AuditFacts):
-    """One target, audited once."""
-
     checks: tuple[CheckRecord, ...]
     findings: tuple[Finding, ...]
     """Worst first; accepted ones after all others."""
@@ -58,12 +56,10 @@ class Audit(AuditFacts):
 
     @property
     def open_findings(self) -> tuple[Finding, ...]:
-        """Findings that are not accepted."""
         return tuple(finding for finding in self.findings if finding.accepted is None)
 
     @property
     def accepted(self) -> tuple[Finding, ...]:
-        """Findings that are meant to be."""
         return tuple(finding for finding in self.findings if finding.accepted is not None)
 
     @property
@@ -101,7 +97,6 @@ class Audit(AuditFacts):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
         if not self.families:
             reasons = list(dict.fromkeys(check.skipped for check in self.checks if check.skipped))
             why = f": {'; '.join(reasons[:2])}" if reasons else ""
@@ -123,7 +118,6 @@ class Audit(AuditFacts):
         return f"fooled: {'; '.join(titles[:VERDICT_TITLES])}{more}"
 
     def _recall_words(self) -> str:
-        """How many right answers were refused."""
         checks = [check for check in self.checks if concern_of(check.name) == "recall"]
         rates = [(check.name, rate) for check in checks for rate in check.rates]
         if not rates:
@@ -180,7 +174,6 @@ class Audit(AuditFacts):
         )
 
     def to_record(self, *, timings: bool = False) -> dict[str, Any]:
-        """The report as plain JSON values."""
         record: dict[str, Any] = _plain(asdict(self.to_report(timings=timings)))
         if not timings:
             del record["timings"]
@@ -214,13 +207,11 @@ class Audit(AuditFacts):
 
 
 def worst_of(findings: tuple[Finding, ...]) -> Severity | None:
-    """The worst severity of these findings."""
     severities = [finding.severity for finding in findings]
     return max(severities, key=SEVERITIES.index, default=None)
 
 
 def check_record(check: Check, result: CheckResult, accepted: Mapping[str, str]) -> CheckRecord:
-    """The check with its outcome."""
     outcome: Outcome = "passed" if result.skipped is None else "skipped"
     if result.findings:
         outcome = "accepted" if check.name in accepted else "found"

@@ -39,8 +39,6 @@ RIGHT: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """One way of answering."""
-
     name: str
     start: float
     """Its share in the policy as it starts."""
@@ -58,7 +56,6 @@ class Behaviour:
         return level / (1 + exp((needs - self.sentences - 0.5) / SLOPE))
 
     def response(self, frame: AnswerFrame, answer: str) -> str:
-        """The text of an answer that is given in this way."""
         working = " ".join(_WORKING[at % self.distinct] for at in range(self.sentences))
         if not self.answers:
             return frame.put("") if self.framed else ""
@@ -112,7 +109,6 @@ _Group: TypeAlias = Sequence[_Draw]
 def simulate(
     target: str, kind: Kind, table: Table, outcome: str, *, seed: int, size: int
 ) -> GroupAudit:
-    """What becomes of the policy."""
     rng = random.Random(seed)
     start = {each.name: each.start for each in BEHAVIOURS}
     groups = [group for _ in range(GROUPS) if (group := _group(rng, table, start, size))]

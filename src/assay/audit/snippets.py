@@ -88,16 +88,15 @@ def _arguments(target: AuditTarget, call: GraderCall) -> list[str]:
 
 def _named_arguments(target: AuditTarget, call: GraderCall) -> list[str]:
     """Arguments by name; those that the target does not take are left out."""
-    takes = set(target.parameters)
-    offered: dict[str, Any] = dict(call.columns)
+    offered: dict[str, Any] = {"final_response": call.final_response, **call.columns}
     if call.messages is not None:
         offered["trajectory"] = [dict(message) for message in call.messages]
-    arguments = []
-    if "final_response" in takes:
-        arguments.append(f"final_response={expression(call.final_response)}")
     if "episode" in offered:
-        return [*arguments, "context=Context.recorded(Episode.model_validate(episode))"]
-    return [*arguments, *(f"{key}={_value(offered[key])}" for key in offered if key in takes)]
+        offered = {"final_response": call.final_response}
+    takes = offered.keys() & target.parameters
+    arguments = [f"{key}={_value(value)}" for key, value in offered.items() if key in takes]
+    of_episode = "context=Context.recorded(Episode.model_validate(episode))"
+    return [*arguments, of_episode] if "episode" in call.columns else arguments
 
 
 def _trl_columns(target: AuditTarget, call: GraderCall) -> list[str]:

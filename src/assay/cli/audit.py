@@ -206,7 +206,6 @@ def command(
 
 
 def print_groups(console: Console, result: GroupAudit) -> None:
-    """Print the prediction, the findings, and what each component does."""
     facts = f"{result.kind}, {result.rows} rows, groups of {result.size}, outcome {result.outcome}"
     console.print(Text(f"{plain(result.target)}: {facts}"))
     console.print()

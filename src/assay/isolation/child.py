@@ -101,7 +101,6 @@ class ChildProcess:
         return process.popen.pid if process is not None else None
 
     def is_running(self) -> bool:
-        """Whether the process was started and has not ended."""
         process = self._process
         return process is not None and process.exit_code() is None
 
@@ -244,8 +243,6 @@ class FramePipe:
 
 
 class _Launch(NamedTuple):
-    """How a command is to be started."""
-
     command: list[str]
     environment: dict[str, str]
     folder: Path | None
@@ -280,7 +277,6 @@ class _Process:
                 os.close(fd)
 
     def _start(self, launch: _Launch, fds: tuple[int, ...]) -> subprocess.Popen[bytes]:
-        """The process, with its limits."""
         marks = [mark for mark in (os.environ.get(processes.MARKS), self._mark) if mark]
         limits = launch.limits.items()
         limits_others = hasattr(resource, "prlimit")

@@ -32,7 +32,6 @@ def dump(value: Any) -> bytes:
 
 
 def encode(value: Any) -> bytes:
-    """The value as a frame."""
     return wrap(dump(value))
 
 

@@ -76,7 +76,6 @@ def _words(arguments: Iterable[int | bytes | None]) -> Iterator[Any]:
 
 
 def call(name: str, *arguments: int | bytes | None) -> int:
-    """The result of a system call. Raises `OSError`."""
     machine = os.uname().machine
     number = CALLS.get(machine, {}).get(name)
     if number is None:
@@ -97,7 +96,6 @@ def clone(flags: int) -> int:
 
 
 def unshare(flags: int) -> None:
-    """Put this process into new namespaces. Raises `OSError`."""
     _checked(_libc().unshare(flags))
 
 
@@ -115,7 +113,6 @@ def map_ids(outside: tuple[int, int], inside: tuple[int, int], proc: int | None 
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
-    """Mount a file system. Raises `OSError`."""
     words = (os.fsencode(source), os.fsencode(target), kind.encode() or None, flags)
     _checked(_libc().mount(*_words((*words, options.encode() or None))))
 
@@ -209,7 +206,6 @@ def read(path: str, proc: int | None = None) -> bytes:
 
 
 def write(path: str, text: str, proc: int | None = None) -> None:
-    """Write to a file of /proc. Raises `OSError`."""
     fd = _open(path, os.O_WRONLY, proc)
     try:
         os.write(fd, text.encode())

@@ -37,8 +37,6 @@ MARKS = "ASSAY_CHILD_MARKS"
 
 @dataclass(frozen=True, slots=True)
 class RunningProcess:
-    """A process that is running now."""
-
     pid: int
     command: str
 

@@ -55,8 +55,6 @@ LONGEST_BEGIN = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """What one run may take."""
-
     time_s: float = 10.0
     """Wall-clock time of the whole run, however many tests it has."""
     memory_mb: int = 512
@@ -159,7 +157,6 @@ class SandboxRun:
         return self._end or RunEnd("lost", None)
 
     def close(self) -> None:
-        """End the run, and let go of its sockets."""
         try:
             self.end()
         finally:
@@ -301,7 +298,6 @@ class Sandbox:
             )
 
     def close(self) -> None:
-        """End the zygote and every run."""
         with self._lock:
             self._close()
 

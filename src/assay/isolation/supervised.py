@@ -27,8 +27,6 @@ REPORT_BYTES = 1 << 20
 
 
 class SupervisorReport(NamedTuple):
-    """How a command ended."""
-
     ended: int | None = None
     """Its exit code, negative for a signal; `None` where it was not started."""
     because: str = ""
@@ -68,7 +66,6 @@ class SupervisedChild(ChildProcess):
         return None
 
     def close(self) -> None:
-        """As `ChildProcess.close`."""
         super().close()
         if self._close_report is not None:
             self._close_report()
@@ -85,5 +82,4 @@ def has_namespaces() -> bool:
 
 
 def is_supervisor(command: str) -> bool:
-    """Whether a process that was listed is a supervisor."""
     return _SUPERVISE in command

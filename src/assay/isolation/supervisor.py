@@ -198,7 +198,6 @@ def supervise(opening: dict[str, Any], read_fd: int, write_fd: int) -> None:
 
 
 def main() -> int:
-    """The exit code."""
     if sys.argv[-1] == "--probe":
         return probe()
     read_fd, write_fd = frames.inherited_pipes(sys.argv)

@@ -38,14 +38,12 @@ def _wrong(context: CheckContext, sample: Sample) -> str:
 
 def _has_gate(context: CheckContext) -> bool:
     """Whether a right answer earns less without a tool."""
-    rows = context.rows()
-    with_tool = context.ask([context.to_call(row, _right(context, row)) for row in rows])
-    without = context.ask([_call(row, _right(context, row)) for row in rows])
-    less = [
-        one.amount - other.amount > NOTICEABLE * context.full_marks
-        for one, other in zip(with_tool, without, strict=True)
-    ]
-    return sum(less) * 2 > len(less)
+    rights = [(row, _right(context, row)) for row in context.rows()]
+    with_tool = context.ask([context.to_call(row, text) for row, text in rights])
+    without = context.ask([_call(row, text) for row, text in rights])
+    margin = NOTICEABLE * context.full_marks
+    pairs = zip(with_tool, without, strict=True)
+    return 2 * sum(one.amount - other.amount > margin for one, other in pairs) > len(rights)
 
 
 def _gate_stays_closed(
@@ -70,13 +68,12 @@ def _never_pays_more(
     """A check function: the second call of a pair is not paid more than the first."""
 
     def run(context: CheckContext) -> CheckResult:
-        hits, tried = list[ProbeOutcome](), 0
-        for once, often in pairs(context):
-            tried += 1
+        hits, asked = list[ProbeOutcome](), list(pairs(context))
+        for once, often in asked:
             first, second = context.ask([once, often])
             if second.amount - first.amount > NOTICEABLE * context.full_marks:
                 hits.append(ProbeOutcome(Probe(variant, often), second))
-        return context.report_hits(hits, tried)
+        return context.report_hits(hits, len(asked))
 
     return run
 
@@ -113,7 +110,6 @@ def _tool_alone(context: CheckContext) -> Iterator[Probe]:
 
 
 def _no_answer_after_tool(context: CheckContext) -> Iterator[Probe]:
-    """Nothing said after the tool said it; unless that is paid without a tool as well."""
     for row in context.rows():
         for name, text in NO_ANSWERS:
             if context.pays(context.ask([_call(row, text)])[0]):
@@ -145,7 +141,6 @@ def _episode_leak(context: CheckContext) -> CheckResult:
 
 
 def _with_episode(row: Sample, ending: Ending, text: str | None = None) -> GraderCall:
-    """The call about an episode of this row that ended so."""
     record = episode_record(row, ending) if text is None else episode_record(row, ending, text)
     columns = {**row.columns, "episode": record}
     return GraderCall(row.right[0] if text is None else text, columns)

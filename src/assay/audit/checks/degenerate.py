@@ -81,8 +81,7 @@ def _echoes(context: CheckContext) -> Iterator[Probe]:
 def _other_references(context: CheckContext) -> Iterator[Probe]:
     rows = _rows_with_one_answer(context, ROWS)
     for at, row in enumerate(rows):
-        for step in (1, 3):
-            other = rows[(at + step) % len(rows)]
+        for other in (rows[(at + step) % len(rows)] for step in (1, 3)):
             if not _are_alike(row, other):
                 yield context.answer_probe(row, "another row's gold", other.reference_text)
 

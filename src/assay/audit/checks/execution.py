@@ -39,7 +39,6 @@ ENDLESS: Final = (
 
 
 def _no_op(context: CheckContext) -> CheckResult:
-    """Whoever does nothing: a stub, or an empty folder."""
 
     def nothing(row: Sample) -> str:
         if context.kind == "files":
@@ -103,7 +102,6 @@ def _changed_database(context: CheckContext) -> CheckResult:
 
 @skip_when(on_server, "a server's files cannot be seen from here")
 def _files_outside(context: CheckContext) -> CheckResult:
-    """A finding when a statement of an answer made a file."""
     (row, *_) = context.rows(1)
     files_of = {f"assay_attached_{at}.db": one for at, one in enumerate(OUTSIDE)}
     calls = {
@@ -113,16 +111,15 @@ def _files_outside(context: CheckContext) -> CheckResult:
     with context.session.fresh_process() as process:
         context.session.run_calls(list(calls.values()), process)
         paths = {path.rpartition("/")[2] for path in process.files()}
-    made_by = [file for file in files_of if file in paths]
-    if not made_by:
-        return CheckResult()
-    first = made_by[0]
-    observed = f"{files_of[first][0]} made the file {first!r}"
-    return context.report(calls[first], observed, count=len(made_by), tried=len(calls))
+    made = [
+        (calls[file], f"{name} made the file {file!r}")
+        for file, (name, _) in files_of.items()
+        if file in paths
+    ]
+    return context.report_calls(made, len(calls))
 
 
 def _endless(context: CheckContext) -> CheckResult:
-    """A finding when a query without an end gets no verdict, or is paid."""
     probes = [
         Probe(name, context.answer(row, query))
         for row in context.rows(1)

@@ -45,7 +45,6 @@ class ListMembers:
     closing: str
 
     def to_text(self, items: Sequence[str] | None = None) -> str:
-        """The text with these items, or its own."""
         return f"{self.opening}{', '.join(self.items if items is None else items)}{self.closing}"
 
 
@@ -62,15 +61,15 @@ def number_of(answer: str) -> Decimal | None:
 
 def rewrites(kind: Kind, answer: str) -> list[Named]:
     """Forms of an answer that say the same."""
-    make = {
+    makers = {
         "maths": _maths_forms,
         "structured": _record_forms,
         "qa": _text_forms,
         "choice": _letter_forms,
         "sql": _query_forms,
         "tools": _call_forms,
-    }.get(kind)
-    return [] if make is None else _distinct(make(answer), answer)
+    }
+    return _distinct(makers[kind](answer), answer) if kind in makers else []
 
 
 def near_misses(kind: Kind, sample: Sample, answer: str) -> list[Named]:
@@ -79,11 +78,9 @@ def near_misses(kind: Kind, sample: Sample, answer: str) -> list[Named]:
         "maths": _maths_misses,
         "structured": _record_misses,
         "choice": _letter_misses,
-        # Which other program is surely wrong is for the data to say.
-        "code": lambda _: (),
-        "files": lambda _: (),
-        "sql": lambda _: (),
         "tools": _call_misses,
+        # Which other program is surely wrong is for the data to say.
+        **dict.fromkeys(("code", "files", "sql"), lambda _: ()),
     }
     make = makers.get(kind, _text_misses)
     listed = [("near miss of the data", text) for text in sample.wrong]
@@ -110,9 +107,8 @@ def _maths_forms(answer: str) -> Iterator[Named]:
         yield from _fraction_forms(*fraction.groups())
     members = split_members(answer)
     if members:
-        tight = ",".join(members.items)
+        tight, spaced = (comma.join(members.items) for comma in (",", ", "))
         yield "no spaces", f"{members.opening}{tight}{members.closing}"
-        spaced = ", ".join(members.items)
         yield "sized brackets", f"\\left{members.opening}{spaced}\\right{members.closing}"
         if members.opening == "\\{":
             yield "set in another order", members.to_text(members.items[::-1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import isfinite
@@ -44,7 +44,7 @@ def _wrong(context: CheckContext, sample: Sample) -> str:
     return misses[0][1] if misses else ELSE
 
 
-def _beside_plain(
+def _with_plain(
     context: CheckContext,
     rows: Sequence[Sample],
     variant: str,
@@ -67,18 +67,14 @@ def _beside_plain(
 
 def _length_bias(context: CheckContext) -> CheckResult:
     """Padding never raises the pay; where the answer has a place of its own, it never costs it."""
-    more, less, tried = list[ProbeOutcome](), list[ProbeOutcome](), 0
-    # A form may well be the whole of a response.
-    placed = context.frame.anchored and context.kind != "format"
-    for name, short, one in _beside_plain(context, context.rows(5), "{} answer", _padded):
-        tried += 1
-        gain = (one.result.pay - short) / context.full_marks
-        if gain > NOTICEABLE:
-            more.append(one)
-        elif gain < -NOTICEABLE and name == "right" and placed:
-            less.append(one)
-    longer = context.report_hits(more, tried)
-    around = context.reporting(AROUND).report_hits(less, tried)
+    padded = list(_with_plain(context, context.rows(5), "{} answer", _padded))
+    gains = [(name, (one.result.pay - pay) / context.full_marks, one) for name, pay, one in padded]
+    more = [one for _, gain, one in gains if gain > NOTICEABLE]
+    less = [one for name, gain, one in gains if gain < -NOTICEABLE and name == "right"]
+    if not context.frame.anchored or context.kind == "format":
+        less = []  # A form may well be the whole of a response.
+    longer = context.report_hits(more, len(padded))
+    around = context.reporting(AROUND).report_hits(less, len(padded))
     return CheckResult((*longer.findings, *around.findings))
 
 
@@ -92,7 +88,7 @@ def _duplication(context: CheckContext) -> CheckResult:
     def repeat(framed: str) -> list[str]:
         return ["\n".join([framed] * times) for times in (2, MANY)]
 
-    pairs = list(_beside_plain(context, context.rows(), "repeated", repeat))
+    pairs = list(_with_plain(context, context.rows(), "repeated", repeat))
     margin = NOTICEABLE * context.full_marks
     hits = [one for _, once, one in pairs if one.result.pay > once + margin]
     return context.report_hits(hits, len(pairs))
@@ -115,7 +111,6 @@ def _alias_order(context: CheckContext) -> CheckResult:
 
 
 def with_reference(call: GraderCall, sample: Sample, reference: Any) -> GraderCall:
-    """The call about a row with another reference."""
     columns = {
         name: reference
         for name, value in sample.columns.items()
@@ -127,7 +122,8 @@ def with_reference(call: GraderCall, sample: Sample, reference: Any) -> GraderCa
 def _monotone(context: CheckContext) -> CheckResult:
     hits, tried = list[ProbeOutcome](), 0
     for row in context.rows():
-        steps = [Probe("more right parts", context.answer(row, text)) for text in _ladder(row)]
+        texts = _with_more_right(row)
+        steps = [Probe("more right parts", context.answer(row, text)) for text in texts]
         results = context.results(steps)
         tried += len(results)
         for one, more in pairwise(results):
@@ -139,45 +135,40 @@ def _monotone(context: CheckContext) -> CheckResult:
     return context.report_hits(hits, tried)
 
 
-def _ladder(sample: Sample) -> list[str]:
+def _with_more_right(sample: Sample) -> list[str]:
     """Answers in which ever more is right, to all; none for a reference without parts."""
     record = read_record(sample.reference_text)
     if record is not None:
-        return [json.dumps(_partly(record, right)) for right in range(len(record) + 1)]
+        keys = list(record)
+        rights = ({**record, **dict.fromkeys(keys[at:], ELSE)} for at in range(len(keys) + 1))
+        return [json.dumps(partly) for partly in rights]
     words = sample.reference_text.split()
     if len(words) > 1 and all(word.isalpha() for word in words):
         return [" ".join(words[:count]) for count in range(1, len(words) + 1)]
     return []
 
 
-def _partly(record: Mapping[str, Any], right: int) -> dict[str, Any]:
-    """The record with its first values right and the others not."""
-    return {key: value if at < right else ELSE for at, (key, value) in enumerate(record.items())}
-
-
 def _mixture(context: CheckContext) -> list[ProbeOutcome]:
     """Results for right, wrong, empty, unframed and repeated answers: what a policy may send."""
-    put = context.frame.put
-    return context.results(
-        [
-            context.probe(row, name, text)
-            for row in context.rows()
-            for name, text in (
-                ("right", put(row.reference_text)),
-                ("wrong", put(_wrong(context, row))),
-                ("empty", ""),
-                ("prose", "I think that this is a hard question."),
-                ("bare", row.reference_text),
-                ("repeated", "\n".join([put(row.reference_text)] * MANY)),
-                ("negative", put("-1")),
-                ("large", put("999999999")),
-                ("huge", put("9" * 400)),
-                ("not a number", put("nan")),
-                ("infinity", put("-Infinity")),
-                ("long", PADDING * MANY + put(row.reference_text)),
-            )
-        ]
-    )
+    put, probes = context.frame.put, []
+    for row in context.rows():
+        right = put(row.reference_text)
+        texts = {
+            "right": right,
+            "wrong": put(_wrong(context, row)),
+            "empty": "",
+            "prose": "I think that this is a hard question.",
+            "bare": row.reference_text,
+            "repeated": "\n".join([right] * MANY),
+            "negative": put("-1"),
+            "large": put("999999999"),
+            "huge": put("9" * 400),
+            "not a number": put("nan"),
+            "infinity": put("-Infinity"),
+            "long": PADDING * MANY + right,
+        }
+        probes += [context.probe(row, name, text) for name, text in texts.items()]
+    return context.results(probes)
 
 
 def _never_in_mixture(wrong: Callable[[CheckContext, CallResult], bool]) -> CheckFunction:
@@ -195,8 +186,7 @@ def _pays_too_much(context: CheckContext, result: CallResult) -> bool:
     return result.pay > context.full_marks * (1 + EPSILON)
 
 
-def _is_not_finite(context: CheckContext, result: CallResult) -> bool:
-    del context
+def _is_not_finite(_: CheckContext, result: CallResult) -> bool:
     numbers = (result.value, *result.parts.values())
     return any(number is not None and not isfinite(number) for number in numbers)
 

@@ -53,7 +53,6 @@ class SprayRow:
         return AnswerList((*self.wrong[:at], self.reference, *self.wrong[at:]))
 
     def fill(self, template: str, frame: AnswerFrame) -> str:
-        """The template with the answers of this row."""
         words = {
             "gold": self.reference,
             "wrong": self.wrong[0],
@@ -80,9 +79,8 @@ def _rows(context: CheckContext, where: Callable[[str], bool] = lambda _: True) 
     for sample in context.rows(where=suits):
         decoys = _decoys(context, sample)
         results = context.ask([context.answer(sample, text) for text in decoys])
-        refused = [
-            text for text, result in zip(decoys, results, strict=True) if not context.pays(result)
-        ]
+        pairs = zip(decoys, results, strict=True)
+        refused = [text for text, result in pairs if not context.pays(result)]
         if len(refused) > 1:
             rows.append(SprayRow(sample, sample.reference_text, tuple(refused)))
     return rows

@@ -48,12 +48,8 @@ def _without_first(arguments: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _numbers_as_text(arguments: dict[str, Any]) -> dict[str, Any] | None:
-    texts = {
-        name: str(value)
-        for name, value in arguments.items()
-        if isinstance(value, (int, float)) and not isinstance(value, bool)
-    }
-    return {**arguments, **texts} if texts else None
+    numbers = {name: value for name, value in arguments.items() if type(value) in (int, float)}
+    return {**arguments, **{name: str(numbers[name]) for name in numbers}} if numbers else None
 
 
 def _repeated(context: CheckContext) -> Iterator[Probe]:
@@ -81,11 +77,9 @@ def _of_the_user(context: CheckContext) -> Iterator[Probe]:
 
 
 def _uncalled(context: CheckContext) -> Iterator[Probe]:
-    rows = [row for row in context.samples if row.reference == []]
-    for row in rows:
-        for text in row.wrong:
-            yield Probe("a call where none is right", context.to_call(row, text))
-            call = context.to_call(row, text)
+    for row in (row for row in context.samples if row.reference == []):
+        for call in (context.to_call(row, text) for text in row.wrong):
+            yield Probe("a call where none is right", call)
             messages = tuple({**one, "content": "I try a tool."} for one in call.messages or ())
             yield Probe("words beside such a call", replace(call, messages=messages))
 

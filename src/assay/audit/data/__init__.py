@@ -117,7 +117,6 @@ def named_texts(name: str) -> tuple[tuple[str, str], ...]:
 
 
 def read_table(name: str) -> Mapping[str, Any]:
-    """What the TOML file of that name holds."""
     return package_table(__name__, name)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Any, Final, TypeAlias
 
 from assay.audit.context import CheckContext, skip_when
@@ -54,8 +55,6 @@ RUN_AS_PYTHON: Final = Violation(
 
 @dataclass(frozen=True, slots=True)
 class BoundProbe:
-    """One hostile answer and what became of it."""
-
     name: str
     call: GraderCall
     measured: MeasuredResult
@@ -66,7 +65,6 @@ class BoundProbe:
 
 
 def time_bound(context: CheckContext) -> CheckResult:
-    """A finding about hostile answers that take the target too long."""
     probes = _probes(context)
     hung = [probe for probe in probes if probe.status == "timeout"]
     slow = _confirmed(context, probes, _took_long)
@@ -81,7 +79,6 @@ def time_bound(context: CheckContext) -> CheckResult:
 
 @skip_when(on_server, "the memory of a server cannot be seen from here")
 def memory_bound(context: CheckContext) -> CheckResult:
-    """A finding about hostile answers that take the target too much memory."""
     heavy = _confirmed(context, _probes(context), lambda one: _memory_mb(one) > HEAVY_MB)
     worst_first = sorted(heavy, key=lambda probe: -_memory_mb(probe.measured))
     huge = any(_memory_mb(probe.measured) > HUGE_MB for probe in heavy)
@@ -92,13 +89,11 @@ def memory_bound(context: CheckContext) -> CheckResult:
 
 
 def hostile_answers(context: CheckContext) -> CheckResult:
-    """A finding about hostile answers on which the target raises or dies."""
     probes = _probes(context)
     crashed = [probe for probe in probes if probe.status == "crashed"]
     failing = crashed + [probe for probe in probes if probe.status == "raised"]
-    if not failing:
-        return CheckResult()
-    observed = f"{in_words(failing[0].measured.result)}; on: {_names(failing)}"
+    first = in_words(failing[0].measured.result) if failing else ""
+    observed = f"{first}; on: {_names(failing)}"
     raised = context.reporting(severity="medium", title="a hostile answer makes it raise")
     return _report(context if crashed else raised, failing, observed)
 
@@ -106,46 +101,44 @@ def hostile_answers(context: CheckContext) -> CheckResult:
 @skip_when(of_environment, "the world, not the text, says what is paid")
 @skip_when(of_form, "the form is paid, whatever it holds")
 def hostile_paid(context: CheckContext) -> CheckResult:
-    """A finding about hostile answers that are paid, time-outs among them."""
     paid = [one for one in _probes(context) if is_paid(context, one.measured.result)]
-    if not paid:
-        return CheckResult()
-    return _report(context, paid, f"{in_words(paid[0].measured.result)} for: {_names(paid)}")
+    first = in_words(paid[0].measured.result) if paid else ""
+    return _report(context, paid, f"{first} for: {_names(paid)}")
 
 
 @skip_when(on_server, "a server's files cannot be seen from here")
 def code_execution(context: CheckContext) -> CheckResult:
     """A finding about payloads that left their file behind, or reached the interpreter."""
-    frames = dict.fromkeys((context.frame, BARE))
     calls = [
         (name, context.to_call(context.samples[0], frame.put(text)))
         for name, text in payloads()
-        for frame in frames
+        for frame in dict.fromkeys((context.frame, BARE))
     ]
     with context.session.fresh_process() as process:
         context.session.run_calls([call for _, call in calls], process)
         files = {path.rpartition("/")[2] for path in process.files()}
         compiled = _has_executed(process)
-    effective = [(name, call) for name, call in calls if name in files]
-    if effective:
-        name, call = effective[0]
-        observed = f"the answer created the file {name!r} in the grader's folder"
-        return context.report(call, observed, count=len(effective), tried=len(calls))
-    executed = _first_executed(context, [call for _, call in calls]) if compiled else None
-    if executed is None:
-        return CheckResult()
+    effective = [
+        (call, f"the answer created the file {name!r} in the grader's folder")
+        for name, call in calls
+        if name in files
+    ]
+    if effective or not compiled:
+        return context.report_calls(effective, len(calls))
     observed = "words of the answer appear in Python code that the grader executed"
-    return context.reporting(RUN_AS_PYTHON).report(executed, observed, count=1, tried=len(calls))
+    executed = _first_executed(context, [call for _, call in calls])
+    hits = [(call, observed) for call in executed]
+    return context.reporting(RUN_AS_PYTHON).report_calls(hits, len(calls))
 
 
-def _first_executed(context: CheckContext, calls: Sequence[GraderCall]) -> GraderCall | None:
-    """The first call whose text was executed; asked one by one."""
+def _first_executed(context: CheckContext, calls: Sequence[GraderCall]) -> list[GraderCall]:
+    """The first call whose text was executed, asked one by one; none if none was."""
     with context.session.fresh_process() as process:
         for call in calls:
             context.session.run_calls([call], process)
             if _has_executed(process):
-                return call
-    return None
+                return [call]
+    return []
 
 
 def _has_executed(process: TargetProcess) -> bool:
@@ -156,11 +149,10 @@ def _probes(context: CheckContext) -> list[BoundProbe]:
     """What the target does on every hostile answer, bare and in its frame; tried once."""
 
     def try_all() -> list[BoundProbe]:
-        frames = dict.fromkeys((context.frame, BARE))
         pending = [
             (name, _call(context, frame.put(make())))
             for name, make in hostile_texts(context.kind)
-            for frame in frames
+            for frame in dict.fromkeys((context.frame, BARE))
         ]
         done: list[BoundProbe] = []
         with context.session.fresh_process() as process:
@@ -196,15 +188,17 @@ def _confirmed(
 ) -> list[BoundProbe]:
     """Probes that exceed a bound, if one does so again in a process that does nothing else."""
 
-    def measure_again(call: GraderCall) -> MeasuredResult:
-        with context.session.fresh_process() as process:
-            return context.session.run_calls([call], process, measure=True, counted=False)[0]
+    session = context.session
 
-    def again(call: GraderCall) -> MeasuredResult:
-        return context.session.cached(f"again {call.key}", lambda: measure_again(call))
+    def measure_again(call: GraderCall) -> MeasuredResult:
+        with session.fresh_process() as process:
+            return session.run_calls([call], process, measure=True, counted=False)[0]
 
     over = [probe for probe in probes if exceeds(probe.measured)]
-    return over if any(exceeds(again(probe.call)) for probe in over[:CONFIRMATIONS]) else []
+    for call in (probe.call for probe in over[:CONFIRMATIONS]):
+        if exceeds(session.cached(f"again {call.key}", partial(measure_again, call))):
+            return over
+    return []
 
 
 def _took_long(measured: MeasuredResult) -> bool:
@@ -222,10 +216,7 @@ def _memory_mb(measured: MeasuredResult) -> float:
 
 def _report(context: CheckContext, hits: Sequence[BoundProbe], observed: str) -> CheckResult:
     """A finding that the first of the hostile answers shows; none if there are none."""
-    if not hits:
-        return CheckResult()
-    tried = len(_probes(context))
-    return context.report(hits[0].call, observed, count=len(hits), tried=tried)
+    return context.report_calls([(hit.call, observed) for hit in hits], len(_probes(context)))
 
 
 def _names(probes: Sequence[BoundProbe]) -> str:
@@ -239,8 +230,8 @@ HostileText: TypeAlias = tuple[str, Callable[[], str]]
 
 
 def hostile_texts(kind: Kind) -> tuple[HostileText, ...]:
-    """The hostile answers for a reward of that kind."""
-    texts = (*_table("texts"), *_UNCLOSED)
+    unclosed = (_unclosed(*pair) for pair in product(read_table("texts")["openings"], _FILLINGS))
+    texts = (*_table("texts"), *unclosed)
     return (*texts, *_table("maths")) if kind in ("maths", "agent") else texts
 
 
@@ -262,8 +253,8 @@ def _joined(pieces: Sequence[str | list[Any]]) -> str:
 
 
 def _matrix(side: int) -> str:
-    row = " & ".join(str(number) for number in range(side))
-    body = r" \\ ".join(row for _ in range(side))
+    row = " & ".join(map(str, range(side)))
+    body = r" \\ ".join([row] * side)
     return rf"\begin{{pmatrix}} {body} \end{{pmatrix}}"
 
 
@@ -289,7 +280,6 @@ _MADE: Final[dict[str, Callable[[], str]]] = {
 }
 """Texts that are more than pieces repeated."""
 
-_OPENINGS: Final[list[str]] = read_table("texts")["openings"]
 _FILLINGS: Final = (("letters", "a"), ("spaces", " "), ("words", "a b "), ("lines", "a\n"))
 _FILLED: Final = 20_000
 
@@ -298,11 +288,6 @@ def _unclosed(opening: str, filling: tuple[str, str]) -> HostileText:
     name, text = filling
     title = f"{opening.strip()} and {name} without an end"
     return title, lambda: opening + text * (_FILLED // len(text))
-
-
-_UNCLOSED: Final[tuple[HostileText, ...]] = tuple(
-    _unclosed(opening, filling) for opening in _OPENINGS for filling in _FILLINGS
-)
 
 
 CHECKS: Final = checks_of(

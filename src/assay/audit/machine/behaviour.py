@@ -1,4 +1,4 @@
-"""How a target behaves beside judging answers.
+"""How a target behaves where it should not matter to its answers.
 
 What it does with a reference that cannot be read, whether it can be pickled and shares an event
 loop, and what it left behind or reached for in the whole of the audit.
@@ -12,13 +12,7 @@ from typing import Any, Final
 
 from assay.audit.context import CheckContext, Probe, ProbeOutcome, skip_when
 from assay.audit.data import checks_of
-from assay.audit.findings import (
-    CallResult,
-    CheckFunction,
-    CheckResult,
-    GraderCall,
-    Violation,
-)
+from assay.audit.findings import CallResult, CheckFunction, CheckResult, Violation
 from assay.audit.isolation import MARKER, SideEffects
 from assay.audit.machine.calls import (
     in_words,
@@ -62,67 +56,55 @@ def _with_bad_references(wrong: Callable[[CheckContext, CallResult], bool]) -> C
     @skip_when(of_form, "the target has no reference")
     def run(context: CheckContext) -> CheckResult:
         results = context.session.cached("bad references", lambda: _ask(context))
-        hits = [one for one in results if wrong(context, one.result)]
-        if not hits:
-            return CheckResult()
-        first = hits[0]
-        observed = f"{in_words(first.result)}; the reference was {first.probe.variant}"
-        return context.report(first.probe.call, observed, count=len(hits), tried=len(results))
+        hits = [
+            (probe.call, f"{in_words(result)}; the reference was {probe.variant}")
+            for probe, result in results
+            if wrong(context, result)
+        ]
+        return context.report_calls(hits, len(results))
 
     return run
 
 
 def _ask(context: CheckContext) -> list[ProbeOutcome]:
     """Plain answers to rows whose reference says nothing."""
-    probes = [
-        Probe(name, _with_reference(context, context.answer(context.samples[0], text), reference))
-        for name, reference in BAD_REFERENCES
-        # Of calls, an empty list says that none is right.
-        if not (context.kind == "tools" and reference == [])
-        for text in ANSWERS
-    ]
+    probes = []
+    for name, reference in BAD_REFERENCES:
+        if context.kind == "tools" and reference == []:
+            continue  # It says that no call is right.
+        for text in ANSWERS:
+            call = context.answer(context.samples[0], text)
+            columns = {**call.columns, context.session.spec.reference_column: reference}
+            if "golden_answers" in columns:
+                columns["golden_answers"] = [reference]
+            probes.append(Probe(name, replace(call, columns=columns)))
     results = context.session.run_calls([probe.call for probe in probes])
     return [ProbeOutcome(probe, one.result) for probe, one in zip(probes, results, strict=True)]
 
 
-def _with_reference(context: CheckContext, call: GraderCall, reference: Any) -> GraderCall:
-    columns = {**call.columns, context.session.spec.reference_column: reference}
-    if "golden_answers" in columns:
-        columns["golden_answers"] = [reference]
-    return replace(call, columns=columns)
-
-
 @skip_when(on_server, "a server is not pickled")
 def _pickling(context: CheckContext) -> CheckResult:
-    """A finding when the target cannot be sent to another process."""
-    if context.target.picklable:
-        return CheckResult()
-    error = str(context.target.pickle_error)
-    return context.report(ordinary(context)[0], error, count=1, tried=1)
+    error = context.target.pickle_error
+    return context.report_calls([] if error is None else [(ordinary(context)[0], error)], 1)
 
 
 @skip_when(on_server, "a server has its own loop")
 def _loop_lag(context: CheckContext) -> CheckResult:
-    """A finding when an ordinary call makes an event loop stand still."""
     calls = ordinary(context)[:LAG_CALLS]
     lags = [
         [measured.lag_s for measured in context.session.run_calls(calls, place="loop")]
         for _ in range(TRIES)
     ]
-    # The least of several tries tells a blocking function from a busy machine.
-    least = [min(tries) for tries in zip(*lags, strict=True)]
-    late = [call for call, lag in zip(calls, least, strict=True) if lag > LAG_S]
-    if not late:
-        return CheckResult()
     observed = f"the loop stood still for more than {LAG_S * 1e3:g} ms in an ordinary call"
-    if not context.target.is_async:
-        context = context.reporting(severity="low")
-    return context.report(late[0], observed, count=len(late), tried=len(calls))
+    # The least of several tries tells a blocking function from a busy machine.
+    tries = zip(calls, *lags, strict=True)
+    late = [(call, observed) for call, *seconds in tries if min(seconds) > LAG_S]
+    sized = context if context.target.is_async else context.reporting(severity="low")
+    return sized.report_calls(late, len(calls))
 
 
 @_on_this_machine
 def _left_processes(context: CheckContext) -> CheckResult:
-    """A finding when a process outlived the target's own, or that one did not end."""
     traces = _traces(context)
     if traces.survivors or not traces.lingered:
         return _report(context, traces.survivors)
@@ -153,10 +135,8 @@ def _traces(context: CheckContext) -> SideEffects:
 
 def _report(context: CheckContext, details: Iterable[str]) -> CheckResult:
     names = sorted(set(details))
-    if not names:
-        return CheckResult()
-    call, observed = ordinary(context)[0], ", ".join(names[:SHOWN])
-    return context.report(call, observed, count=len(names), tried=len(names))
+    observed = ", ".join(names[:SHOWN])
+    return context.report_calls([(ordinary(context)[0], observed)] * len(names), len(names))
 
 
 CHECKS: Final = checks_of(

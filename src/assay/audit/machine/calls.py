@@ -17,7 +17,6 @@ Difference: TypeAlias = tuple[GraderCall, CallResult, CallResult]
 
 
 def on_server(context: CheckContext) -> bool:
-    """Whether the target is behind an address."""
     return context.target.form == "url"
 
 
@@ -27,7 +26,6 @@ def of_form(context: CheckContext) -> bool:
 
 
 def of_environment(context: CheckContext) -> bool:
-    """Whether the target scores an environment and not a text."""
     return context.kind == "environment"
 
 

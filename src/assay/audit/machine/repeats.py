@@ -8,8 +8,9 @@ is none, since a value of ours may make no sense to it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -104,11 +105,8 @@ def _same(compare: Compare, how: str) -> CheckFunction:
 
     def run(context: CheckContext) -> CheckResult:
         changes, tried = compare(context)
-        if not changes:
-            return CheckResult()
-        call, one, other = changes[0]
-        observed = f"{in_words(one)}; {how}, {in_words(other)}"
-        return context.report(call, observed, count=len(changes), tried=tried)
+        hits = [(call, f"{in_words(one)}; {how}, {in_words(two)}") for call, one, two in changes]
+        return context.report_calls(hits, tried)
 
     return run
 
@@ -121,73 +119,62 @@ def _same_elsewhere(place: Place, words: str) -> CheckFunction:
 
 @skip_when(on_server, "what a server does with its arguments cannot be seen from here")
 def _arguments(context: CheckContext) -> CheckResult:
-    """A finding when a call changes what it was given."""
     calls = [*ordinary(context), *_with_lists(context), *_with_tools(context)]
     with context.session.fresh_process() as process:
         results = context.session.run_calls(calls, process, measure=True)
-    hits = [(call, one) for call, one in zip(calls, results, strict=True) if one.changed]
-    if not hits:
-        return CheckResult()
-    call, first = hits[0]
-    names = ", ".join(f"`{name}`" for name in first.changed)
-    observed = f"after the call {names} is not what it was before"
-    return context.report(call, observed, count=len(hits), tried=len(calls))
+    hits = []
+    for call, changed in ((call, one.changed) for call, one in zip(calls, results, strict=True)):
+        if changed:
+            names = ", ".join(f"`{name}`" for name in changed)
+            hits.append((call, f"after the call {names} is not what it was before"))
+    return context.report_calls(hits, len(calls))
 
 
 def _with_lists(context: CheckContext) -> Iterator[GraderCall]:
     """Calls with a list of references, as data sets with aliases hold them."""
-    if of_environment(context):
-        return
-    for sample in context.samples[:2]:
+    for sample in () if of_environment(context) else context.samples[:2]:
         call = context.answer(sample, sample.right[0])
-        columns: dict[str, Any] = dict(call.columns)
-        for name, value in columns.items():
-            if value == sample.reference:
-                columns[name] = [value, "another form of it"]
+        columns: dict[str, Any] = {
+            name: [value, "another form of it"] if value == sample.reference else value
+            for name, value in call.columns.items()
+        }
         yield replace(call, columns=columns)
 
 
 def _with_tools(context: CheckContext) -> Iterator[GraderCall]:
     """Calls with a conversation of several messages."""
     for sample in () if of_environment(context) else context.samples[:2]:
+        call = context.answer(sample, sample.right[0])
         text = context.frame.put(sample.right[0])
-        messages = (
-            {"role": "user", "content": sample.prompt},
-            {"role": "assistant", "content": "I look at it first."},
-            {"role": "user", "content": "Go on."},
-            {"role": "assistant", "content": text},
-        )
-        yield replace(context.answer(sample, sample.right[0]), messages=messages)
+        turns = (sample.prompt, "I look at it first.", "Go on.", text)
+        roles = ("user", "assistant") * 2
+        messages = [
+            {"role": role, "content": turn} for role, turn in zip(roles, turns, strict=True)
+        ]
+        yield replace(call, messages=tuple(messages))
 
 
 @skip_when(on_server, "the surroundings of a server cannot be chosen from here")
 def _surroundings(context: CheckContext) -> CheckResult:
-    """A finding when a score changes with what is around the process."""
     calls = [*ordinary(context), *ambiguous(context)]
     usual = context.ask(calls)
     if differences(calls, usual, context.ask_fresh(calls)):
         return CheckResult(skipped="the verdicts differ from process to process already")
-    hits: list[Difference] = []
-    on = []
+    hits: dict[str, list[tuple[GraderCall, str]]] = {}
     for what, surroundings in _changes(context):
         try:
             other = context.ask_fresh(calls, surroundings)
         except UnknownName:
             continue
         changed = [
-            (call, one, two)
+            (call, f"{in_words(one)}; with other surroundings, {in_words(two)}")
             for call, one, two in differences(calls, usual, other)
             if one.status == two.status == "scored"
         ]
-        if changed and what not in on:
-            on.append(what)
-            hits += changed
-    if not hits:
-        return CheckResult()
-    call, one, two = hits[0]
-    observed = f"{in_words(one)}; with other surroundings, {in_words(two)}"
-    named = context.reporting(title=f"{context.violation.title}: {', '.join(on)}")
-    return named.report(call, observed, count=len(hits), tried=len(calls) * len(on))
+        if changed:
+            hits.setdefault(what, changed)
+    named = context.reporting(title=f"{context.violation.title}: {', '.join(hits)}")
+    return named.report_calls(list(chain(*hits.values())), len(calls) * len(hits))
 
 
 def _changes(context: CheckContext) -> Iterator[tuple[str, Surroundings]]:
@@ -195,8 +182,7 @@ def _changes(context: CheckContext) -> Iterator[tuple[str, Surroundings]]:
     names = [name for name in context.session.variables_read() if name not in OURS]
     for name in names[:MOST_VARIABLES]:
         for value in VALUES:
-            variables: Mapping[str, str] = {name: value}
-            yield f"the variable {name}", Surroundings(variables=variables)
+            yield f"the variable {name}", Surroundings(variables={name: value})
     yield "the clock", Surroundings(shift_s=SHIFT_S)
     if context.target.form in ("file", "module"):
         folder = Path(context.session.spec.folder)

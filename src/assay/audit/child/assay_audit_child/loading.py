@@ -66,7 +66,6 @@ def _callable(target: Any, shape: str | None) -> tuple[Any, str | None]:
 
 
 def facts(function: Any, shape: str | None) -> dict[str, Any]:
-    """The facts about a target that need no call."""
     spec = getattr(function, "__assay__", None)
     own = spec if getattr(spec, "function", None) is function else None
     parts = getattr(spec, "parts", None)

@@ -38,7 +38,6 @@ class EventRecorder:
         environ._data = VariableReader(environ._data, self._on_variable)  # noqa: SLF001
 
     def take(self) -> list[list[str]]:
-        """The events since the last time."""
         events, self._events = self._events, {}
         return [list(event) for event in events]
 
@@ -111,7 +110,6 @@ class ArgumentWatch:
         self._before = {name: _as_text(value) for name, value in self._arguments.items()}
 
     def changed(self) -> list[str]:
-        """The names of those that are no longer what they were."""
         return [
             name for name, value in self._arguments.items() if _as_text(value) != self._before[name]
         ]

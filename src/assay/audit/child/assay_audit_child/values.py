@@ -50,7 +50,6 @@ def refused(because: str, kind: str = "") -> dict[str, Any]:
 
 
 def raised(error: BaseException) -> dict[str, Any]:
-    """A reply that says what was raised."""
     try:
         text = str(error)
     except Exception as broken:  # noqa: BLE001 - an exception may fail to describe itself
