@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from assay import __version__
 from assay.audit.causes import CAUSES, PAID, REFUSED
 from assay.audit.checks import ALL_CHECKS
-from assay.audit.comparison import compare
 from assay.audit.findings import Finding, GraderCall, rate_of
-from assay.audit.result import Audit, rank
+from assay.audit.result import Audit, compare, rank
 from assay.audit.snippets import expression, snippet
 from assay.errors import UsageError
 from assay.schema.audit import (

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from assay.adapters.reward_tester import RewardTester
-from assay.audit.episodes import Ending, episode_record
+from assay.audit.conversations import Ending, episode_record
 from assay.audit.findings import Sample
 from assay.registry import REWARDS
 from assay.resources.context import Context

@@ -1,12 +1,19 @@
-"""Conversations of an agent with a tool, in OpenAI's chat shape."""
+"""Conversations of an agent with a tool, and recorded episodes of an environment.
+
+Messages are in OpenAI's chat shape; an episode was done, failed, broke, or went on after its end.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Literal, TypeAlias
 
 from assay.audit.findings import Sample
+from assay.schema.episode import Episode, Failure, Step, StopReason, Trajectory
+from assay.schema.evidence import WorldEvidence
+from assay.schema.message import Message
+from assay.schema.task import Task
 
 ChatMessage: TypeAlias = Mapping[str, Any]
 TOOL = "search"
@@ -81,3 +88,88 @@ def tool_use(
         },
         {"role": "tool", "tool_call_id": call_id, "name": TOOL, "content": content, **marks},
     )
+
+
+ENVIRONMENTS: Final = ("webshop", "alfworld", "scienceworld")
+ONE_ENDING: Final = "recorded episodes of one's own end in one way each; the built-in ones in all"
+Ending: TypeAlias = Literal["done", "failed", "unfinished", "dead", "after done"]
+"""How it ended: `dead` is an environment that broke, `after done` one that got more steps."""
+_LAST_STEPS: Final[Mapping[Ending, Sequence[tuple[float, bool]]]] = {
+    "done": [(1.0, True)],
+    "failed": [(0.0, True)],
+    "unfinished": [],
+    "dead": [],
+    "after done": [(1.0, True)] * 3,
+}
+"""The share of full marks after each step that follows the first, and whether it was the end."""
+
+
+def has_own_episodes(samples: Iterable[Sample]) -> bool:
+    """Whether the data hold recorded episodes, of an environment that is not known here."""
+    return any("episode" in sample.columns for sample in samples)
+
+
+def episode_record(
+    sample: Sample, ending: Ending = "done", final_response: str = "The task is done."
+) -> dict[str, Any]:
+    """The JSON record of an episode of this row that ended so.
+
+    It holds the evidence of every built-in text environment at once, so that one record serves
+    the reward of each of them.
+    """
+    task_id = str(sample.columns.get("task_id", "audit"))
+    turns = (
+        ("user", sample.prompt),
+        ("assistant", "go north"),
+        ("user", "A room."),
+        ("assistant", final_response),
+    )
+    stop: StopReason = "env_error" if ending == "dead" else "finished"
+    episode = Episode(
+        task=Task(id=task_id, goal=sample.prompt),
+        trajectory=Trajectory(
+            messages=tuple(Message(role=role, content=text) for role, text in turns),
+            steps=tuple(_steps(task_id, ending)),
+            stop_reason="step_limit" if ending == "unfinished" else stop,
+        ),
+        final_response=final_response,
+        failure=Failure(kind="env_error", message="the world died") if ending == "dead" else None,
+    )
+    return episode.model_dump(mode="json")
+
+
+def _steps(task_id: str, ending: Ending) -> Iterable[Step]:
+    paid = 0.0
+    for number, (share, done) in enumerate([(0.0, False), *_LAST_STEPS[ending]]):
+        # An environment pays for reaching the goal once; a faulty one pays the same again for each
+        # step after its end.
+        gained = share if ending == "after done" and done else share - paid
+        paid = max(paid, share)
+        for offset, name in enumerate(ENVIRONMENTS):
+            reward = gained if offset == 0 and number > 0 else None
+            yield Step(
+                index=number,
+                action="" if number == 0 else "go north",
+                evidence=_evidence(name, task_id, share, done=done),
+                reward=reward,
+                raw_reward=reward,
+            )
+
+
+def _evidence(name: str, task_id: str, share: float, *, done: bool) -> WorldEvidence:
+    won = share >= 1.0
+    progress: dict[str, Any] = {"page": "done" if done else "search"}
+    if name == "webshop":
+        progress |= {
+            "asin": "B000",
+            "r_type": share,
+            "attributes": 2,
+            "attributes_matched": 2 if won else 0,
+            "goal_options": 1,
+            "options_matched": 1 if won else 0,
+            "price_ok": won,
+        }
+    if name == "scienceworld":
+        progress = {"max_score": 100 * share, "completed": won, "moves": 3}
+    score = 100 * share if name == "scienceworld" else share
+    return WorldEvidence(name, task_id, score, done, won, progress)

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Final
 
-from assay.audit.conversations import calling, conversation, tagged
-from assay.audit.episodes import episode_record
+from assay.audit.conversations import calling, conversation, episode_record, tagged
 from assay.audit.findings import CallResult, GraderCall, Sample
 from assay.schema.audit import Kind
 

@@ -14,12 +14,11 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from assay.audit.comparison import AuditComparison, compare
 from assay.audit.engine import CALL_S, audit_group, audit_reward
 from assay.audit.group_audit import GroupAudit
 from assay.audit.groups import GROUP_SIZE
 from assay.audit.isolation import ProcessLimits
-from assay.audit.result import FOLDER, Audit
+from assay.audit.result import FOLDER, Audit, AuditComparison, compare
 from assay.audit.target import TargetSpec, parse_target
 from assay.cli.options import renamed_option
 from assay.cli.terminal import (

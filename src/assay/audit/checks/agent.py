@@ -8,9 +8,17 @@ from typing import Final
 
 from assay.audit.checks.forms import ELSE
 from assay.audit.context import CheckContext, Probe, ProbeOutcome, never_paid, skip_when
-from assay.audit.conversations import ChatMessage, assistant, question, tool_use
+from assay.audit.conversations import (
+    ONE_ENDING,
+    ChatMessage,
+    Ending,
+    assistant,
+    episode_record,
+    has_own_episodes,
+    question,
+    tool_use,
+)
 from assay.audit.data import checks_of, named_texts, read_table
-from assay.audit.episodes import ONE_ENDING, Ending, episode_record, has_own_episodes
 from assay.audit.findings import CheckFunction, CheckResult, GraderCall, Sample
 
 MANY: Final = 10

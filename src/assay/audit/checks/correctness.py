@@ -8,8 +8,8 @@ from typing import Final
 
 from assay.audit.checks.forms import near_misses, rewrites
 from assay.audit.context import Bar, CheckContext, Probe, ProbeOutcome
+from assay.audit.conversations import ONE_ENDING, episode_record, has_own_episodes
 from assay.audit.data import checks_of
-from assay.audit.episodes import ONE_ENDING, episode_record, has_own_episodes
 from assay.audit.findings import CheckResult, rate_of
 from assay.schema.audit import Severity
 

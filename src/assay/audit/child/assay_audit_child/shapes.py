@@ -6,13 +6,137 @@ one.
 
 from __future__ import annotations
 
+import hashlib
 import inspect
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+import urllib.error
+import urllib.parse
+import urllib.request
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import http
-from .call import TargetCall
 from .values import GRADES, batch_reply, first_of, refused, reply
+
+PROMPT_ROLES = ("system", "developer", "user")
+
+
+class TargetCall:
+    """The target, the columns of the task, its reference, and the conversation.
+
+    The messages are divided into prompt and completion; a call without any has a plain pair of
+    prompt and answer.
+    """
+
+    def __init__(self, target: Any, call: dict[str, Any], reference_column: str) -> None:
+        self.target = target
+        self.columns: dict[str, Any] = dict(call["columns"])
+        self.columns |= self._database()
+        self.reference = self.columns.get(reference_column)
+        self.final_response = call["final_response"]
+        messages = call.get("messages")
+        if messages is None:
+            messages = [
+                {"role": "user", "content": str(self.columns.get("prompt", ""))},
+                {"role": "assistant", "content": self.final_response},
+            ]
+        self.messages: list[dict[str, Any]] = [dict(message) for message in messages]
+        start = next(
+            (n for n, one in enumerate(self.messages) if one.get("role") not in PROMPT_ROLES),
+            len(self.messages),
+        )
+        self.prompt_messages = self.messages[:start]
+        self.completion_messages = self.messages[start:]
+
+    @property
+    def prompt_text(self) -> str:
+        """The last text before the completion."""
+        texts = [message["content"] for message in self.prompt_messages if message.get("content")]
+        return str(texts[-1]) if texts else ""
+
+    def named_values(self) -> dict[str, Any]:
+        """What a reward may ask for by name: the columns, the response, and the messages."""
+        return {
+            **self.columns,
+            **self._workspace(),
+            "final_response": self.final_response,
+            "trajectory": self.messages,
+        }
+
+    def _workspace(self) -> dict[str, str]:
+        """A new folder with the files that the agent left, where the row has some."""
+        if "files" not in self.columns:
+            return {}
+        folder = Path(tempfile.mkdtemp(prefix="workspace-"))
+        for name, text in self.columns["files"].items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return {"workspace": str(folder), "folder": str(folder)}
+
+    def _database(self) -> dict[str, str]:
+        """The database of the row as a file of the target's own folder, the same for all calls.
+
+        A file of the user's is copied: whatever an answer does, it is done to the copy.
+        """
+        source = self.columns.get("database")
+        script = source.get("script") if isinstance(source, dict) else None
+        if script is None and not (isinstance(source, str) and Path(source).is_file()):
+            return {}
+        name = hashlib.sha256(repr(source).encode()).hexdigest()[:16]
+        path = Path.cwd() / f"database-{name}.sqlite"
+        if not path.exists():
+            if script is None:
+                shutil.copyfile(str(source), path)
+            else:
+                connection = sqlite3.connect(path)
+                connection.executescript(script)
+                connection.close()
+        return dict.fromkeys(("database", "db_path", "db_file"), str(path))
+
+    def openrlhf_batch(self, queries: str) -> dict[str, Any]:
+        """The batch of one that OpenRLHF hands over; it has two names for the queries."""
+        prompt = self.prompt_text
+        query = prompt + self.final_response
+        return {queries: [query], "prompts": [prompt], "labels": [self.reference]}
+
+    def verifiers_values(self) -> dict[str, Any]:
+        """Everything that the older `Rubric` of verifiers injects by name."""
+        common = {
+            "prompt": self.prompt_messages,
+            "completion": self.completion_messages,
+            "answer": self.reference,
+            "info": dict(self.columns),
+            "task": "audit",
+        }
+        state = {**common, "responses": [], "turn": 1}
+        return {**self.columns, **common, "state": state, "parser": _parser()}
+
+
+def _parser() -> Any:
+    try:
+        from verifiers import Parser  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        return PlainParser()
+    return Parser()
+
+
+class PlainParser:
+    """Reads the answer as verifiers' own plain parser does: the last message's text."""
+
+    def parse(self, text: str) -> str:
+        return text
+
+    def parse_answer(self, completion: Any) -> str | None:
+        if isinstance(completion, str):
+            return completion
+        messages = [m for m in completion if m.get("role") == "assistant"]
+        return messages[-1].get("content") if messages else None
+
 
 REFERENCE_NAMES = (
     "answer", "solution", "ground_truth", "label", "target", "gold", "reference", "golden_answer",
@@ -109,7 +233,7 @@ _SHAPES: dict[str, Callable[[TargetCall], PreparedCall]] = {
         call.target, {}, {"response": call.final_response, "reference": call.reference}
     ),
     "inspect": lambda call: PreparedCall(_inspect_score, {"call": call}, finish=_inspect_reply),
-    "url": lambda call: PreparedCall(http.ask, {"call": call}, finish=http.to_reply),
+    "url": lambda call: PreparedCall(_ask_address, {"call": call}, finish=_address_reply),
 }
 
 
@@ -197,3 +321,66 @@ def _context(episode: Any) -> Any:
     from assay.schema.episode import Episode
 
     return Context.recorded(Episode.model_validate(episode))
+
+
+TIMEOUT_S = 60.0
+TOKEN = "ASSAY_TOKEN"  # noqa: S105 - the variable's name
+"""A variable with the server's token, handed on by `--env ASSAY_TOKEN`."""
+REFUSALS = (400, 413, 422)
+"""Rows that a server will not score: no number, and no failure of the reward."""
+
+
+def _ask_address(call: TargetCall) -> Any:
+    """The JSON that the address returns for one row; the part after `#` names the reward."""
+    address, _, reward = str(call.target).partition("#")
+    path = urllib.parse.urlsplit(address).path
+    if path.endswith("/get_reward"):
+        body = call.openrlhf_batch("query")
+    else:
+        if not path.endswith("/v1/score"):
+            address = address.rstrip("/") + "/v1/score"
+        body = {"reward": reward, "row": call.named_values()}
+    headers = {"Content-Type": "application/json"}
+    if TOKEN in os.environ:
+        headers["Authorization"] = f"Bearer {os.environ[TOKEN]}"
+    request = urllib.request.Request(  # noqa: S310 - the scheme was checked when it was named
+        address, data=json.dumps(body).encode("ascii"), headers=headers
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as response:  # noqa: S310 - as above
+            return json.loads(response.read())
+    except urllib.error.HTTPError as error:
+        text = error.read(500).decode("utf-8", "replace")
+        if error.code in REFUSALS:
+            return {"abstained": str(error.code), "because": text}
+        raise RuntimeError(f"the server answered {error.code}: {text}") from error
+
+
+def _address_reply(answer: Any) -> dict[str, Any]:
+    """The number of a JSON answer, whichever of the two shapes it has."""
+    if not isinstance(answer, dict):
+        return reply(answer)
+    if "rewards" in answer:
+        return batch_reply(answer)
+    row = _one_row(answer)
+    if row.get("abstained"):
+        return {**reply(None), "because": f"{row['abstained']}: {row.get('because', '')}"[:300]}
+    names = [name for name in ("reward", "value", "score") if name in row]
+    if not names:
+        return refused(f"the answer has no number: {sorted(row)}", "dict")
+    parts = row.get("parts")
+    numbers = parts if isinstance(parts, dict) else {}
+    scored = reply({"reward": row[names[0]], **numbers})
+    return {**scored, "because": str(row.get("because", ""))[:300]}
+
+
+def _one_row(answer: dict[str, Any]) -> dict[str, Any]:
+    """The result of the one row that was sent, and of its one reward."""
+    results = answer.get("results")
+    first = results[0] if isinstance(results, list) and results else None
+    row = first if isinstance(first, dict) else answer
+    scores = row.get("scores")
+    if isinstance(scores, dict):
+        only = next(iter(scores.values()), None)
+        return only if isinstance(only, dict) else {}
+    return row
