@@ -16,6 +16,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from math import isfinite
 from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any, Final
@@ -124,17 +125,13 @@ def _messages(
 
 
 def _score_of(result: CallResult) -> Score:
-    because = result.because
     if result.number is not None:
-        parts = {
-            name: value
-            for name, value in result.parts.items()
-            if value is None or abs(value) < float("inf")
-        }
-        return Scored(result.number, because, parts)
+        parts = result.parts.items()
+        finite = {name: value for name, value in parts if value is None or isfinite(value)}
+        return Scored(result.number, result.because, finite)
     if result.status == "scored":
         return Abstained("grader_error", f"the grader returned {result.value!r}")
-    return Abstained(REASONS.get(result.status, "grader_error"), because or result.status)
+    return Abstained(REASONS.get(result.status, "grader_error"), result.because or result.status)
 
 
 def is_revision(text: str) -> bool:
@@ -149,12 +146,7 @@ def open_revision(text: str, *, python: str | None = None) -> Iterator[IsolatedG
     what it imports of its repository are loaded; installed packages are those of the interpreter.
     Raises `UnknownName` where there is no such file or revision.
     """
-    match = _REVISION.fullmatch(text)
-    if match is None:
-        raise UnknownName(f"{text!r} is not FILE.py:NAME@REVISION")
-    place, _, attribute = match["address"].rpartition(":")
-    file = Path(place).absolute()
-    top, commit = _find_commit(file, match["revision"], text)
+    file, attribute, top, commit = _find_commit(text)
     inside = file.parent.resolve().relative_to(top) / file.name
     with tempfile.TemporaryDirectory(prefix=scratch_prefix("revision")) as folder:
         tree = Path(folder) / "tree"
@@ -174,15 +166,16 @@ def open_revision(text: str, *, python: str | None = None) -> Iterator[IsolatedG
 
 def commit_of(text: str) -> str:
     """The hash of the commit that `FILE.py:NAME@REVISION` means; raises `UnknownName` for none."""
+    return _find_commit(text)[-1]
+
+
+def _find_commit(text: str) -> tuple[Path, str, Path, str]:
+    """The file, the name in it, the top of the repository that it is in, and the commit."""
     match = _REVISION.fullmatch(text)
     if match is None:
         raise UnknownName(f"{text!r} is not FILE.py:NAME@REVISION")
-    file = Path(match["address"].rpartition(":")[0]).absolute()
-    return _find_commit(file, match["revision"], text)[1]
-
-
-def _find_commit(file: Path, revision: str, text: str) -> tuple[Path, str]:
-    """The top of the repository that the file is in, and the commit."""
+    place, _, attribute = match["address"].rpartition(":")
+    file, revision = Path(place).absolute(), match["revision"]
     folder = next(parent for parent in file.parents if parent.is_dir())
     try:
         top = Path(_git(folder, "rev-parse", "--show-toplevel")).resolve()
@@ -190,7 +183,8 @@ def _find_commit(file: Path, revision: str, text: str) -> tuple[Path, str]:
         raise UnknownName(f"{text!r}: {str(folder)!r} is in no git repository") from error
     try:
         name = f"{revision}^{{commit}}"
-        return top, _git(top, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
+        commit = _git(top, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
+        return file, attribute, top, commit
     except UnknownName as error:
         raise UnknownName(
             f"{text!r}: {str(top)!r} has no revision {revision!r}; `git log` shows them"

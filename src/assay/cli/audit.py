@@ -21,14 +21,7 @@ from assay.audit.isolation import ProcessLimits
 from assay.audit.result import FOLDER, Audit, AuditComparison, compare
 from assay.audit.target import TargetSpec, parse_target
 from assay.cli.options import renamed_option
-from assay.cli.terminal import (
-    output,
-    plain,
-    print_json,
-    progress_output,
-    reward_text,
-    table_of,
-)
+from assay.cli.terminal import output, plain, print_json, progress_output, reward_text, table_of
 from assay.errors import BadParameter
 from assay.report.sensitivity import Sensitivity, probe
 from assay.schema.audit import (
@@ -176,16 +169,11 @@ def command(
         )  # fmt: skip
         print_json(result.to_record()) if as_json else print_groups(output(), result)
         context.exit(GATE if fail_on is not None and result.fails(fail_on) else 0)
+    reasons = dict(_reason(text) for text in accept)
     run = partial(
-        audit_reward,
-        data=data,
-        budget=budget,
-        seed=seed,
-        accept=dict(_reason(text) for text in accept),
-        families=families,
-        limits=limits,
-        environment=environment,
-    )
+        audit_reward, data=data, budget=budget, seed=seed, accept=reasons, families=families,
+        limits=limits, environment=environment,
+    )  # fmt: skip
     audits: list[Audit] = []
     for spec in specs:
         # Both are asked the same: the kind of the first decides for the second.

@@ -51,11 +51,8 @@ def _callable(target: Any, shape: str | None) -> tuple[Any, str | None]:
             "`__call__`, or a function that makes one and calls it"
         )
     if not callable(target):
-        methods = [
-            name
-            for name in dir(target)
-            if not name.startswith("_") and callable(getattr(target, name, None))
-        ]
+        public = [name for name in dir(target) if not name.startswith("_")]
+        methods = [name for name in public if callable(getattr(target, name, None))]
         offered = f" (it has {', '.join(methods[:8])})" if methods else ""
         raise TargetNotLoadable(
             f"it is not callable: an object of type {type(target).__name__}{offered}; name one of "
@@ -178,6 +175,4 @@ def pickle_error(function: Any) -> str | None:
 
 def _source(function: Any) -> str | None:
     code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
-    if code is None:
-        return None
-    return f"{Path(code.co_filename).name}:{code.co_firstlineno}"
+    return None if code is None else f"{Path(code.co_filename).name}:{code.co_firstlineno}"

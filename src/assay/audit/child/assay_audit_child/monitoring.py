@@ -89,30 +89,24 @@ class EventRecorder:
 
 
 def _mentions(code: CodeType, marker: str) -> bool:
-    if any(marker in name for name in code.co_names):
-        return True
-    return any(
-        (isinstance(constant, str) and marker in constant)
-        or (isinstance(constant, CodeType) and _mentions(constant, marker))
-        for constant in code.co_consts
-    )
+    texts = (one for one in (*code.co_names, *code.co_consts) if isinstance(one, str))
+    inner = (one for one in code.co_consts if isinstance(one, CodeType))
+    return any(marker in text for text in texts) or any(_mentions(one, marker) for one in inner)
 
 
 class ArgumentWatch:
     """What the arguments of a call were before it; texts and numbers cannot change."""
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
-        self._arguments = {
-            name: value
+        mutable = (list, dict, set, bytearray)
+        self._before = [
+            (name, value, _as_text(value))
             for name, value in arguments.items()
-            if isinstance(value, (list, dict, set, bytearray))
-        }
-        self._before = {name: _as_text(value) for name, value in self._arguments.items()}
+            if isinstance(value, mutable)
+        ]
 
     def changed(self) -> list[str]:
-        return [
-            name for name, value in self._arguments.items() if _as_text(value) != self._before[name]
-        ]
+        return [name for name, value, before in self._before if _as_text(value) != before]
 
 
 def _as_text(value: Any) -> str:
@@ -169,10 +163,7 @@ def move_clock(shift_s: float) -> None:
 
 
 def _with_default(function: Callable[..., Any], now: Callable[[], float]) -> Callable[..., Any]:
-    def moved(seconds: float | None = None) -> Any:
-        return function(now() if seconds is None else seconds)
-
-    return moved
+    return lambda seconds=None: function(now() if seconds is None else seconds)
 
 
 class MemoryMeter:

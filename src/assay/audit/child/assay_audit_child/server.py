@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from . import loading
@@ -58,10 +58,7 @@ class CallDispatcher:
             finally:
                 changed = watch.changed() if watch else []
             reply |= prepared.finish(returned)
-        if meter:
-            reply["growth_mb"] = meter.growth_mb()
-            reply["changed"] = changed
-        return reply
+        return reply | {"growth_mb": meter.growth_mb(), "changed": changed} if meter else reply
 
     async def answer_on_loop(self, call: dict[str, Any]) -> dict[str, Any]:
         """The reply to one call, made on the running loop, with how long the loop stood still."""
@@ -203,19 +200,17 @@ def _frames(connection: Any, process: Any) -> Iterator[dict[str, Any]]:
 
     The end of the pipe is not enough: whatever the target started may keep the pipe open.
     """
-    while True:
-        if not connection.poll(POLL_S):
-            if process.is_alive():
-                continue
-            if not connection.poll(0):
-                return
-        try:
+    with suppress(EOFError):
+        while True:
+            if not connection.poll(POLL_S):
+                if process.is_alive():
+                    continue
+                if not connection.poll(0):
+                    return
             frame = frames.decode(connection.recv_bytes())
-        except EOFError:
-            return
-        if "over" in frame:
-            return
-        yield frame
+            if "over" in frame:
+                return
+            yield frame
 
 
 def _elsewhere(
@@ -265,12 +260,8 @@ def serve(read_fd: int, write_fd: int) -> None:
         emit({"end": True, "seen": recorder.take()})
 
 
-def main() -> None:
+if __name__ == "__main__":
     try:
         serve(*frames.inherited_pipes(sys.argv))
     except (frames.PipeClosed, KeyboardInterrupt):
         sys.exit(1)
-
-
-if __name__ == "__main__":
-    main()

@@ -17,6 +17,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -194,9 +195,7 @@ def _verl(call: TargetCall) -> PreparedCall:
         "ground_truth": call.reference,
         "extra_info": {key: value for key, value in call.columns.items() if key != "episode"},
     }
-    return _keyword_call(
-        call.target, arguments, lambda returned: reply(returned, ("score", "reward"))
-    )
+    return _keyword_call(call.target, arguments, partial(reply, keys=("score", "reward")))
 
 
 def _keyword_call(
@@ -211,9 +210,7 @@ def _keyword_call(
 
 
 def _verifiers(call: TargetCall, **texts: str) -> PreparedCall:
-    offered = {**call.verifiers_values(), **texts}
-    arguments = _arguments(call, offered)
-    return PreparedCall(call.target, arguments)
+    return PreparedCall(call.target, _arguments(call, {**call.verifiers_values(), **texts}))
 
 
 _SHAPES: dict[str, Callable[[TargetCall], PreparedCall]] = {
