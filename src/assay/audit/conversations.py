@@ -94,6 +94,7 @@ ENVIRONMENTS: Final = ("webshop", "alfworld", "scienceworld")
 ONE_ENDING: Final = "recorded episodes of one's own end in one way each; the built-in ones in all"
 Ending: TypeAlias = Literal["done", "failed", "unfinished", "dead", "after done"]
 """How it ended: `dead` is an environment that broke, `after done` one that got more steps."""
+UNSUCCESSFUL: Final[tuple[Ending, ...]] = ("failed", "unfinished")
 _LAST_STEPS: Final[Mapping[Ending, Sequence[tuple[float, bool]]]] = {
     "done": [(1.0, True)],
     "failed": [(0.0, True)],

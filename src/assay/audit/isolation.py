@@ -22,7 +22,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Literal, Self, TypeVar, cast
 
 from assay.audit.findings import CallResult, GraderCall, Sample
@@ -46,7 +48,7 @@ CHILD_FOLDER = Path(__file__).parent / "child"
 INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT")
 """The variables of the audit that a target sees; keys and tokens are not among them."""
 LONGEST_FRAME = 8 * 1024 * 1024
-"""An answer, with the names of what the target did beside."""
+"""An answer, with the names of the target's side effects."""
 BATCH_CALLS = 256
 BATCH_BYTES = 16 * 1024 * 1024
 STOP_S = 5.0
@@ -118,14 +120,14 @@ class TargetProcess:
         limits: ProcessLimits,
         *,
         surroundings: Surroundings = USUAL,
-        environment: Mapping[str, str] | None = None,
+        environment: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.spec = spec
         self.limits = limits
         self.traces = SideEffects()
         self.facts: dict[str, Any] = {}
         self._surroundings = surroundings
-        self._environment = dict(environment or {})
+        self._environment = environment
         self._folder = Path(tempfile.mkdtemp(prefix=scratch_prefix("audit")))
         for name in ("work", "home", "tmp"):
             (self._folder / name).mkdir()
@@ -172,19 +174,15 @@ class TargetProcess:
         """
         if self._child.pid is not None:
             return self.facts
-        opening = {
-            "target": self.spec.to_wire(),
-            "marker": MARKER,
-            "shift_s": self._surroundings.shift_s,
-        }
+        shift_s = self._surroundings.shift_s
+        opening = {"target": self.spec.to_wire(), "marker": MARKER, "shift_s": shift_s}
         deadline = time.monotonic() + self.limits.load_s
         try:
             self._child.open(deadline)
             self._child.send(opening, deadline)
             answer = self._receive(deadline)
-            if "unloadable" in answer:
-                raise UnknownName(f"cannot load {self.spec.text}: {answer['unloadable']!s:.1000}")
-            self.facts = read_facts(answer)
+            if "unloadable" not in answer:
+                self.facts = read_facts(answer)
         except (PipeClosed, BadFrame, TimeoutError) as error:
             lines = self._child.stderr_tail().splitlines()
             message = lines[-1][:300] if lines else "it left no message"
@@ -196,9 +194,9 @@ class TargetProcess:
                     "name a Python interpreter by its path"
                 ) from error
             raise UnknownName(f"cannot load {self.spec.text}: {error}; {message}") from error
-        except UnknownName:
+        if "unloadable" in answer:
             self._child.close()
-            raise
+            raise UnknownName(f"cannot load {self.spec.text}: {answer['unloadable']!s:.1000}")
         return self.facts
 
     def ask(
@@ -217,8 +215,7 @@ class TargetProcess:
             "reference_column": self.spec.reference_column,
         }  # fmt: skip
         results: list[MeasuredResult] = []
-        for batch in _batches(calls):
-            pending = batch
+        for pending in _batches(calls):
             while pending:
                 first = self._ask(pending, request, limit)
                 results += first
@@ -285,11 +282,9 @@ class TargetProcess:
     def _note(self, events: Sequence[tuple[str, str]]) -> None:
         for what, detail in events:
             self.traces.seen[what, detail.replace(str(self._folder), ".")] = None
-        if any(what == "process" for what, _ in events):
-            self._limit_started()
-
-    def _limit_started(self) -> None:
-        """Kill what the target has started and left running, if it is more than it may."""
+        if not any(what == "process" for what, _ in events):
+            return
+        # What the target has started and left running is killed if it is more than it may be.
         started = tuple(one for one in self._child.family() if not is_supervisor(one.command))
         if len(started) > MOST_STARTED:
             self.traces.survivors += [_describe(one.command) for one in started]
@@ -327,7 +322,8 @@ class AuditSession:
         self.call_count = 0
         """Calls made, those that only confirm a measurement aside."""
         self.traces = SideEffects()
-        self._environment = environment
+        self._environment = environment or {}
+        self._open = partial(TargetProcess, spec, self.limits, environment=self._environment)
         self._process = self._open()
         self._results: dict[str, CallResult] = {}
         self._timeouts = 0
@@ -418,7 +414,7 @@ class AuditSession:
     @contextmanager
     def fresh_process(self, surroundings: Surroundings = USUAL) -> Iterator[TargetProcess]:
         """Another process of the same target, which has answered nothing yet."""
-        with self._open(surroundings) as process:
+        with self._open(surroundings=surroundings) as process:
             yield process
         self.traces.add(process.traces)
 
@@ -436,12 +432,7 @@ class AuditSession:
         """
         seen = {**self.traces.seen, **self._process.traces.seen}
         names = {detail for what, detail in seen if what == "variable"}
-        return sorted(names - set(self._environment or ()))
-
-    def _open(self, surroundings: Surroundings = USUAL) -> TargetProcess:
-        return TargetProcess(
-            self.spec, self.limits, surroundings=surroundings, environment=self._environment
-        )
+        return sorted(names - set(self._environment))
 
 
 def _copy_files(source: Path, folder: Path) -> None:

@@ -60,9 +60,8 @@ class ChildProcess:
     and before the first request is sent. A core file is never written. `inherit` are descriptors
     that the child gets too. Without `own_session` it has a process group of its own in ours, which
     a busy machine schedules with us: many kernels share the processor out by sessions. With
-    `show_output` what it prints goes to our standard error, and
-    `stderr_tail` is empty. Any thread may call any method; hold `lock` to keep several requests
-    together.
+    `show_output` what it prints goes to our standard error, and `stderr_tail` is empty. Any thread
+    may call any method; hold `lock` to keep several requests together.
     """
 
     def __init__(
@@ -80,14 +79,9 @@ class ChildProcess:
         self.mark = secrets.token_hex(16)
         """A text in the environment of every process that descends from this child."""
         self.lock = threading.RLock()
+        limits = {resource.RLIMIT_CORE: 0, **(limits or {})}
         self._launch = _Launch(
-            list(command),
-            dict(environment),
-            folder,
-            {resource.RLIMIT_CORE: 0, **(limits or {})},
-            tuple(inherit),
-            show_output,
-            own_session,
+            list(command), dict(environment), folder, limits, inherit, show_output, own_session
         )
         self._longest_frame = longest_frame
         self._process: _Process | None = None
@@ -243,11 +237,11 @@ class FramePipe:
 
 
 class _Launch(NamedTuple):
-    command: list[str]
-    environment: dict[str, str]
+    command: Sequence[str]
+    environment: Mapping[str, str]
     folder: Path | None
-    limits: dict[int, int]
-    inherit: tuple[int, ...]
+    limits: Mapping[int, int]
+    inherit: Sequence[int]
     show_output: bool
     own_session: bool
 
@@ -348,16 +342,14 @@ class _Process:
                 return
             # Listed first: the children of a dead process are no longer known as its own.
             # A tracker ends by itself, or in `release`, which knows it by its mark.
+            root, mark = self.popen.pid, self._mark
             family = tuple(
-                process
-                for process in processes.list_family(
-                    root=self.popen.pid, mark=self._mark, trackers=True
-                )
-                if kernel.TRACKER not in process.command
-                or not processes.carries(process.pid, self._mark)
+                one
+                for one in processes.list_family(root=root, mark=mark, trackers=True)
+                if kernel.TRACKER not in one.command or not processes.carries(one.pid, mark)
             )
             with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.popen.pid, signal.SIGKILL)
+                os.killpg(root, signal.SIGKILL)
             processes.kill(family)
 
     def release(self) -> None:
@@ -370,17 +362,14 @@ class _Process:
             if not family:
                 break
             processes.kill(family)
-        self._end_trackers()
-        self.close_files()
-
-    def _end_trackers(self) -> None:
-        """Kill what calls itself a tracker and has not ended with those that it tracks."""
+        # What calls itself a tracker is killed if it does not end with those that it tracks.
         deadline = time.monotonic() + TRACKER_S
         while family := processes.list_family(mark=self._mark, trackers=True):
             if time.monotonic() > deadline:
                 processes.kill(family)
-                return
+                break
             time.sleep(WAIT_S)
+        self.close_files()
 
     def close_files(self) -> None:
         while self._files:

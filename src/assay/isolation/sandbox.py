@@ -23,7 +23,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, Self, TypeAlias
@@ -81,17 +81,14 @@ class SandboxRun:
     """A run under way; leaving its block ends it and waits until nothing is left of it."""
 
     def __init__(
-        self,
-        control: socket.socket,
-        channel: socket.socket | None,
-        job: Mapping[str, Any],
-        limits: SandboxLimits,
+        self, sockets: list[socket.socket], job: Mapping[str, Any], limits: SandboxLimits
     ) -> None:
+        """The sockets are that of the guard, and perhaps one of the program's own."""
         self.limits = limits
         self.has_begun = False
         """Whether its guard was heard of; its time counts from then on."""
-        self._sockets = [one for one in (control, channel) if one is not None]
-        pipes = [FramePipe(one.fileno(), one.fileno()) for one in self._sockets]
+        self._sockets = sockets
+        pipes = [FramePipe(one.fileno(), one.fileno()) for one in sockets]
         self._control, self._channel = pipes[0], pipes[-1]
         self._end: RunEnd | None = None
         opening = frames.encode({**job, "limits": asdict(limits)})
@@ -226,8 +223,8 @@ class Sandbox:
             self._started()
         except NoSandbox as error:
             self._missing = {"namespaces": str(error)}
-        missing = {"cgroups": "not used: the guard adds up the memory of a run every 20 ms"}
-        missing |= self._missing
+        unused = "not used: the guard adds up the memory of a run every 20 ms"
+        missing = {"cgroups": unused, **self._missing}
         if self.isolation == "process":
             missing["namespaces"] = "isolation is 'process'"
         if "namespaces" in missing:
@@ -246,15 +243,12 @@ class Sandbox:
         """
         if not self._waiting.acquire(blocking=False):
             raise SandboxBusy(f"{WAITING} runs wait already; ask for fewer at a time")
-        try:
+        with ExitStack() as held:
+            held.callback(self._waiting.release)
             if not self._slots.acquire(timeout=WAIT_S):
                 raise SandboxBusy(f"no slot was free for {WAIT_S:g} s")
-            try:
-                yield
-            finally:
-                self._slots.release()
-        finally:
-            self._waiting.release()
+            held.callback(self._slots.release)
+            yield
 
     def start(
         self, job: Mapping[str, Any], *, limits: SandboxLimits, channel: bool = True
@@ -284,8 +278,7 @@ class Sandbox:
         finally:
             for pair in pairs:
                 pair[1].close()
-        ours = [pair[0] for pair in pairs]
-        return SandboxRun(ours[0], ours[1] if channel else None, job, limits)
+        return SandboxRun([pair[0] for pair in pairs], job, limits)
 
     def check(self) -> None:
         """Raise `NoSandbox` unless what this isolation requires holds here."""

@@ -10,6 +10,7 @@ from assay.audit.checks.forms import ELSE
 from assay.audit.context import CheckContext, Probe, ProbeOutcome, never_paid, skip_when
 from assay.audit.conversations import (
     ONE_ENDING,
+    UNSUCCESSFUL,
     ChatMessage,
     Ending,
     assistant,
@@ -24,7 +25,6 @@ from assay.audit.findings import CheckFunction, CheckResult, GraderCall, Sample
 MANY: Final = 10
 NOTICEABLE: Final = 0.05
 """Share of full marks by which a result must change to count as changed."""
-UNSUCCESSFUL: Final[tuple[Ending, ...]] = ("failed", "unfinished")
 NO_GATE: Final = "the target pays the same without any tool: there is no gate to open"
 CLAIMS: Final[tuple[str, ...]] = tuple(read_table("texts")["claims"])
 NO_ANSWERS: Final = (("I do not know", "I do not know."), ("nothing", ""))

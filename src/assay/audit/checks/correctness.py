@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from assay.audit.checks.forms import near_misses, rewrites
 from assay.audit.context import Bar, CheckContext, Probe, ProbeOutcome
-from assay.audit.conversations import ONE_ENDING, episode_record, has_own_episodes
+from assay.audit.conversations import ONE_ENDING, UNSUCCESSFUL, episode_record, has_own_episodes
 from assay.audit.data import checks_of
 from assay.audit.findings import CheckResult, rate_of
 from assay.schema.audit import Severity
@@ -61,9 +61,10 @@ def _rewrites_accepted(context: CheckContext) -> CheckResult:
 
 
 def _near_misses_refused(context: CheckContext) -> CheckResult:
-    if context.kind == "environment" and has_own_episodes(context.samples):
+    of_environment = context.kind == "environment"
+    if of_environment and has_own_episodes(context.samples):
         return CheckResult(skipped=ONE_ENDING)
-    probes = _failures(context) if context.kind == "environment" else _near_misses(context)
+    probes = list(_failures(context)) if of_environment else _near_misses(context)
     hits = context.paid(probes)
     return _rated(context, "wrong answers paid", probes, hits, PAID_STEPS, shrink=True)
 
@@ -80,17 +81,13 @@ def _near_misses(context: CheckContext) -> list[Probe]:
     ]
 
 
-def _failures(context: CheckContext) -> list[Probe]:
+def _failures(context: CheckContext) -> Iterator[Probe]:
     """Episodes in which the task was not done."""
-    return [
-        Probe(
-            f"world that ended {ending}",
-            replace(call, columns={**call.columns, "episode": episode_record(row, ending)}),
-        )
-        for row in context.rows()
-        for call in (context.to_call(row, row.right[0]),)
-        for ending in ("failed", "unfinished")
-    ]
+    for row in context.rows():
+        call = context.to_call(row, row.right[0])
+        for ending in UNSUCCESSFUL:
+            columns = {**call.columns, "episode": episode_record(row, ending)}
+            yield Probe(f"world that ended {ending}", replace(call, columns=columns))
 
 
 def _rated(

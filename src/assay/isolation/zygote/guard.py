@@ -11,9 +11,10 @@ import os
 import select
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import frames, kernel
 from . import program, view
@@ -73,22 +74,30 @@ class Guard:
 
     def _run_served(self) -> dict[str, Any]:
         """One process that speaks for itself, over its channel."""
-        pid = os.fork()
-        if pid == 0:
-            try:
-                self._offer_to_the_kernel()
-                channel = self._channel
-                assert channel is not None
-                program.confine(
-                    self._limits, folder=self._folder, isolated=self._isolated, channel=channel
-                )
-                MODES[self._job["mode"]](channel, self._job)
-            finally:
-                os._exit(program.RAISED)
-        assert self._channel is not None
-        os.close(self._channel)
+        channel = self._channel
+        assert channel is not None
+        pid = self._fork(lambda: MODES[self._job["mode"]](channel, self._job), channel)
+        os.close(channel)
         cause = self._watch(pid, {})
         return {"cause": cause, "exit": self._reap(pid)}
+
+    def _fork(self, run: Callable[[], NoReturn], channel: int | None, *streams: int) -> int:
+        """The id of a new process, which is confined and runs this, with these as 0, 1 and 2."""
+        pid = os.fork()
+        if pid:
+            return pid
+        try:
+            # The first that the kernel ends when the machine's memory runs out.
+            with contextlib.suppress(OSError):
+                kernel.write("self/oom_score_adj", "1000", self._proc)
+            for target, fd in enumerate(streams):
+                os.dup2(fd, target)
+            program.confine(
+                self._limits, folder=self._folder, isolated=self._isolated, channel=channel
+            )
+            run()
+        finally:
+            os._exit(program.RAISED)
 
     def _run_tests(self) -> dict[str, Any]:
         """A process for each input; a frame for each says what it wrote, and how it ended."""
@@ -115,35 +124,25 @@ class Guard:
         os.lseek(stdin, 0, os.SEEK_SET)
         out_read, out_write = os.pipe()
         error_read, error_write = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            try:
-                self._offer_to_the_kernel()
-                for fd, target in ((stdin, 0), (out_write, 1), (error_write, 2)):
-                    os.dup2(fd, target)
-                program.confine(
-                    self._limits, folder=self._folder, isolated=self._isolated, channel=None
-                )
-                if command is None:
-                    program.run_main(self._job["program"])
-                program.run_command(command)
-            finally:
-                os._exit(program.RAISED)
+        if command is None:
+            run = partial(program.run_main, self._job["program"])
+        else:
+            run = partial(program.run_command, command)
+        pid = self._fork(run, None, stdin, out_write, error_write)
         for fd in (stdin, out_write, error_write):
             os.close(fd)
         output, errors = bytearray(), bytearray()
         cause = self._watch(pid, {out_read: output, error_read: errors})
         exit_code = self._reap(pid)
         self._kill_all()
+        most = self._limits["output_bytes"]
         for fd, buffer in ((out_read, output), (error_read, errors)):
-            _drain(fd, buffer, self._limits["output_bytes"])
+            _drain(fd, buffer, most)
             os.close(fd)
-        if len(output) > self._limits["output_bytes"]:
-            cause = cause or "output"
         return {
-            "cause": cause,
+            "cause": cause or ("output" if len(output) > most else ""),
             "exit": exit_code,
-            "stdout": output[: self._limits["output_bytes"]].decode("utf-8", "replace"),
+            "stdout": output[:most].decode("utf-8", "replace"),
             "stderr": errors[-STDERR_BYTES:].decode("utf-8", "replace"),
         }
 
@@ -186,11 +185,6 @@ class Guard:
             if len(outputs[fd]) > self._limits["output_bytes"]:
                 return False
         return True
-
-    def _offer_to_the_kernel(self) -> None:
-        """Be the first that the kernel ends when the machine's memory runs out."""
-        with contextlib.suppress(OSError):
-            kernel.write("self/oom_score_adj", "1000", self._proc)
 
     def _give_way(self, elapsed_s: float) -> None:
         if elapsed_s > SLOW_S and self._isolated and not self._is_nice:
