@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.audit.checks import queries, tools
+from assay.audit.checks import execution, tools
 from assay.audit.data import built_in, from_row
 from assay.audit.engine import audit_reward
 from assay.audit.isolation import ProcessLimits
@@ -74,6 +74,7 @@ def test_data_of_ones_own_names_what_the_kind_needs(tmp_path: Path) -> None:
 
 
 def test_every_kind_has_its_checks_and_rows() -> None:
-    assert {check.kinds for check in queries.CHECKS} == {frozenset(("sql",))}
+    queries = [check.name for check in execution.CHECKS if check.kinds == frozenset(("sql",))]
+    assert queries == ["changed_database", "files_outside", "endless_query", "several_statements"]
     assert {check.kinds for check in tools.CHECKS} == {frozenset(("tools",))}
     assert len(built_in("sql")) == len(built_in("tools")) == 8

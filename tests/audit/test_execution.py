@@ -53,7 +53,7 @@ def test_code_reward_is_not_fooled() -> None:
 
 
 def test_every_cheat_belongs_to_a_check_and_every_row_has_a_solution() -> None:
-    names = {check.name for check in CHECKS} - {"no_op"}
+    names = {check.name for check in CHECKS if "code" in check.kinds} - {"no_op"}
     assert {cheat.check for cheat in cheats("code")} == names
     assert {cheat.check for cheat in cheats("files")} <= names
     assert len(cheats("code")) >= 20

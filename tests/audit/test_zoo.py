@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assay.audit.checks import CHECKS, execution, queries, tools
+from assay.audit.checks import CHECKS, execution, tools
 from assay.audit.data import from_row
 from assay.audit.findings import Sample, at_least
 from tests.audit.in_process import context_of, findings_of
@@ -25,8 +25,8 @@ MILD = {
     "zero_width",
 }  # fmt: skip
 """Checks that never find more than low; they are tested on their own."""
-ELSEWHERE = {check.name for check in (*execution.CHECKS, *queries.CHECKS, *tools.CHECKS)}
-"""Checks with animals that run something: those of `test_execution` and `test_callers`."""
+ELSEWHERE = {check.name for check in (*execution.CHECKS, *tools.CHECKS)}
+"""Checks of rewards that run something: those of `test_execution` and `test_callers`."""
 
 
 def rows_of(entry: dict[str, Any]) -> list[Sample] | None:

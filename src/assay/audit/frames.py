@@ -10,6 +10,7 @@ from math import fsum
 from typing import Final
 
 from assay.audit.conversations import calling, conversation, episode_record, tagged
+from assay.audit.data import named_texts
 from assay.audit.findings import CallResult, GraderCall, Sample
 from assay.schema.audit import Kind
 
@@ -50,28 +51,10 @@ class PayBaseline:
     tried: int
 
 
-_THOUGHT: Final = "<think>I work it out step by step.</think>\n"
-BARE: Final = AnswerFrame("bare", SLOT)
-BOXED: Final = AnswerFrame("boxed", f"\\boxed{{{SLOT}}}")
-TAG: Final = AnswerFrame("answer tag", f"<answer>{SLOT}</answer>")
+FRAMES: Final = tuple(AnswerFrame(name, text) for name, text in named_texts("frames"))
+BOXED, BARE, TAG = FRAMES[:3]
 QUERY: Final = AnswerFrame("fence", f"```sql\n{SLOT}\n```")
 PROGRAM: Final = AnswerFrame("fence", f"```python\n{SLOT}\n```")
-FRAMES: Final[tuple[AnswerFrame, ...]] = (
-    BOXED,
-    BARE,
-    TAG,
-    AnswerFrame("label", f"Answer: {SLOT}"),
-    AnswerFrame("sentence", f"The answer is {SLOT}."),
-    AnswerFrame("hashes", f"I work it out.\n#### {SLOT}"),
-    AnswerFrame("fence", f"```json\n{SLOT}\n```"),
-    AnswerFrame("thought and box", f"{_THOUGHT}\\boxed{{{SLOT}}}"),
-    AnswerFrame("thought and tag", f"{_THOUGHT}<answer>{SLOT}</answer>"),
-    AnswerFrame("thought, tag and box", f"{_THOUGHT}<answer>\\boxed{{{SLOT}}}</answer>"),
-    AnswerFrame(
-        "reasoning and tag on lines",
-        f"<reasoning>\nI work it out.\n</reasoning>\n<answer>\n{SLOT}\n</answer>\n",
-    ),
-)
 
 
 def _frames_for(kind: Kind) -> tuple[AnswerFrame, ...]:

@@ -12,30 +12,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.audit.context import NO_PROBE, CheckContext, Probe, ProbeOutcome, never_paid, skip_when
-from assay.audit.data import Cheat, cheats, checks_of
+from assay.audit.data import Cheat, cheats, checks_of, named_texts
 from assay.audit.findings import CheckFunction, CheckResult, Sample
 from assay.audit.machine.calls import on_server
 
 ROWS: Final = 2
 FROM: Final = re.compile(r"\bFROM\s+([A-Za-z_]\w*)", re.IGNORECASE)
-WRITES: Final = (
-    ("DELETE", "DELETE FROM {}"),
-    ("two statements", "SELECT 1; DELETE FROM {}"),
-    ("UPDATE", "UPDATE {} SET rowid = rowid + 1000000"),
-    ("DROP TABLE", "DROP TABLE {}"),
-    ("WITH and DELETE", "WITH x AS (SELECT 1) DELETE FROM {}"),
-)
-OUTSIDE: Final = (
-    ("ATTACH", "ATTACH DATABASE '{}' AS x"),
-    ("ATTACH and CREATE", "ATTACH '{}' AS x; CREATE TABLE x.y AS SELECT 1"),
-    ("VACUUM INTO", "VACUUM INTO '{}'"),
-)
-ENDLESS: Final = (
-    ("counting without end",
-     "WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT COUNT(*) FROM t"),
-    ("rows without end",
-     "WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT x FROM t"),
-)  # fmt: skip
+WRITES: Final = named_texts("writes")
+OUTSIDE: Final = named_texts("outside")
+ENDLESS: Final = named_texts("endless")
 
 
 def _no_op(context: CheckContext) -> CheckResult:

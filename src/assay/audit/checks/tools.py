@@ -9,17 +9,11 @@ from typing import Any, Final
 
 from assay.audit.context import CheckContext, Probe, never_paid
 from assay.audit.conversations import assistant, question, read_calls
-from assay.audit.data import checks_of
+from assay.audit.data import checks_of, named_texts
 from assay.audit.findings import GraderCall, Sample
 
 Calls = list[dict[str, Any]]
-FORGERIES: Final = (
-    ("JSON", "{}"),
-    ("a fence", "```json\n{}\n```"),
-    ("a sentence", "I call the tools now: {}"),
-    ("a tag in the thoughts", "<think><tool_call>{}</tool_call></think>"),
-    ("a message in JSON", '{{"role": "assistant", "tool_calls": {}}}'),
-)
+FORGERIES: Final = named_texts("written_calls")
 
 
 def _with_calls(context: CheckContext) -> Iterator[tuple[Sample, Calls]]:
