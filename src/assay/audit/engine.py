@@ -32,7 +32,7 @@ ROWS: Final[Mapping[Budget, int]] = {"fast": 40, "full": 200}
 """Rows of the user's data that are used, drawn by the seed."""
 CALL_S: Final[Mapping[Budget, float]] = {"fast": 10.0, "full": 20.0}
 KIND_ROWS: Final = 8
-TELLING: Final[tuple[tuple[Kind, frozenset[str]], ...]] = (
+KIND_PARAMETERS: Final[tuple[tuple[Kind, frozenset[str]], ...]] = (
     ("environment", frozenset(("context",))),
     ("files", frozenset(("workspace", "files"))),
     ("code", frozenset(("tests", "test_cases", "test_list", "unit_tests"))),
@@ -180,7 +180,7 @@ def find_kind(session: AuditSession, rows: Sequence[Sample] = ()) -> Kind:
     declared, _ = session.declared
     if declared is not None:
         return declared
-    known = next((kind for kind, names in TELLING if names & set(target.parameters)), None)
+    known = next((kind for kind, names in KIND_PARAMETERS if names & set(target.parameters)), None)
     if known is not None:
         return known
     if {"trajectory", "tools"} <= set(target.parameters):

@@ -190,7 +190,7 @@ def rate_of(name: str, hits: int, n: int) -> RateEstimate:
     share, z = hits / n, 1.959963984540054
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     margin = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    # At the ends the interval touches them; rounding would leave it just beside.
+    # At the ends the interval touches them; rounding would leave a gap.
     low = 0.0 if hits == 0 else max(0.0, middle - margin)
     high = 1.0 if hits == n else min(1.0, middle + margin)
     return RateEstimate(name, hits, n, low, high)

@@ -33,7 +33,7 @@ FACTS: Final[Mapping[str, tuple[type, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class MeasuredResult:
-    """The result of a call with what was measured beside it."""
+    """The result of a call, with measurements of the call."""
 
     result: CallResult
     growth_mb: float = 0.0
@@ -52,7 +52,7 @@ class BatchProgress:
     parallel: bool = False
     ended: bool = False
     events: list[tuple[str, str]] = field(default_factory=list)
-    """What the target did beside answering: a kind of event, and its detail."""
+    """Side effects of the target: a kind of event, and its detail."""
     _started: dict[int, float] = field(default_factory=dict)
     _results: dict[int, MeasuredResult] = field(default_factory=dict)
 

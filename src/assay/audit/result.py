@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from importlib.resources import files
 from math import isfinite
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from jinja2 import Environment
 
@@ -141,8 +141,8 @@ class Audit(AuditFacts):
         notes = [f"{minor} minor finding{'' if minor == 1 else 's'}"] if minor else []
         if self.accepted:
             notes.append(f"{len(self.accepted)} accepted, the worst {worst_of(self.accepted)}")
-        beside = f" ({'; '.join(notes)})" if notes else ""
-        return f"{failing}; {ran} checks, {self.probes} probes{beside}"
+        notes_text = f" ({'; '.join(notes)})" if notes else ""
+        return f"{failing}; {ran} checks, {self.probes} probes{notes_text}"
 
     @property
     def badge(self) -> str:
@@ -273,15 +273,18 @@ def _printable(value: Any) -> str:
 Side = Literal["first", "second", "alike"]
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonRow:
+class ComparisonRow(NamedTuple):
     """One check on both rewards; `None` where it found nothing."""
 
     check: str
     family: Family
     first: Severity | None
     second: Severity | None
-    better: Side
+
+    @property
+    def better(self) -> Side:
+        one, other = (-1 if found is None else SEVERITIES.index(found) for found in self[2:])
+        return "alike" if one == other else "first" if one < other else "second"
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +299,7 @@ class AuditComparison:
     def harder(self) -> Side:
         """The one with fewer findings of the worst severity in which they differ.
 
-        Only pay for what should earn nothing counts: refusing right answers fools nobody. Accepted
+        Only pay for what should earn nothing counts: a refused right answer is no exploit. Accepted
         findings count: a declared property can be exploited all the same.
         """
         counts = [
@@ -323,12 +326,12 @@ class AuditComparison:
 
     def to_record(self) -> dict[str, Any]:
         return {
-            "schema": "assay.audit.result/1",
+            "schema": "assay.audit.comparison/1",
             "first": self.first.target.name,
             "second": self.second.target.name,
             "harder": self.harder,
             "sentence": self.sentence,
-            "checks": [asdict(row) for row in self.rows],
+            "checks": [{**row._asdict(), "better": row.better} for row in self.rows],
             "audits": [self.first.to_record(), self.second.to_record()],
         }
 
@@ -341,22 +344,16 @@ def compare(first: Audit, second: Audit) -> AuditComparison:
             raise UsageError(
                 f"the audits differ in {what} ({one!r} and {other!r}); run both the same way"
             )
-    worst = [_worst(one) for one in (first, second)]
+    one, other = _worst(first), _worst(second)
     families = {check.name: check.family for check in (*first.checks, *second.checks)}
-    rows = []
-    for name, family in families.items():
-        one, other = (severities.get(name) for severities in worst)
-        rows.append(ComparisonRow(name, family, one, other, _better(one, other)))
-    return AuditComparison(first, second, tuple(rows))
+    return AuditComparison(
+        first,
+        second,
+        tuple(
+            ComparisonRow(name, of, one.get(name), other.get(name)) for name, of in families.items()
+        ),
+    )
 
 
 def _worst(audit: Audit) -> dict[str, Severity]:
     return {check.name: check.worst for check in audit.checks if check.worst is not None}
-
-
-def _better(first: Severity | None, second: Severity | None) -> Side:
-    if first == second:
-        return "alike"
-    if first is None or second is None:
-        return "first" if first is None else "second"
-    return "second" if at_least(first, second) else "first"

@@ -194,16 +194,12 @@ def command(
 
 def print_groups(console: Console, result: GroupAudit) -> None:
     facts = f"{result.kind}, {result.rows} rows, groups of {result.size}, outcome {result.outcome}"
-    console.print(Text(f"{plain(result.target)}: {facts}"))
-    console.print()
-    console.print(Text(plain(result.verdict, 1_000), style="bold"))
-    console.print()
+    verdict = Text(plain(result.verdict, 1_000), style="bold")
+    console.print(Text(f"{plain(result.target)}: {facts}"), "", verdict, "", sep="\n")
     for finding in result.findings:
         console.print(Text(f"{finding.severity:<9}", STYLES[finding.severity]), end="")
         console.print(Text(f"{finding.check}: {plain(finding.title, 400)}"))
-    table = Table("component", box=None, pad_edge=False)
-    table.add_column("share of variance", justify="right")
-    table.add_column("gate open", justify="right")
+    table = table_of("component", ">share of variance", ">gate open")
     for name, share in result.components.items():
         gate = result.gates.get(name)
         table.add_row(plain(name), f"{share:.1%}", "" if gate is None else f"{gate:.1%}")
@@ -240,15 +236,10 @@ def _print_audit(result: Audit, *, as_json: bool, timings: bool) -> None:
     console = output()
     facts = f"{result.kind}, {result.target.shape} shape, {result.samples} rows ({result.data})"
     effort = f"{result.probes} probes, {result.seconds:.1f} s"
-    console.print(Text(f"{plain(result.target.text)}: {facts}, {effort}"))
-    console.print()
-    console.print(Text(plain(result.verdict, 1_000), style="bold"))
-    console.print()
-    if result.findings:
-        console.print(_causes(result))
-        console.print()
-        console.print(_findings(result))
-        console.print()
+    title = Text(f"{plain(result.target.text)}: {facts}, {effort}")
+    verdict = Text(plain(result.verdict, 1_000), style="bold")
+    tables = [_causes(result), "", _findings(result), ""] if result.findings else []
+    console.print(title, "", verdict, "", *tables, sep="\n")
     for rate in (rate for check in result.checks for rate in check.rates):
         interval = f"95 % interval {100 * rate.low:.1f} to {100 * rate.high:.1f} %"
         console.print(Text(f"{rate.name}: {rate.hits} of {rate.n} ({interval})"))
@@ -257,14 +248,13 @@ def _print_audit(result: Audit, *, as_json: bool, timings: bool) -> None:
         f"{count['passed']} checks passed, {count['found']} found something, "
         f"{count['accepted']} accepted, {count['skipped']} did not apply"
     )
-    console.print(Text(outcomes, style="dim"))
-    console.print(Text(plain(result.badge, 300), style="dim"))
+    console.print(Text(f"{outcomes}\n{plain(result.badge, 300)}", style="dim"))
 
 
 def _causes(result: Audit) -> Table:
     """One line for each flaw, with the checks that it showed in."""
-    table = Table("severity", "about", box=None, pad_edge=False)
-    table.add_column("root cause, and the checks that show it", overflow="fold")
+    title = Column("root cause, and the checks that show it", overflow="fold")
+    table = table_of("severity", "about", title)
     for cause in result.causes:
         lines = Text(plain(cause.title, 200), style="bold")
         if cause.accepted:
@@ -277,9 +267,8 @@ def _causes(result: Audit) -> Table:
 
 
 def _findings(result: Audit) -> Table:
-    table = Table("severity", "check", box=None, pad_edge=False)
-    table.add_column("inputs", justify="right")
-    table.add_column("finding, an answer that shows it, and what came back", overflow="fold")
+    title = Column("finding, an answer that shows it, and what came back", overflow="fold")
+    table = table_of("severity", "check", ">inputs", title)
     for item in result.findings:
         lines = Text(plain(item.title, 200))
         if item.accepted is not None:
@@ -297,14 +286,11 @@ def _print_comparison(comparison: AuditComparison, *, as_json: bool) -> None:
         print_json(comparison.to_record())
         return
     first, second = comparison.first.target.name, comparison.second.target.name
-    table = Table("family", "check", plain(first), plain(second), box=None, pad_edge=False)
+    table = table_of("family", "check", plain(first), plain(second))
     for row in comparison.rows:
         if row.first is not None or row.second is not None:
             table.add_row(row.family, row.check, _cell(row.first), _cell(row.second))
-    console = output()
-    console.print(table)
-    console.print()
-    console.print(Text(plain(comparison.sentence, 1_000), style="bold"))
+    output().print(table, "", Text(plain(comparison.sentence, 1_000), style="bold"), sep="\n")
 
 
 def _print_forms(sensitivity: Sensitivity, *, as_json: bool) -> None:

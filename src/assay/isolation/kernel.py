@@ -141,7 +141,7 @@ def enter_root(folder: str) -> None:
 def drop_capabilities() -> None:
     """Give up every capability. Raises `OSError`.
 
-    For good: with `no_new_privs` no program gives any, and nobody here is a superuser.
+    For good: with `no_new_privs` no program gives any, and no process here is a superuser's.
     """
     call("capset", struct.pack("Ii", 0x20080522, 0), struct.pack("6I", *[0] * 6))
 

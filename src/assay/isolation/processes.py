@@ -66,7 +66,7 @@ def list_family(
 
 
 def kill(processes: tuple[RunningProcess, ...]) -> None:
-    """Kill the processes; those that have ended, or belong to somebody else, are passed over."""
+    """Kill the processes; those that have ended, or belong to another user, are passed over."""
     for process in processes:
         kernel.kill(process.pid)
 
@@ -82,7 +82,7 @@ def kill_family(root: int) -> None:
 def adopt_orphans() -> bool:
     """Have the kernel give this process the children of its descendants that die before them.
 
-    Otherwise they become those of the system's first process, and nobody knows whose they were.
+    Otherwise they become those of the system's first process, and their origin is lost.
     Returns False where the kernel cannot (it is Linux's PR_SET_CHILD_SUBREAPER).
     """
     return kernel.set_option(kernel.PR_SET_CHILD_SUBREAPER, 1)

@@ -239,7 +239,7 @@ class Sandbox:
     def slot(self) -> Iterator[None]:
         """The block, as soon as fewer than `slots` others are under way.
 
-        Raises `SandboxBusy` if too many wait already, or nobody leaves for long.
+        Raises `SandboxBusy` if too many wait already, or no slot becomes free for long.
         """
         if not self._waiting.acquire(blocking=False):
             raise SandboxBusy(f"{WAITING} runs wait already; ask for fewer at a time")

@@ -139,7 +139,7 @@ class Supervisor:
         commands = {pid: kernel.command(pid) for pid in self._await_end(LINGER_S)}
         trackers = {pid for pid, command in commands.items() if kernel.TRACKER in command}
         if trackers:
-            # The name is anybody's to take, but only a tracker ends when those that it tracks have.
+            # Any process can take the name, but only a tracker ends when those that it tracks have.
             for pid in commands.keys() - trackers:
                 kernel.kill(pid)
             trackers.difference_update(self._await_end(TRACKER_S))

@@ -1,6 +1,6 @@
 """Programs, folders and queries that do not do what is asked for, and try to be paid for it.
 
-With the reference (`gold_accepted`) these are the three runs that everybody understands: the
+With the reference (`gold_accepted`) these are the three usual runs of a task: the
 oracle is paid, who does nothing is not, and who cheats is not.
 """
 

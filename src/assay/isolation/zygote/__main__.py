@@ -46,7 +46,7 @@ class Zygote:
     def _enter(self, shown: list[str]) -> None:
         """Leave the machine's network, its processes' messages, and its files, or say what failed.
 
-        A superuser becomes nobody after it.
+        A superuser becomes the user `nobody` after it.
         """
         steps = (
             ("namespaces", self._unshare),
@@ -154,7 +154,7 @@ class Zygote:
 
 def serve(zygote: Zygote, launches: socket.socket, pipe: int) -> None:
     """Launch runs until the pipe closes."""
-    # Nobody waits for a guard: the kernel reaps it.
+    # No process waits for a guard: the kernel reaps it.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     poll = select.poll()
     for fd in (launches.fileno(), pipe):

@@ -34,7 +34,7 @@ _X32 = 0x40000000
 
 
 def deny_system_calls() -> None:
-    """From here on this process opens no socket, traces nobody, mounts nothing, makes no namespace.
+    """Have this process open no socket, trace no other, mount nothing, and make no namespace.
 
     Raises `OSError` where the kernel has no seccomp filters.
     """

@@ -211,7 +211,7 @@ class Guard:
         deadline = time.monotonic() + REAP_S
         while time.monotonic() < deadline:
             if self._isolated:
-                # To the first process of a namespace, that is everybody else in it.
+                # To the first process of a namespace, that is every other one in it.
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(-1, signal.SIGKILL)
             else:

@@ -1,4 +1,4 @@
-"""The process of one program: it gives up what it may not have, then runs somebody's code.
+"""The process of one program: it gives up what it may not have, then runs a program's code.
 
 From `confine` on everything here is in the hands of that code. It gains nothing by it: its frames
 are read as hostile, and no expected value comes here.
@@ -189,7 +189,7 @@ def serve_tests(channel: int, job: dict[str, Any]) -> NoReturn:
     """Run the tests' code, in which the program's function is a remote one; report how it ended.
 
     Sends {"call": …} for each call, and at the end {"passed": true}, {"failed": why}, or
-    {"unjudged": why} if an argument cannot cross. If the program ends, nobody answers.
+    {"unjudged": why} if an argument cannot cross. If the program ends, no answer comes.
     """
     _silence()
     tests = _RemoteTests(channel, job)
@@ -276,7 +276,7 @@ def _exception(name: str, text: str) -> Exception:
 def _describe(error: BaseException) -> str:
     try:
         return f"{type(error).__name__}: {error!s:.300}"
-    except Exception:  # noqa: BLE001 - its text is computed by somebody's code
+    except Exception:  # noqa: BLE001 - its text is computed by foreign code
         return type(error).__name__
 
 
@@ -298,7 +298,7 @@ def serve_checks(channel: int, job: dict[str, Any]) -> NoReturn:
     for triple in job["checks"]:
         try:
             report: dict[str, Any] = {"verdict": bool(check(*values.decode(triple)))}
-        except BaseException as error:  # noqa: BLE001 - told to whoever knows whose fault it is
+        except BaseException as error:  # noqa: BLE001 - the scorer knows whose fault it is
             report = {"raised": _describe(error)}
         frames.send(channel, report)
     os._exit(0)

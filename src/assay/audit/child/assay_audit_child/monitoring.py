@@ -1,4 +1,4 @@
-"""A record of what the target does beside returning a number."""
+"""A record of the target's side effects: files, processes, connections, variables, memory."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class EventRecorder:
         self._temporary = temporary
         self._events: dict[tuple[str, str], None] = {}
         sys.addaudithook(self._hook)
-        # Python tells nobody who reads a variable; the mapping behind `os.environ` can.
+        # No hook reports that a variable is read; the mapping behind `os.environ` can.
         environ: Any = os.environ
         environ._data = VariableReader(environ._data, self._on_variable)  # noqa: SLF001
 
