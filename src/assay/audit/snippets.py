@@ -28,17 +28,12 @@ def expression(text: str) -> str:
     pieces: list[str] = []
     start = 0
     for run in RUN.finditer(text):
-        if run.start() > start:
-            pieces.append(ascii(text[start : run.start()]))
-        unit = run.group(1)
-        pieces.append(f"{unit!a} * {len(run.group(0)) // len(unit)}")
+        pieces.append(ascii(text[start : run.start()]))
+        pieces.append(f"{run[1]!a} * {len(run[0]) // len(run[1])}")
         start = run.end()
-    if start < len(text):
-        pieces.append(ascii(text[start:]))
-    whole = " + ".join(pieces)
-    if len(whole) <= LONGEST:
-        return whole
-    return f"{text[:SHORT]!a}  # cut: {len(text)} characters"
+    pieces.append(ascii(text[start:]))
+    whole = " + ".join(piece for piece in pieces if piece != "''")
+    return whole if len(whole) <= LONGEST else f"{text[:SHORT]!a}  # cut: {len(text)} characters"
 
 
 def snippet(target: AuditTarget, finding: Finding) -> str:

@@ -62,8 +62,19 @@ class CallDispatcher:
 
     async def answer_on_loop(self, call: dict[str, Any]) -> dict[str, Any]:
         """The reply to one call, made on the running loop, with how long the loop stood still."""
-        beat = LoopLagMonitor()
-        ticking = asyncio.create_task(beat.run())
+        last, longest = time.perf_counter(), 0.0
+
+        def tick() -> None:
+            nonlocal last, longest
+            now = time.perf_counter()
+            last, longest = now, max(longest, now - last)
+
+        async def beat() -> None:
+            while True:
+                tick()
+                await asyncio.sleep(BEAT_S)
+
+        ticking = asyncio.create_task(beat())
         await asyncio.sleep(0)
         with _timed_reply() as reply:
             prepared = self._prepare(call)
@@ -73,7 +84,9 @@ class CallDispatcher:
             reply |= prepared.finish(returned)
         await asyncio.sleep(0)
         ticking.cancel()
-        reply["lag"] = beat.longest()
+        tick()
+        # The longest stand-still, beyond the beat itself.
+        reply["lag"] = max(0.0, longest - BEAT_S)
         return reply
 
     def _prepare(self, call: dict[str, Any]) -> PreparedCall:
@@ -91,29 +104,6 @@ def _timed_reply() -> Iterator[dict[str, Any]]:
     except BaseException as error:  # noqa: BLE001 - whatever the target raises is its result
         reply.update(raised(error))
     reply["seconds"] = time.perf_counter() - started
-
-
-class LoopLagMonitor:
-    """A task that notices when its loop did not run."""
-
-    def __init__(self) -> None:
-        self._last = time.perf_counter()
-        self._longest = 0.0
-
-    async def run(self) -> None:
-        while True:
-            self._tick()
-            await asyncio.sleep(BEAT_S)
-
-    def longest(self) -> float:
-        """The longest stand-still in seconds, beyond the beat itself."""
-        self._tick()
-        return max(0.0, self._longest - BEAT_S)
-
-    def _tick(self) -> None:
-        now = time.perf_counter()
-        self._longest = max(self._longest, now - self._last)
-        self._last = now
 
 
 def only_in(owner: int) -> None:

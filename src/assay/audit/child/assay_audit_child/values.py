@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Real
-from typing import Any
+from typing import Any, TypeAlias
 
 LONGEST_TEXT = 500
 KEYS = ("reward", "score")
@@ -12,20 +12,42 @@ KEYS = ("reward", "score")
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 """Inspect's letters, as its own metrics count them."""
 
+Reading: TypeAlias = tuple[str, float | None, str, dict[str, float | None]]
+"""Status, number, reason and metrics."""
+
 
 def reply(returned: Any, keys: tuple[str, ...] = KEYS) -> dict[str, Any]:
     """Status, number, reason and metrics of what was returned."""
-    kind = type(returned).__name__
+    return _reply(*_read(returned, keys), kind=type(returned).__name__)
+
+
+def _read(returned: Any, keys: tuple[str, ...]) -> Reading:
     if returned is None:
-        return _reply("abstained", None, "returned None", {}, kind)
+        return "abstained", None, "returned None", {}
     if hasattr(returned, "abstained") and hasattr(returned, "because"):
-        return _from_score(returned, kind)
-    if isinstance(returned, Mapping):
-        return _from_mapping(returned, keys, kind)
-    number = to_number(returned)
+        # Our own records, read without importing them.
+        parts = _numbers(returned.parts)
+        if returned.abstained:
+            status = "raised" if returned.reason == "grader_error" else "abstained"
+            return status, None, f"{returned.reason}: {returned.because}", parts
+        return _scored(returned.value, "a score of", str(returned.because), parts)
+    if not isinstance(returned, Mapping):
+        return _scored(returned, f"returned {type(returned).__name__}", "", {})
+    key = next((key for key in keys if key in returned), None)
+    if key is None:
+        names = sorted(map(str, returned))
+        return "raised", None, f"returned a mapping without {keys[0]!r}: {names}", {}
+    parts = _numbers({name: value for name, value in returned.items() if name != key})
+    if returned[key] is None:
+        return "abstained", None, f"{key!r} is None", parts
+    return _scored(returned[key], f"{key!r} is", "", parts)
+
+
+def _scored(value: Any, what: str, because: str, parts: dict[str, float | None]) -> Reading:
+    number = to_number(value)
     if number is None:
-        return refused(f"returned {kind} {returned!r:.120}, which is not a number", kind)
-    return _reply("scored", number, "", {}, kind)
+        return "raised", None, f"{what} {value!r:.120}, which is not a number", {}
+    return "scored", number, because, parts
 
 
 def first_of(returned: Any) -> Any:
@@ -46,7 +68,7 @@ def batch_reply(returned: Mapping[str, Any]) -> dict[str, Any]:
 
 def refused(because: str, kind: str = "") -> dict[str, Any]:
     """A reply for a call that gave nothing that a trainer could use."""
-    return _reply("raised", None, because, {}, kind)
+    return _reply("raised", None, because, {}, kind=kind)
 
 
 def raised(error: BaseException) -> dict[str, Any]:
@@ -78,40 +100,13 @@ def _float(value: Any) -> float:
         return float("inf") if value > 0 else float("-inf")
 
 
-def _from_score(score: Any, kind: str) -> dict[str, Any]:
-    """Our own records, read without importing them."""
-    parts = _numbers(score.parts)
-    if score.abstained:
-        because = f"{score.reason}: {score.because}"
-        status = "raised" if score.reason == "grader_error" else "abstained"
-        return _reply(status, None, because, parts, kind)
-    number = to_number(score.value)
-    if number is None:
-        return refused(f"a score of {score.value!r:.120}, which is not a number", kind)
-    return _reply("scored", number, str(score.because), parts, kind)
-
-
-def _from_mapping(returned: Mapping[Any, Any], keys: tuple[str, ...], kind: str) -> dict[str, Any]:
-    key = next((key for key in keys if key in returned), None)
-    if key is None:
-        names = sorted(map(str, returned))
-        return refused(f"returned a mapping without {keys[0]!r}: {names}", kind)
-    parts = _numbers({name: value for name, value in returned.items() if name != key})
-    if returned[key] is None:
-        return _reply("abstained", None, f"{key!r} is None", parts, kind)
-    number = to_number(returned[key])
-    if number is None:
-        return refused(f"{key!r} is {returned[key]!r:.120}, which is not a number", kind)
-    return _reply("scored", number, "", parts, kind)
-
-
 def _numbers(parts: Mapping[Any, Any]) -> dict[str, float | None]:
     """The metrics; texts keep their key, so that a key that comes and goes is seen."""
     return {str(name): to_number(value) for name, value in parts.items()}
 
 
 def _reply(
-    status: str, value: float | None, because: str, parts: dict[str, float | None], kind: str
+    status: str, value: float | None, because: str, parts: dict[str, float | None], *, kind: str
 ) -> dict[str, Any]:
     return {
         "status": status,
