@@ -18,13 +18,7 @@ from assay.audit.data import checks_of, read_table
 from assay.audit.findings import CheckResult, GraderCall, Violation
 from assay.audit.frames import BARE
 from assay.audit.isolation import MARKER, TargetProcess
-from assay.audit.machine.calls import (
-    in_words,
-    is_paid,
-    of_environment,
-    of_form,
-    on_server,
-)
+from assay.audit.machine.calls import in_words, is_paid, of_environment, of_form, on_server
 from assay.audit.replies import MeasuredResult
 from assay.schema.audit import Kind
 
@@ -182,9 +176,7 @@ def _call(context: CheckContext, text: str) -> GraderCall:
 
 
 def _confirmed(
-    context: CheckContext,
-    probes: Sequence[BoundProbe],
-    exceeds: Callable[[MeasuredResult], bool],
+    context: CheckContext, probes: Sequence[BoundProbe], exceeds: Callable[[MeasuredResult], bool]
 ) -> list[BoundProbe]:
     """Probes that exceed a bound, if one does so again in a process that does nothing else."""
 

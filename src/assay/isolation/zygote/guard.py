@@ -31,11 +31,7 @@ INSIDE = (1000, 1000)
 ZYGOTE_BYTES = 12 * 1024 * 1024
 """Of it, what a fork has from the zygote, and has not taken."""
 
-MODES = {
-    "calls": program.serve_calls,
-    "tests": program.serve_tests,
-    "checks": program.serve_checks,
-}
+MODES = {"calls": program.serve_calls, "tests": program.serve_tests, "checks": program.serve_checks}
 
 
 class Guard:

@@ -12,10 +12,7 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 FILES = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 TMP = "/tmp"  # noqa: S108 - the programs' own
-_PEOPLE = {
-    "/etc/passwd": "sandbox:x:1000:1000::/tmp:/bin/sh\n",
-    "/etc/group": "sandbox:x:1000:\n",
-}
+_PEOPLE = {"/etc/passwd": "sandbox:x:1000:1000::/tmp:/bin/sh\n", "/etc/group": "sandbox:x:1000:\n"}
 
 
 def enter_view(folder: str, shown: list[str]) -> None:
