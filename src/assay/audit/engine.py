@@ -24,7 +24,7 @@ from assay.audit.result import Audit, check_record, rank
 from assay.audit.snippets import REFERENCE_NAMES
 from assay.audit.target import TargetSpec, parse_target
 from assay.errors import BadParameter, BadRecord, did_you_mean
-from assay.schema.audit import AUDIT_SCHEMA, Budget, CheckRecord, Family, Kind
+from assay.schema.audit import AUDIT_SCHEMA, AuditTarget, Budget, CheckRecord, Family, Kind
 from assay.scoring.files.rows import plan_shards, read_rows
 
 BUILT_IN: Final = "built in"
@@ -187,7 +187,7 @@ def find_kind(session: AuditSession, rows: Sequence[Sample] = ()) -> Kind:
         return "tools"
     if "trajectory" in target.parameters and ("tool" in target.name or _follows_tools(session)):
         return "agent"
-    if _takes_no_reference(session) and _ignores_reference(session):
+    if _takes_no_reference(session.target) and _ignores_reference(session):
         return "format"
     if rows and all(CHOICE.fullmatch(sample.reference_text) for sample in rows):
         return "choice"
@@ -201,10 +201,9 @@ def find_kind(session: AuditSession, rows: Sequence[Sample] = ()) -> Kind:
     return best if shares[best][0] > shares["qa"][0] + MARGIN else "qa"
 
 
-def _takes_no_reference(session: AuditSession) -> bool:
+def _takes_no_reference(target: AuditTarget) -> bool:
     """Whether no parameter is known to hold a reference; some shapes always hand one over."""
-    target = session.target
-    named = set(target.parameters) & {*REFERENCE_NAMES, "golden_answer", "golden_answers"}
+    named = {*REFERENCE_NAMES, "golden_answer", "golden_answers"}.intersection(target.parameters)
     return not named and target.shape not in ("url", "verl", "plain", "openrlhf", "inspect")
 
 

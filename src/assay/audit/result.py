@@ -41,6 +41,7 @@ FOLDER: Final = Path("runs/audits")
 LONGEST_TEXT: Final = 4_000
 VERDICT_TITLES: Final = 4
 """Causes named in the verdict."""
+COMPUTED: Final = ("verdict", "badge", "worst", "passes_at", "fooled", "causes", "checks")
 RECALL_WORDS: Final = {
     "gold_accepted": "references",
     "rewrites_accepted": "right answers in another form",
@@ -163,14 +164,8 @@ class Audit(AuditFacts):
         seconds = {name: round(seconds, 3) for name, seconds in self.check_seconds.items()}
         return AuditReport(
             **_fields(self, AuditFacts),
-            verdict=self.verdict,
-            badge=self.badge,
-            worst=self.worst,
-            passes_at=self.passes_at,
-            fooled=self.fooled,
-            causes=self.causes,
+            **{name: getattr(self, name) for name in COMPUTED},
             findings=tuple(_finding_record(self.target, finding) for finding in self.findings),
-            checks=self.checks,
             timings=AuditTimings(round(self.seconds, 3), seconds) if timings else None,
         )
 
@@ -283,7 +278,9 @@ class ComparisonRow(NamedTuple):
 
     @property
     def better(self) -> Side:
-        one, other = (-1 if found is None else SEVERITIES.index(found) for found in self[2:])
+        one, other = (
+            -1 if severity is None else SEVERITIES.index(severity) for severity in self[2:]
+        )
         return "alike" if one == other else "first" if one < other else "second"
 
 
@@ -303,7 +300,9 @@ class AuditComparison:
         findings count: a declared property can be exploited all the same.
         """
         counts = [
-            Counter(found for check, found in _worst(one).items() if concern_of(check) == "fooled")
+            Counter(
+                severity for check, severity in _worst(one).items() if concern_of(check) == "fooled"
+            )
             for one in (self.first, self.second)
         ]
         for severity in reversed(SEVERITIES):

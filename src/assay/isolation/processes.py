@@ -1,12 +1,10 @@
 """Processes: listing a family, killing it, and having it end with the one that started it.
 
-Two kinds of process are started in Assay, and both use this module. A `ChildProcess`
-(`isolation/child.py`) runs code that is not trusted to return: another project's gym, a
-reward under audit or one that is tried in the viewer, the rewards of the server. A worker of
-`worker_pool` scores rows of a file by the thousand; it is a `ProcessPoolExecutor`'s, because its
-arguments and results are Python objects whose pickling the standard library does fastest, and
-because the code on both ends is ours. What both have in common is here: they end with the process
-that started them, by the kernel where it can, and they are killed with all that they started.
+Two kinds of process are started in Assay. A `ChildProcess` (`isolation/child.py`) runs code that is
+not trusted to return, such as a reward under audit or the rewards of the server. A worker of
+`worker_pool` scores rows of a file by the thousand, and is a `ProcessPoolExecutor`'s: its arguments
+and results are Python objects. Both end with the process that started them, by the kernel where it
+can, and are killed with all that they started.
 """
 
 from __future__ import annotations

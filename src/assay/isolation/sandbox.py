@@ -2,7 +2,7 @@
 
     sandbox = shared_sandbox()
     with sandbox.start({"mode": "calls", …}, limits=SandboxLimits(time_s=5)) as run:
-        run.receive(deadline)
+        run.receive()
 
 One zygote for each process of ours and each kind of isolation: a Python with the usual modules
 loaded, inside namespaces of its own, that forks a guard for every run. The guard is the first
@@ -243,11 +243,11 @@ class Sandbox:
         """
         if not self._waiting.acquire(blocking=False):
             raise SandboxBusy(f"{WAITING} runs wait already; ask for fewer at a time")
-        with ExitStack() as held:
-            held.callback(self._waiting.release)
+        with ExitStack() as stack:
+            stack.callback(self._waiting.release)
             if not self._slots.acquire(timeout=WAIT_S):
                 raise SandboxBusy(f"no slot was free for {WAIT_S:g} s")
-            held.callback(self._slots.release)
+            stack.callback(self._slots.release)
             yield
 
     def start(

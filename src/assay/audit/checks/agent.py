@@ -76,12 +76,12 @@ def _never_pays_more(
     """A check function: the second call of a pair is not paid more than the first."""
 
     def run(context: CheckContext) -> CheckResult:
-        hits, asked = list[ProbeOutcome](), list(pairs(context))
-        for once, often in asked:
+        hits, calls = list[ProbeOutcome](), list(pairs(context))
+        for once, often in calls:
             first, second = context.ask([once, often])
             if second.amount - first.amount > NOTICEABLE * context.full_marks:
                 hits.append(ProbeOutcome(Probe(variant, often), second))
-        return context.report_hits(hits, len(asked))
+        return context.report_hits(hits, len(calls))
 
     return run
 

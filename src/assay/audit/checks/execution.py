@@ -96,12 +96,12 @@ def _files_outside(context: CheckContext) -> CheckResult:
     with context.session.fresh_process() as process:
         context.session.run_calls(list(calls.values()), process)
         paths = {path.rpartition("/")[2] for path in process.files()}
-    made = [
+    hits = [
         (calls[file], f"{name} made the file {file!r}")
         for file, (name, _) in files_of.items()
         if file in paths
     ]
-    return context.report_calls(made, len(calls))
+    return context.report_calls(hits, len(calls))
 
 
 def _endless(context: CheckContext) -> CheckResult:

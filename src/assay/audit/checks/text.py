@@ -32,6 +32,8 @@ LANGUAGES: Final = named_texts("languages")
 SCRIPTS: Final[tuple[tuple[str, str, str], ...]] = tuple(map(tuple, read_table("texts")["scripts"]))
 """A reference, and another name of the same script."""
 DENIALS: Final = named_texts("denials")
+LAYOUTS: Final = named_texts("layouts")
+"""The first two are right for an answer without a place of its own, too."""
 
 
 def _is_single(row: Sample) -> bool:
@@ -89,12 +91,8 @@ def _odd_text(context: CheckContext) -> CheckResult:
 def _layouts(context: CheckContext) -> Iterator[Probe]:
     for row in context.paid_rows(where=lambda row: read_record(row.reference_text) is None):
         framed = context.frame.put(row.reference_text)
-        yield context.probe(row, "line break at the end", f"{framed}\n")
-        yield context.probe(row, "Windows line breaks", f"\r\n{framed}\r\n")
-        if context.frame.anchored:
-            yield context.probe(row, "bold", f"**{framed}**")
-            yield context.probe(row, "code fence", f"```\n{framed}\n```")
-            yield context.probe(row, "after a heading", f"## Result\n\n{framed}")
+        for name, layout in LAYOUTS if context.frame.anchored else LAYOUTS[:2]:
+            yield context.probe(row, name, layout.replace("{}", framed))
 
 
 def _unicode_forms(context: CheckContext) -> Iterator[Probe]:
