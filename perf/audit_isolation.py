@@ -2,8 +2,8 @@
 
     python perf/audit_isolation.py
 
-Every reward of `tests/audit/zoo/hostile.py` is called once within 1.5 s and 256 MB. Exits with 1
-when an attack gains time, memory or a key, stops the audit, or leaves a process behind.
+Every reward of `tests/audit/rewards/hostile.py` is called once within 1.5 s and 256 MB. Exits with
+1 when an attack gains time, memory or a key, stops the audit, or leaves a process behind.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from assay.audit.findings import GraderCall
 from assay.audit.isolation import ProcessLimits, TargetProcess
 from assay.audit.target import parse_target
 
-HOSTILE = Path(__file__).parent.parent / "tests/audit/zoo/hostile.py"
+HOSTILE = Path(__file__).parent.parent / "tests/audit/rewards/hostile.py"
 LIMITS = ProcessLimits(call_s=1.5, memory_mb=256)
 MOST_S = 15.0
 """For one attack, the start of a process included, on a busy machine."""
@@ -34,26 +34,26 @@ def main() -> int:
         # The kernel shows the environment that a process was started with.
         environment = {**os.environ, SECRET: "1"}
         return subprocess.run([sys.executable, *sys.argv], env=environment, check=False).returncode
-    zoo = runpy.run_path(str(HOSTILE))
+    hostile = runpy.run_path(str(HOSTILE))
     print("| attack | what it tries | outcome | s | held |")
     print("|---|---|---|---|---|")
-    outcomes = [_row(*row) for row in _attacks(zoo)]
+    outcomes = [_row(*row) for row in _attacks(hostile)]
     print(f"\n{sum(outcomes)} of {len(outcomes)} attacks held off")
     return 0 if all(outcomes) else 1
 
 
-def _attacks(zoo: dict[str, Any]) -> Iterator[tuple[str, str, str, float, bool]]:
-    for name, allowed in zoo["ATTACKS"].items():
+def _attacks(hostile: dict[str, Any]) -> Iterator[tuple[str, str, str, float, bool]]:
+    for name, allowed in hostile["ATTACKS"].items():
         outcome, seconds, survivors = _call(name, "a")
-        held = outcome.partition(":")[0] in allowed and seconds < MOST_S and not _left(zoo)
-        if name in zoo["REPORTED"]:
+        held = outcome.partition(":")[0] in allowed and seconds < MOST_S and not _left(hostile)
+        if name in hostile["REPORTED"]:
             held = held and bool(survivors)
             outcome += f"; reported: {', '.join(survivors) or 'nothing'}"
-        yield name, zoo[name].__doc__, outcome, seconds, held
+        yield name, hostile[name].__doc__, outcome, seconds, held
     for name in ("environment_of_parent", "environment_above"):
         outcome, seconds, _ = _call(name, SECRET)
-        yield name, zoo[name].__doc__, outcome, seconds, outcome == "scored: pays 0"
-    for text in zoo["FRAMES"]:
+        yield name, hostile[name].__doc__, outcome, seconds, outcome == "scored: pays 0"
+    for text in hostile["FRAMES"]:
         outcome, seconds, _ = _call("forged_frame", text)
         shown = text if len(text) < 60 else f"{text[:57]}..."
         yield "forged_frame", ascii(shown), outcome, seconds, outcome.startswith("crashed")
@@ -74,8 +74,8 @@ def _call(name: str, text: str) -> tuple[str, float, list[str]]:
     return outcome, time.monotonic() - started, isolated.traces.survivors
 
 
-def _left(zoo: dict[str, Any]) -> bool:
-    wanted = "\0".join(zoo["SLEEP"]).encode()
+def _left(hostile: dict[str, Any]) -> bool:
+    wanted = "\0".join(hostile["SLEEP"]).encode()
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if wanted in path.read_bytes():

@@ -10,16 +10,16 @@ from assay.audit.engine import audit_reward
 from assay.audit.isolation import ProcessLimits
 from assay.errors import BadRecord
 from tests.audit.in_process import context_of, findings_of
-from tests.audit.zoo import callers
+from tests.audit.rewards import callers
 
-ZOO = Path(__file__).parent / "zoo" / "callers.py"
+REWARDS = Path(__file__).parent / "rewards" / "callers.py"
 TOOL_CHECKS = [check.name for check in tools.CHECKS]
 
 
 @pytest.mark.slow
 def test_a_grader_that_opens_the_database_to_write_is_found() -> None:
     limits = ProcessLimits(call_s=1.0)
-    audit = audit_reward(f"{ZOO}:opens_read_write", families=["execution"], limits=limits)
+    audit = audit_reward(f"{REWARDS}:opens_read_write", families=["execution"], limits=limits)
     assert audit.kind == "sql"
     assert {finding.check for finding in audit.findings} == {
         "changed_database", "files_outside", "endless_query", "several_statements",

@@ -16,8 +16,8 @@ from assay.audit.frames import FRAMES, measure_baseline
 from assay.errors import BadRecord
 from assay.schema.audit import KINDS, Kind, Severity
 from tests.audit.in_process import InProcess, context_of, findings_of
-from tests.audit.zoo.broken import any_box_counts, equal, last_box, words
-from tests.audit.zoo.sound import exact_match
+from tests.audit.rewards.broken import any_box_counts, equal, last_box, words
+from tests.audit.rewards.sound import exact_match
 
 ROME = Sample("Where?", "Rome", ("Rome",), ("Oslo",), {"answer": "Rome"})
 Talk = Sequence[Mapping[str, Any]]

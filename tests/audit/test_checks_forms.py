@@ -18,8 +18,8 @@ from assay.audit.checks.forms import (
 )
 from assay.audit.findings import Sample
 from assay.schema.audit import KINDS
-from tests.audit.zoo.broken import equal
-from tests.audit.zoo.sound import exact_match, same_record
+from tests.audit.rewards.broken import equal
+from tests.audit.rewards.sound import exact_match, same_record
 
 WHOLE = st.integers(-99_999, 99_999)
 ITEMS = st.lists(st.integers(-50, 50), min_size=2, max_size=5, unique=True)

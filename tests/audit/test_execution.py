@@ -12,12 +12,12 @@ from assay.audit.result import Audit
 from assay.errors import BadRecord
 from assay.isolation.sandbox import shared_sandbox
 
-ZOO = Path(__file__).parent / "zoo" / "programs.py"
+REWARDS = Path(__file__).parent / "rewards" / "programs.py"
 
 
 def audit(name: str) -> Audit:
     limits = ProcessLimits(call_s=2.0)
-    return audit_reward(f"{ZOO}:{name}", families=["execution"], limits=limits)
+    return audit_reward(f"{REWARDS}:{name}", families=["execution"], limits=limits)
 
 
 def checks_of(audit: Audit) -> set[str]:

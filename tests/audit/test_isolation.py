@@ -16,7 +16,7 @@ from assay.audit.target import parse_target
 from assay.errors import UnknownName
 from assay.isolation.frames import BadFrame, decode_object
 from assay.isolation.supervised import has_namespaces
-from tests.audit.zoo import hostile
+from tests.audit.rewards import hostile
 
 BODY = """
 import os, subprocess, sys, time
@@ -230,7 +230,7 @@ def test_a_target_that_cannot_be_loaded_is_one_sentence(
         isolated.start()
 
 
-HOSTILE = Path(__file__).parent / "zoo" / "hostile.py"
+HOSTILE = Path(__file__).parent / "rewards" / "hostile.py"
 SLEEP = ("sleep", f"613.{os.getpid()}")
 """The command of what is left behind by attacks of this process, and of no other one's."""
 

@@ -12,12 +12,14 @@ from assay.audit.checks import CHECKS, execution, tools
 from assay.audit.data import from_row
 from assay.audit.findings import Sample, at_least
 from tests.audit.in_process import context_of, findings_of
-from tests.audit.zoo import broken, sound
+from tests.audit.rewards import broken, sound
 
-ZOO = tomllib.loads(Path(__file__).with_name("zoo").joinpath("zoo.toml").read_text("utf-8"))
-BROKEN: dict[str, dict[str, str]] = ZOO["broken"]
-SOUND: dict[str, dict[str, str]] = ZOO["sound"]
-REGISTERED: dict[str, dict[str, str]] = ZOO["registered"]
+REWARDS = tomllib.loads(
+    Path(__file__).with_name("rewards").joinpath("rewards.toml").read_text("utf-8")
+)
+BROKEN: dict[str, dict[str, str]] = REWARDS["broken"]
+SOUND: dict[str, dict[str, str]] = REWARDS["sound"]
+REGISTERED: dict[str, dict[str, str]] = REWARDS["registered"]
 CHECK_NAMED = {check.name: check for check in CHECKS}
 
 MILD = {
@@ -32,7 +34,7 @@ ELSEWHERE = {check.name for check in (*execution.CHECKS, *tools.CHECKS)}
 def rows_of(entry: dict[str, Any]) -> list[Sample] | None:
     if "data" not in entry:
         return None
-    return [from_row(entry["kind"], row) for row in ZOO["data"][entry["data"]]]
+    return [from_row(entry["kind"], row) for row in REWARDS["data"][entry["data"]]]
 
 
 @pytest.mark.parametrize("name", BROKEN)

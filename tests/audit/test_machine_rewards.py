@@ -1,4 +1,4 @@
-"""Every planted flaw of the machine zoo is found by the check that is meant for it."""
+"""Every planted flaw of the machine rewards is found by the check that is meant for it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from assay.audit.findings import Finding, at_least
 from assay.audit.isolation import AuditSession, ProcessLimits
 from assay.audit.target import parse_target
 from assay.schema.audit import KINDS
-from tests.audit.zoo import outsiders
-from tests.audit.zoo.machine import PLANTED, SLOW
+from tests.audit.rewards import outsiders
+from tests.audit.rewards.machine import PLANTED, SLOW
 
-ZOO = Path(__file__).parent / "zoo" / "machine.py"
+REWARDS = Path(__file__).parent / "rewards" / "machine.py"
 CHECKS = {check.name: check for check in ALL_CHECKS}
 
 
 def _findings(name: str, *checks: str, rows: int = 4) -> list[Finding]:
     # A limit that only what never ends can reach; memory is measured on calls that end.
     limits = ProcessLimits(call_s=1.0 if "time_bound" in checks else 10.0, memory_mb=1024)
-    with AuditSession(parse_target(f"{ZOO}:{name}"), limits) as session:
+    with AuditSession(parse_target(f"{REWARDS}:{name}"), limits) as session:
         context = CheckContext(session, "maths", built_in("maths")[:rows], "fast")
         return [finding for check in checks for finding in context.run(CHECKS[check]).findings]
 
@@ -56,7 +56,7 @@ def test_a_flaw_that_nobody_here_planted_is_found(name: str) -> None:
     kind_name, check_name = outsiders.BROKEN[name]
     kind = next(one for one in KINDS if one == kind_name)
     check = next(one for one in ALL_CHECKS if one.name == check_name)
-    file = ZOO.with_name("outsiders.py")
+    file = REWARDS.with_name("outsiders.py")
     limits = ProcessLimits(call_s=1.0 if check_name == "time_bound" else 10.0, memory_mb=1024)
     with AuditSession(parse_target(f"{file}:{name}"), limits) as session:
         rows = built_in(kind)[: 2 if check.family == "machine" and kind != "choice" else None]

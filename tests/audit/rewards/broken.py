@@ -1,7 +1,7 @@
 """Rewards with one planted flaw each, of kinds seen in the wild; the docstring says what one sees.
 
-`zoo.toml` names the check that must find each of them. What a flaw does not touch is done well: the
-comparison of mathematics is Assay's own.
+`rewards.toml` names the check that must find each of them. What a flaw does not touch is done well:
+the comparison of mathematics is Assay's own.
 """
 
 from __future__ import annotations

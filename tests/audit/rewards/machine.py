@@ -264,7 +264,7 @@ def takes_shared_memory(final_response: str, answer: str) -> float:
 MEGABYTE = 1024 * 1024
 
 SLOW = {"takes_shared_memory", "scaled_at_import", "follows_a_file", "marks_the_messages"}
-"""Found as others are, at more cost; `perf/audit.py --zoo` asks for them."""
+"""Found as others are, at more cost; `perf/audit.py --broken` asks for them."""
 PLANTED = {
     "backtracks": "time_bound",
     "evaluates_powers": "time_bound",
