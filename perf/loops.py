@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from statistics import mean
 from typing import Any
 
-from assay.audit.findings import wilson
+from assay.audit.findings import rate_of
 from assay.browser import call_signature, page_evidence
 from assay.browser.steps import (
     Effect,
@@ -247,8 +247,8 @@ class Verdict:
 
 
 def share(count: int, total: int) -> str:
-    low, high = wilson(count, total)
-    return f"{100 * count / total:5.1f} % [{100 * low:4.1f}, {100 * high:5.1f}]"
+    rate = rate_of("", count, total)
+    return f"{100 * count / total:5.1f} % [{100 * rate.low:4.1f}, {100 * rate.high:5.1f}]"
 
 
 def interval(values: Sequence[float], rng: random.Random) -> tuple[float, float]:
