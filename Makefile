@@ -120,8 +120,8 @@ quick: $(STAMP) ## Run the tests that start no browser, Java, Ray or server, in 
 live: $(CHROMIUM) ## Drive real Chromium along the paths of the step scorer, and check what it says.
 	@$(BIN)/python -m tools.live
 
-audit: $(STAMP) ## Audit every predefined reward, and the zoo that the audit is tested with.
-	$(BIN)/python perf/audit.py --budget fast --zoo
+audit: $(STAMP) ## Audit every predefined reward, and the planted ones that the audit is tested with.
+	$(BIN)/python perf/audit.py --budget fast --broken
 
 AUDITED := $(TRAINERS)/trl $(TRAINERS)/inspect $(TRAINERS)/rubric $(TRAINERS)/verl
 audit-peers: $(STAMP) $(PEERS)/math/.installed $(AUDITED:%=%/.installed) ## Audit the graders of others.
@@ -256,7 +256,7 @@ prove: $(CHROMIUM) $(TRAINERS)/inspect/.installed $(PEERS)/math/.installed $(PEE
 	$(BIN)/python perf/attack_server.py
 	$(BIN)/python perf/viewer.py
 	$(BIN)/python perf/scale.py --rows 200000
-	$(BIN)/python perf/audit.py --zoo
+	$(BIN)/python perf/audit.py --broken
 	$(BIN)/python perf/audit_isolation.py
 	$(BIN)/python perf/worlds.py
 

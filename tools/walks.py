@@ -119,9 +119,9 @@ def _report_steps(folder: Path) -> None:
     report = importlib.import_module("reward").report
     make_score = recovery.StepScore
 
-    def reporting(*arguments: Any) -> Any:
+    def reporting(*arguments: Any, **options: Any) -> Any:
         report()
-        return make_score(*arguments)
+        return make_score(*arguments, **options)
 
     recovery.StepScore = reporting
 
