@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import parse_qsl, quote, unquote_to_bytes, urlencode
@@ -102,15 +101,6 @@ def _with_twins(app: App) -> App:
     return call
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorPage:
-    """What went wrong, as a page."""
-
-    title: str
-    message: str
-    status: int | str
-
-
 class PageRenderer:
     """Renders pages as HTML, or as the JSON record of the page."""
 
@@ -136,7 +126,7 @@ class PageRenderer:
         if getattr(request.state, "twin", False):
             body = dump_json(error_body(title.replace(" ", "_"), message))
             return Response(body, status, media_type="application/json")
-        page = ErrorPage(title, message, status)
+        page = {"title": title, "message": message, "status": status}
         html = self._templates.render("problem.html", page, self.links, twin=None)
         return Response(html.encode(), status, media_type="text/html; charset=utf-8")
 
@@ -243,7 +233,7 @@ def _add_episodes(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> N
             return Response(status_code=204)
         page = episode_page(reader, run_id, attempt, query, wait=request.state.twin)
         response = renderer.page(request, "episode.html", page, seen=version)
-        if query.seen and not page.live:
+        if query.seen and not page["live"]:
             # The attempt has ended: there is more to show than its steps.
             response.headers["hx-refresh"] = "true"
         return response

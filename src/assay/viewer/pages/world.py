@@ -11,6 +11,7 @@ from typing import Any
 from assay.ledger.steps import StepSummary
 from assay.schema.evidence import WorldEvidence
 from assay.schema.worlds import TEXT_WORLDS, did_nothing
+from assay.viewer.pages.records import PageRecord, pick
 from assay.viewer.words import page_words
 
 MOST_ACTIONS = 200
@@ -26,25 +27,6 @@ TITLES = {
 }
 _LEFT_OUT = frozenset({"steps", "goals", "shuffled", "seed", "nouns", "goal_conditions"})
 """Parts of progress that say how the environment was set up, or what another part says."""
-
-
-@dataclass(frozen=True, slots=True)
-class WorldView:
-    """What a text environment recorded after one step."""
-
-    name: str
-    title: str
-    score: float | None
-    full_score: float
-    gained: float | None
-    """The score minus that of the step before."""
-    done: bool
-    won: bool | None
-    nothing: bool
-    """Whether the action had no effect, as the environment says."""
-    actions: tuple[str, ...]
-    """What can be done now, where the observation lists it."""
-    facts: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,24 +46,24 @@ class WorldScores:
 
 def world_view(
     evidence: object, before: object, observation: str, *, index: int
-) -> WorldView | None:
+) -> PageRecord | None:
     """The step as its environment has it; `None` for one of a browser, or without evidence."""
     if not isinstance(evidence, WorldEvidence) or evidence.world == "chat":
         return None
     known = TEXT_WORLDS.get(evidence.world)
     earlier = before.score if isinstance(before, WorldEvidence) else None
     score = evidence.score
-    return WorldView(
+    return pick(
+        evidence,
+        "score done won",
         name=evidence.world[:FACT_CHARS],
         title=TITLES.get(evidence.world, evidence.world[:FACT_CHARS]),
-        score=score,
         full_score=known.full_score if known else 1.0,
         gained=None if score is None or earlier is None else score - earlier,
-        done=evidence.done,
-        won=evidence.won,
+        # Whether the action had no effect, as the environment says.
         nothing=index > 0 and did_nothing(evidence.world, observation),
         actions=_actions(evidence.world, observation, evidence.progress),
-        facts=tuple(_facts(evidence.progress)),
+        facts=_facts(evidence.progress),
     )
 
 
