@@ -54,7 +54,7 @@ def compare_page(reader: RunsReader, query: CompareQuery) -> PageRecord:
         query,
         "base cand force",
         choices=[pick(row, "run_id created_at", title=_title(row)) for row in newest],
-        suggested=() if comparison is not None else _suggested(runs),
+        suggested=[] if comparison is not None else _suggested(runs),
         # Of a long run they are known once its own page was looked at.
         diagnosed=findings is not None,
         # Its tasks are in `rows`.

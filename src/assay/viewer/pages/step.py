@@ -249,9 +249,7 @@ def _world_values(evidence: WorldEvidence) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _pictures(
-    reader: RunsReader, run_id: str, step: Step, before: Step | None
-) -> list[PageRecord]:
+def _pictures(reader: RunsReader, run_id: str, step: Step, before: Step | None) -> list[PageRecord]:
     """What the agent saw when it chose, with the element that it aimed at; and what came of it."""
     box = _box(step.outcome or {})
     pictures = []
