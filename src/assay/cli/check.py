@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import orjson
@@ -18,7 +18,7 @@ from assay.errors import BadParameter, UsageError
 from assay.isolation.sandbox import SandboxLayer, shared_sandbox
 from assay.registry import find_reward
 from assay.resources.contract import ContractCheck, check_environment
-from assay.schema.score import Abstained
+from assay.schema.score import Abstained, Score
 from assay.schema.task import Task
 from assay.scoring.files.rows import InputRow, plan_shards, read_rows
 from assay.scoring.files.shards import bind_columns, score_input
@@ -26,14 +26,6 @@ from assay.scoring.scorer import Scorer
 
 PROBE = "0"
 """An answer that every reward can read: what abstains from it abstains because of the reference."""
-
-
-class ReferenceProblem(NamedTuple):
-    """A row whose reference the reward cannot judge."""
-
-    line: int
-    reason: str
-    because: str
 
 
 @click.group(name="check", cls=NamingGroup)
@@ -47,8 +39,8 @@ def command() -> None:
 @click.option("--config", default="{}", help="The environment's options, as a JSON object.")
 @click.option("--task", "tasks", multiple=True, help="Id of a task to play; two or more.")
 @click.option("--action", "actions", multiple=True, help="What to do, if it lists nothing.")
-@click.option("--steps", default=6, show_default=True, help="Length of the walks.")
-@click.option("--seed", default=0, show_default=True, help="What the walks are drawn with.")
+@click.option("--steps", default=6, help="Length of the walks.")
+@click.option("--seed", default=0, help="What the walks are drawn with.")
 @json_option
 def env(
     name: str,
@@ -86,9 +78,7 @@ def env(
     "--param", "params", multiple=True, metavar="KEY=VALUE", help="An option of the reward."
 )
 @column_option
-@click.option(
-    "--most", default=20, show_default=True, help="Rows shown of each reason; --json has all."
-)
+@click.option("--most", default=20, help="Rows shown of each reason; --json has all.")
 @json_option
 def references(
     source: Path,
@@ -111,13 +101,14 @@ def references(
     unbound = Scorer(spec.function, options_of(params, "--param", spec.function))
     (scorer,) = bind_columns([unbound], column_map(columns))
     rows = 0
-    problems: dict[str, list[ReferenceProblem]] = {}
-    for problem in _check_references(source, scorer):
+    problems: dict[str, list[dict[str, Any]]] = {}
+    for number, score in _score_with_probe(source, scorer):
         rows += 1
-        if problem is not None:
-            problems.setdefault(problem.reason, []).append(problem)
+        if isinstance(score, Abstained):
+            problem = {"line": number, "reason": score.reason, "because": score.because}
+            problems.setdefault(score.reason, []).append(problem)
     if as_json:
-        every = [each._asdict() for group in problems.values() for each in group]
+        every = [each for group in problems.values() for each in group]
         click.echo(orjson.dumps({"rows": rows, "problems": every}))
     else:
         _show_problems(problems, rows, most)
@@ -144,12 +135,13 @@ def sandbox(as_json: bool) -> None:
 
 
 def _show_layers(layers: tuple[SandboxLayer, ...], *, isolates: bool) -> None:
-    table = table_of("layer", "", "because")
-    for layer in layers:
-        missing = Text("MISSING", style="red") if layer.required else Text("not here")
-        word = Text("holds", style="green") if layer.holds else missing
-        table.add_row(layer.name, word, Text(plain(layer.because, 300)))
-    output().print(table)
+    missing = {True: Text("MISSING", style="red"), False: Text("not here")}
+    holds = Text("holds", style="green")
+    rows = (
+        (each.name, holds if each.holds else missing[each.required], Text(plain(each.because, 300)))
+        for each in layers
+    )
+    output().print(table_of("layer", "", "because", rows=rows))
     output().print(
         "programs are isolated here"
         if isolates
@@ -157,8 +149,8 @@ def _show_layers(layers: tuple[SandboxLayer, ...], *, isolates: bool) -> None:
     )
 
 
-def _check_references(source: Path, scorer: Scorer) -> Iterator[ReferenceProblem | None]:
-    """For each row of the file why its reference cannot be judged; `None` where it can.
+def _score_with_probe(source: Path, scorer: Scorer) -> Iterator[tuple[int, Score]]:
+    """The number of each row of the file, and the score of an answer that every reward can read.
 
     Raises `BadParameter` for a reward that asks a live environment.
     """
@@ -169,11 +161,7 @@ def _check_references(source: Path, scorer: Scorer) -> Iterator[ReferenceProblem
         )
     for shard in plan_shards(source):
         for row in read_rows(source, shard):
-            score = score_input(scorer, _with_probe(row))
-            if isinstance(score, Abstained):
-                yield ReferenceProblem(row.number, score.reason, score.because)
-            else:
-                yield None
+            yield row.number, score_input(scorer, _with_probe(row))
 
 
 def _with_probe(row: InputRow) -> InputRow:
@@ -182,15 +170,15 @@ def _with_probe(row: InputRow) -> InputRow:
     return row._replace(value={"trajectory": [], **row.value, "final_response": PROBE})
 
 
-def _show_problems(problems: dict[str, list[ReferenceProblem]], rows: int, most: int) -> None:
+def _show_problems(problems: dict[str, list[dict[str, Any]]], rows: int, most: int) -> None:
     count = sum(map(len, problems.values()))
     if problems:
         table = table_of("line", "reason", "because")
-        for group in problems.values():
-            for problem in group[:most]:
-                table.add_row(str(problem.line), problem.reason, Text(plain(problem.because, 200)))
+        for reason, group in problems.items():
+            for each in group[:most]:
+                table.add_row(str(each["line"]), reason, Text(plain(each["because"], 200)))
             if len(group) > most:
-                table.add_row("", group[0].reason, f"and {len(group) - most:,} more")
+                table.add_row("", reason, f"and {len(group) - most:,} more")
         output().print(table)
     output().print(f"{rows - count:,} of {rows:,} references can be judged, {count:,} cannot")
 
@@ -206,8 +194,6 @@ def _options(text: str) -> dict[str, Any]:
 
 
 def _show(findings: list[ContractCheck]) -> None:
-    table = table_of("check", "", "because")
-    for finding in findings:
-        word = Text("kept", style="green") if finding.passed else Text("BROKEN", style="red")
-        table.add_row(finding.check, word, Text(plain(finding.because, 300)))
-    output().print(table)
+    words = {True: Text("kept", style="green"), False: Text("BROKEN", style="red")}
+    rows = ((each.check, words[each.passed], Text(plain(each.because, 300))) for each in findings)
+    output().print(table_of("check", "", "because", rows=rows))

@@ -16,6 +16,7 @@ from assay.cli.terminal import (
     output,
     plain,
     print_json,
+    print_notes,
     reward_text,
     table_of,
 )
@@ -52,7 +53,6 @@ REFUSED = 2
     "--drop",
     type=float,
     default=DROP,
-    show_default=True,
     metavar="SIZE",
     help="By how much a task falls far, for --fail-on task-drop.",
 )
@@ -60,7 +60,6 @@ REFUSED = 2
     "--change",
     type=float,
     default=CHANGE,
-    show_default=True,
     metavar="SIZE",
     help="The change of the mean whose price in tasks or repeats is named.",
 )
@@ -71,9 +70,7 @@ REFUSED = 2
     help="Say instead how far single runs differ by chance: all of them are runs of one "
     "configuration, or one has repeats.",
 )
-@click.option(
-    "--pass-at", type=float, default=PERFECT, show_default=True, help="From here a task passes."
-)
+@click.option("--pass-at", type=float, default=PERFECT, help="From here a task passes.")
 @click.option("--all", "show_all", is_flag=True, help="Every task, the unchanged ones too.")
 @click.option("--diff", "show_diff", is_flag=True, help="The agent's code in full, as it differs.")
 @runs_option
@@ -156,18 +153,20 @@ def _show_noise(console: Console, floor: NoiseFloor) -> None:
     console.print(f"means of {floor.k} runs of {floor.n} tasks: {means}")
     console.print(f"largest difference between two of them: {floor.largest:.3f}")
     if floor.flaky:
-        table = table_of("flaky task", "rewards", ">mean", ">spread")
-        for task in floor.flaky[:SHOWN_FLAKY]:
-            rewards = " ".join(f"{value:.2f}" for value in task.rewards[:12])
-            table.add_row(
-                Text(plain(task.task_id, 40)), rewards, reward_text(task.mean), f"{task.spread:.3f}"
+        rows = (
+            (
+                Text(plain(task.task_id, 40)),
+                " ".join(f"{value:.2f}" for value in task.rewards[:12]),
+                reward_text(task.mean),
+                f"{task.spread:.3f}",
             )
-        console.print(table)
+            for task in floor.flaky[:SHOWN_FLAKY]
+        )
+        console.print(table_of("flaky task", "rewards", ">mean", ">spread", rows=rows))
         if len(floor.flaky) > SHOWN_FLAKY:
             console.print(f"… and {len(floor.flaky) - SHOWN_FLAKY} more; --json has them all")
     console.print(Text(floor.sentence, style="bold"))
-    for note in floor.notes:
-        console.print(Text(f"note: {note}", style="yellow"))
+    print_notes(console, floor.notes)
 
 
 def _unscored(names: Sequence[str], runs_dir: Path) -> Iterator[str]:
@@ -224,8 +223,7 @@ def _show(console: Console, comparison: Comparison, *, show_all: bool, show_diff
         _statistics(console, comparison)
         _tasks(console, comparison, show_all=show_all)
         _costs(console, comparison)
-    for note in comparison.notes:
-        console.print(Text(f"note: {plain(note, 300)}", style="yellow"), soft_wrap=True)
+    print_notes(console, comparison.notes)
 
 
 def _code(console: Console, comparison: Comparison, *, whole: bool) -> None:
@@ -321,17 +319,19 @@ def _tasks(console: Console, comparison: Comparison, *, show_all: bool) -> None:
 
 
 def _costs(console: Console, comparison: Comparison) -> None:
-    table = table_of(show_header=False)
-    for name, shift in (
-        ("steps", comparison.steps),
-        ("cost (USD)", comparison.cost_usd),
-        ("time (s)", comparison.elapsed_s),
-    ):
-        if shift is not None:
-            table.add_row(
-                name,
-                f"{shift.base:.3g} → {shift.cand:.3g}",
-                f"{shift.difference:+.3g}  95 % {interval_text(shift.interval)}",
-            )
+    shifts = {
+        "steps": comparison.steps,
+        "cost (USD)": comparison.cost_usd,
+        "time (s)": comparison.elapsed_s,
+    }
+    rows = (
+        (
+            name,
+            f"{shift.base:.3g} → {shift.cand:.3g}",
+            f"{shift.difference:+.3g}  95 % {interval_text(shift.interval)}",
+        )
+        for name, shift in shifts.items()
+        if shift is not None
+    )
     console.print()
-    console.print(table)
+    console.print(table_of(show_header=False, rows=rows))

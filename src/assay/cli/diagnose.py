@@ -11,7 +11,7 @@ from rich.text import Text
 
 from assay.cli.options import json_option, runs_option
 from assay.cli.summary import rate_lines
-from assay.cli.terminal import output, plain, print_json, reward_text, table_of, words
+from assay.cli.terminal import output, plain, print_json, print_notes, reward_text, table_of, words
 from assay.ledger.layout import LATEST
 from assay.report.diagnosis import AttemptDiagnosis, Diagnosis, diagnose
 
@@ -53,8 +53,7 @@ def command(run: str, task: str | None, show_all: bool, runs_dir: Path, as_json:
         more = len(diagnosis.findings) - len(listed)
         if more:
             console.print(f"… and {more} more; --all shows them, --task ID one in detail")
-    for note in diagnosis.notes:
-        console.print(Text(f"note: {plain(note, 300)}", style="yellow"))
+    print_notes(console, diagnosis.notes)
 
 
 def _head(console: Console, diagnosis: Diagnosis) -> None:
@@ -81,34 +80,36 @@ def _head(console: Console, diagnosis: Diagnosis) -> None:
 
 def _causes(diagnosis: Diagnosis) -> Table:
     suggestion = Column("what it suggests", overflow="fold")
-    table = table_of("cause", ">attempts", ">lost", ">returns ≤", suggestion)
-    for row in diagnosis.causes:
-        unknown = row.unscored == row.attempts
-        table.add_row(
+    rows = (
+        (
             words(row.cause),
             str(row.attempts),
-            "unknown" if unknown else f"{row.lost:.3f}",
-            "unknown" if unknown else f"{row.returns:.3f}",
+            *(
+                "unknown" if row.unscored == row.attempts else f"{value:.3f}"
+                for value in (row.lost, row.returns)
+            ),
             row.suggestion,
         )
-    return table
+        for row in diagnosis.causes
+    )
+    return table_of("cause", ">attempts", ">lost", ">returns ≤", suggestion, rows=rows)
 
 
 def _attempts(findings: tuple[AttemptDiagnosis, ...]) -> Table:
     folded = {"submitted": 2, "reference": 1, "evidence": 3}
     columns = (Column(name, overflow="fold", ratio=ratio) for name, ratio in folded.items())
-    table = table_of("task", ">reward", "cause", *columns)
-    for finding in findings:
-        name = finding.task_id + (f" #{finding.repeat}" if finding.repeat else "")
-        table.add_row(
-            Text(plain(name, 40)),
-            _reward(finding),
-            words(finding.cause),
-            Text(plain(finding.answer if finding.answer is not None else "nothing", 60)),
-            Text(plain(finding.gold, 40)),
-            Text(_evidence(finding)),
+    rows = (
+        (
+            Text(plain(each.task_id + (f" #{each.repeat}" if each.repeat else ""), 40)),
+            _reward(each),
+            words(each.cause),
+            Text(plain(each.answer if each.answer is not None else "nothing", 60)),
+            Text(plain(each.gold, 40)),
+            Text(_evidence(each)),
         )
-    return table
+        for each in findings
+    )
+    return table_of("task", ">reward", "cause", *columns, rows=rows)
 
 
 def _reward(finding: AttemptDiagnosis) -> Text:

@@ -23,7 +23,6 @@ def engine_options(command: F) -> F:
             "--engine",
             type=click.Choice(get_args(EngineName)),
             default="local",
-            show_default=True,
             help="This machine's processes, or a Ray cluster's.",
         ),
         click.option(

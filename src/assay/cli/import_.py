@@ -67,8 +67,8 @@ assay import study --unpickle --references gold.jsonl --commit 1f2e3d4
     metavar="FILE",
     help="The right answers, where the log has none: JSON lines with id and answer, or an object.",
 )
-@click.option("--focus", default="", metavar="TEXT", help="What the run was meant to show.")
-@click.option("--commit", default="", metavar="HASH", help="The commit of the agent's repository.")
+@click.option("--focus", metavar="TEXT", help="What the run was meant to show.")
+@click.option("--commit", metavar="HASH", help="The commit of the agent's repository.")
 @runs_option
 @click.option("--json", "as_json", is_flag=True, help="The summary as JSON on stdout.")
 def command(
@@ -78,8 +78,8 @@ def command(
     unpickle: bool,
     columns: Sequence[str],
     references: Path | None,
-    focus: str,
-    commit: str,
+    focus: str | None,
+    commit: str | None,
     runs_dir: Path,
     as_json: bool,
 ) -> None:
@@ -90,8 +90,8 @@ def command(
         path,
         runs_dir,
         format=file_format,
-        focus=focus,
-        commit=commit,
+        focus=focus or "",
+        commit=commit or "",
         references=references,
         on_skipped=skipped.append,
         **passed,

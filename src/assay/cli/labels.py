@@ -13,7 +13,15 @@ from rich.text import Text
 
 from assay.cli.groups import NamingGroup
 from assay.cli.options import json_option, runs_option
-from assay.cli.terminal import interval_text, number_text, output, plain, print_json, table_of
+from assay.cli.terminal import (
+    interval_text,
+    number_text,
+    output,
+    plain,
+    print_json,
+    print_notes,
+    table_of,
+)
 from assay.cli.terminal import progress_output as progress
 from assay.errors import BadParameter, BadRecord
 from assay.formats.csv_rows import is_csv, read_records
@@ -124,11 +132,7 @@ def import_(file: Path, run: str, author: str | None, runs_dir: Path) -> None:
 @command.command(name="agreement")
 @click.argument("runs", nargs=-1)
 @click.option(
-    "--at",
-    type=float,
-    default=PAID,
-    show_default=True,
-    help="From this reward on an attempt counts as paid.",
+    "--at", type=float, default=PAID, help="From this reward on an attempt counts as paid."
 )
 @runs_option
 @json_option
@@ -174,8 +178,7 @@ def _show(result: Agreement) -> None:
             console.print(Text(plain(f"{line} {notes}", 160)), soft_wrap=True)
     if any(row.n < FEWEST_LABELS for row in result.rewards):
         console.print(f"fewer than {FEWEST_LABELS} labels: the interval is wide")
-    for problem in result.problems:
-        console.print(Text(f"note: {plain(problem, 200)}", style="yellow"))
+    print_notes(console, result.problems)
 
 
 def _rows(run: Run, *, everything: bool) -> Iterator[dict[str, Any]]:

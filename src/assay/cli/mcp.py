@@ -37,13 +37,10 @@ if TYPE_CHECKING:
     "--gates",
     type=click.Choice(("unknown", "satisfied", "missing", "not_required")),
     default="unknown",
-    show_default=True,
     help="Whether a person confirms risky calls.",
 )
 @click.option(
-    "--cdp",
-    metavar="URL",
-    help="Also look at the browser itself, at its debugging port.",
+    "--cdp", metavar="URL", help="Also look at the browser itself, at its debugging port."
 )
 @click.option(
     "--patterns",

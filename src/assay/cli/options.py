@@ -24,7 +24,6 @@ runs_option = click.option(
     "runs_dir",
     type=click.Path(path_type=Path),
     default=RUNS_DIR,
-    show_default=True,
     metavar="FOLDER",
     help="Where the runs are.",
 )

@@ -69,7 +69,7 @@ def command() -> None:
 @click.option("--import", "imports", multiple=True, metavar="MODULE",
               help="A module, or a file, that registers rewards.")  # fmt: skip
 @click.option(
-    "--tolerance", type=click.FloatRange(0), default=TOLERANCE, show_default=True,
+    "--tolerance", type=click.FloatRange(0), default=TOLERANCE,
     help="Rewards that differ by no more are equal.",
 )  # fmt: skip
 @click.option(
@@ -80,7 +80,7 @@ def command() -> None:
 @click.option("--resume", is_flag=True, help="Continue a job with --out that was stopped.")
 @click.option("--overwrite", is_flag=True, help="Replace what --out names.")
 @click.option("--html", type=PATH, metavar="FILE", help="A page to read.")
-@click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
+@click.option("--workers", type=click.IntRange(1), default=1)
 @runs_option
 @json_option
 @click.pass_context

@@ -50,8 +50,8 @@ SHORT_SETTINGS = {
 def _option(name: str, *flags: str, note: str = "", **attributes: Any) -> Callable[[F], F]:
     """The click option of a field of `RunOptions`: its name, default and help, with a note."""
     flags = flags or (f"--{name.replace('_', '-')}",)
-    default = attributes.pop("default", DEFAULTS[name])
-    return click.option(*flags, name, default=default, help=HELP[name] + note, **attributes)
+    values = {"default": DEFAULTS[name], "show_default": False, **attributes}
+    return click.option(*flags, name, help=HELP[name] + note, **values)
 
 
 def _short_option(name: str, text: str, **attributes: Any) -> Callable[[F], F]:
@@ -94,10 +94,7 @@ def _short_option(name: str, text: str, **attributes: Any) -> Callable[[F], F]:
     metavar="[=env,model,agent]",
 )
 @_option(
-    "stop_after_errors",
-    type=WholeNumber(0),
-    metavar="N",
-    note="  [default: 3, or the benchmark's]",
+    "stop_after_errors", type=WholeNumber(0), metavar="N", note="  [default: 3, or the benchmark's]"
 )
 @max_abstained_option(
     "Exit with 3 if a reward does not grade more attempts than this: 0, 0.05 or 5%."

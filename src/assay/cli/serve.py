@@ -24,24 +24,24 @@ MCP_ONLY = frozenset({"as_mcp", "run_code", "runs_dir"})
 @click.option("--import", "imports", multiple=True, metavar="MODULE", help="Where yours are.")
 @click.option("--default-reward", metavar="NAME", help="For requests that name none.")
 @click.option(
-    "--root", type=click.Path(exists=True, file_okay=False), default=".", show_default=True,
+    "--root", type=click.Path(exists=True, file_okay=False), default=".",
     help="Of the files that rows may name.",
 )  # fmt: skip
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
-@click.option("--port", default=8700, show_default=True, help="0 takes any that is free.")
+@click.option("--host", default="127.0.0.1", help="Where to listen.")
+@click.option("--port", default=8700, help="0 takes any that is free.")
 @click.option("--workers", type=click.IntRange(1), help="Scoring processes.  [default: cores]")
 @click.option(
     "--token", envvar="ASSAY_TOKEN", help="What clients must bring; better set ASSAY_TOKEN."
 )
 @click.option("--allow-host", "names", multiple=True, metavar="NAME", help="A further Host name.")
-@click.option("--max-rows", default=4096, show_default=True, help="Rows of one request.")
-@click.option("--max-body-mb", default=8, show_default=True, help="Megabytes of one request.")
-@click.option("--queue-rows", default=16_384, show_default=True, help="Rows that may wait.")
-@click.option("--worker-memory-mb", default=4096, show_default=True, help="Of one process; 0: any.")
-@click.option("--max-held-mb", default=256, show_default=True, help="Megabytes of all requests.")
-@click.option("--max-requests", default=1024, show_default=True, help="Requests at a time.")
-@click.option("--deadline-s", default=60.0, show_default=True, help="Seconds for one request.")
-@click.option("--grace-s", default=30.0, show_default=True, help="Seconds to finish when stopped.")
+@click.option("--max-rows", default=4096, help="Rows of one request.")
+@click.option("--max-body-mb", default=8, help="Megabytes of one request.")
+@click.option("--queue-rows", default=16_384, help="Rows that may wait.")
+@click.option("--worker-memory-mb", default=4096, help="Of one process; 0: any.")
+@click.option("--max-held-mb", default=256, help="Megabytes of all requests.")
+@click.option("--max-requests", default=1024, help="Requests at a time.")
+@click.option("--deadline-s", default=60.0, help="Seconds for one request.")
+@click.option("--grace-s", default=30.0, help="Seconds to finish when stopped.")
 @click.option("--mcp", "as_mcp", is_flag=True, help="Serve a coding agent, over stdin and stdout.")
 @click.option("--run-code", is_flag=True, help="With --mcp: follow FILE.py:NAME, running its code.")
 @click.option(
@@ -49,7 +49,6 @@ MCP_ONLY = frozenset({"as_mcp", "run_code", "runs_dir"})
     "runs_dir",
     type=click.Path(path_type=Path),
     default=RUNS_DIR,
-    show_default=True,
     metavar="FOLDER",
     help="With --mcp: where the runs are.",
 )

@@ -46,23 +46,23 @@ def command(trace: Path, as_json: bool) -> int:
 
 
 def _show(steps: Sequence[RescoredStep]) -> None:
-    table = table_of("step", "action", "class", "score", "confidence", "reasons")
-    for row in steps:
-        action = plain(row.step.action or "(reset)", 48)
-        if row.score is None:
-            table.add_row(str(row.step.index), Text(action), "-", "-", "-", "")
-            continue
-        score = row.score
-        style = STYLES[score.strength]
-        table.add_row(
-            str(row.step.index),
-            Text(action),
-            Text(score.classification, style=style),
-            Text(f"{score.score:+.3f}" + (" *" if row.differs else ""), style=style),
-            f"{score.confidence:.2f}",
-            Text(", ".join(r.code + (f" ({r.n})" if r.n else "") for r in score.reasons)),
-        )
-    output().print(table)
+    names = ("step", "action", "class", "score", "confidence", "reasons")
+    output().print(table_of(*names, rows=map(_row, steps)))
+
+
+def _row(row: RescoredStep) -> list[str | Text]:
+    place = [str(row.step.index), Text(plain(row.step.action or "(reset)", 48))]
+    score = row.score
+    if score is None:
+        return [*place, "-", "-", "-", ""]
+    style = STYLES[score.strength]
+    return [
+        *place,
+        Text(score.classification, style=style),
+        Text(f"{score.score:+.3f}" + (" *" if row.differs else ""), style=style),
+        f"{score.confidence:.2f}",
+        Text(", ".join(r.code + (f" ({r.n})" if r.n else "") for r in score.reasons)),
+    ]
 
 
 def _report(steps: Sequence[RescoredStep]) -> int:
