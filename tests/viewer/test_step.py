@@ -16,7 +16,6 @@ from assay.viewer.links import ServerLinks
 from assay.viewer.pages.conversation import diff_view, message_views
 from assay.viewer.pages.episode import EpisodeQuery, episode_page, window_page
 from assay.viewer.pages.records import PageRecord
-from assay.viewer.pages.step import StepTalk
 from assay.viewer.rendering import Templates
 from assay.viewer.runs_reader import RunsReader
 from assay.viewer.words import code_sentence, event_sentences
@@ -37,33 +36,33 @@ def page(reader: RunsReader, attempt: str, step: int) -> PageRecord:
     return episode_page(reader, run, attempt, EpisodeQuery(step=step))
 
 
-def talk(reader: RunsReader, step: int) -> StepTalk:
+def talk(reader: RunsReader, step: int) -> PageRecord:
     result = page(reader, "pages.r0.a1", step)["steps"][0]["talk"]
-    assert isinstance(result, StepTalk)
+    assert isinstance(result, dict)
     return result
 
 
 def test_a_step_has_what_was_shown_what_was_replied_and_what_came_back(reader: RunsReader) -> None:
     first = talk(reader, 1)
-    assert [message.role for message in first.shown] == ["system", "user"]
-    (reply,) = first.replies
-    assert [(piece.kind, piece.text.text) for piece in reply.pieces] == [
+    assert [message["role"] for message in first["shown"]] == ["system", "user"]
+    (reply,) = first["replies"]
+    assert [(piece.kind, piece.text.text) for piece in reply["pieces"]] == [
         ("text", "I scroll."),
         ("code", "scroll()"),
     ]
-    assert [(call.id, call.name) for call in reply.calls] == [("c1", "scroll")]
-    (result,) = first.result
-    assert (result.role, result.name, result.call_id) == ("tool", "scroll", "c1")
+    assert [(call["id"], call["name"]) for call in reply["calls"]] == [("c1", "scroll")]
+    (result,) = first["result"]
+    assert (result["role"], result["name"], result["call_id"]) == ("tool", "scroll", "c1")
     last = talk(reader, 2)
-    assert last.result == ()
-    assert last.n_before == 3
-    assert talk(reader, 0).shown == ()
-    assert [message.role for message in talk(reader, 0).result] == ["user"]
+    assert last["result"] == []
+    assert last["n_before"] == 3
+    assert talk(reader, 0)["shown"] == []
+    assert [message["role"] for message in talk(reader, 0)["result"]] == ["user"]
 
 
 def test_what_was_cut_is_marked_with_what_is_missing_there(reader: RunsReader) -> None:
-    for message in (talk(reader, 1).result[0], talk(reader, 2).shown[0]):
-        shown, gap = message.pieces
+    for message in (talk(reader, 1)["result"][0], talk(reader, 2)["shown"][0]):
+        shown, gap = message["pieces"]
         assert shown.text.text.endswith(PAGE_LINES[CUT_AT - 1])
         assert gap.kind == "cut"
         assert "characters not shown" in gap.about
@@ -75,18 +74,18 @@ def test_a_payload_that_was_cut_in_the_middle_is_filled_in_there() -> None:
     shown = "head of it\n" + "abcdefghij" * 20 + "\n… 300 characters not shown; ask for less"
     message = Message(role="user", content=shown + "\n\nthe page goes on")
     (view,) = message_views([message], most=10_000, whole=lambda: whole)
-    assert [piece.kind for piece in view.pieces] == ["text", "cut", "text"]
-    assert len(view.pieces[1].text.text) >= 300
+    assert [piece.kind for piece in view["pieces"]] == ["text", "cut", "text"]
+    assert len(view["pieces"][1].text.text) >= 300
     (other,) = message_views([message], most=10_000, whole=lambda: "another text")
-    assert other.pieces[1].text.text == ""
+    assert other["pieces"][1].text.text == ""
 
 
 def test_what_was_shown_is_compared_with_the_step_before(reader: RunsReader) -> None:
-    diff = talk(reader, 2).diff
+    diff = talk(reader, 2)["diff"]
     assert diff is not None
-    assert (diff.removed, diff.lines[0].text) == (1, "old")
-    assert diff.added == CUT_AT - 1 + 1
-    assert talk(reader, 1).diff is None
+    assert (diff["removed"], diff["lines"][0]["text"]) == (1, "old")
+    assert diff["added"] == CUT_AT - 1 + 1
+    assert talk(reader, 1)["diff"] is None
 
 
 def test_comparing_is_bounded_however_alike_the_lines_are() -> None:
@@ -98,13 +97,13 @@ def test_comparing_is_bounded_however_alike_the_lines_are() -> None:
 
 def test_json_is_folded_with_what_it_holds() -> None:
     (view,) = message_views([Message(role="tool", content='{"a": [1, 2], "b": {}}')], most=1_000)
-    (piece,) = view.pieces
+    (piece,) = view["pieces"]
     assert (piece.kind, piece.about) == ("json", "an object with 2 members: a, b")
     assert piece.text.text.startswith('{\n  "a": [')
     (broken,) = message_views([Message(role="tool", content='{"a": ')], most=1_000)
-    assert broken.pieces[0].kind == "text"
+    assert broken["pieces"][0].kind == "text"
     (deep,) = message_views([Message(role="tool", content="[" * 50_000)], most=100)
-    assert deep.pieces[0].text.left_out == 49_900
+    assert deep["pieces"][0].text.left_out == 49_900
 
 
 def test_events_are_said_in_words_the_bad_ones_marked(reader: RunsReader) -> None:
@@ -154,8 +153,12 @@ def test_advice_is_that_of_the_kind_of_world(reader: RunsReader) -> None:
 
 def test_a_file_tells_what_came_back_once(reader: RunsReader) -> None:
     steps = window_page(reader, "talked", "pages.r0.a1")["steps"]
-    assert [bool(step["talk"] and step["talk"].shown) for step in steps] == [False, True, True]
-    assert [bool(step["talk"] and step["talk"].result) for step in steps] == [False, False, False]
+    assert [bool(step["talk"] and step["talk"]["shown"]) for step in steps] == [False, True, True]
+    assert [bool(step["talk"] and step["talk"]["result"]) for step in steps] == [
+        False,
+        False,
+        False,
+    ]
 
 
 def test_a_conversation_that_does_not_fit_the_steps_is_not_guessed_at(tmp_path: Path) -> None:

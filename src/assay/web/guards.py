@@ -46,7 +46,6 @@ class Guards:
     """What all requests that are not answered yet may have sent; `None`: any amount."""
     max_requests: int | None = None
     """Requests at a time; `None`: any number."""
-    check_origin: bool = True
     open_paths: frozenset[str] = frozenset()
     """Answered without the token: what a load balancer asks."""
 
@@ -82,7 +81,7 @@ def guard(app: App, guards: Guards) -> App:
 
 async def _admit(scope: Scope, guards: Guards, send: Send) -> bool:
     """Whether the application may see the request; if not, it has been answered."""
-    refusal = _wrong_host(scope, guards) or _wrong_origin(scope, guards)
+    refusal = _wrong_host(scope, guards) or _wrong_origin(scope)
     if refusal is not None:
         await send_error(send, *refusal, headers=[CLOSE])
         return False
@@ -107,9 +106,7 @@ def _wrong_host(scope: Scope, guards: Guards) -> tuple[int, str, str] | None:
     return 421, "wrong_host", "this server does not answer under the name in the Host header"
 
 
-def _wrong_origin(scope: Scope, guards: Guards) -> tuple[int, str, str] | None:
-    if not guards.check_origin:
-        return None
+def _wrong_origin(scope: Scope) -> tuple[int, str, str] | None:
     host = values_of(scope, b"host")[0].lower()
     for origin in values_of(scope, b"origin"):
         scheme, _, place = origin.lower().partition(b"://")

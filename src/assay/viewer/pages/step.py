@@ -14,13 +14,7 @@ from assay.errors import AssayError, BadRecord
 from assay.report.traces import REFUSED, Turn
 from assay.schema.episode import Step
 from assay.schema.evidence import PageEvidence, WorldEvidence
-from assay.viewer.pages.conversation import (
-    DiffView,
-    MessageView,
-    diff_view,
-    message_views,
-    shown_text,
-)
+from assay.viewer.pages.conversation import diff_view, message_views, shown_text
 from assay.viewer.pages.records import PageRecord, cut_text, label_views, pick
 from assay.viewer.pages.world import world_view
 from assay.viewer.runs_reader import RunsReader
@@ -63,34 +57,6 @@ class Rectangle:
     y: float
     width: float
     height: float
-
-
-@dataclass(frozen=True, slots=True)
-class StepTalk:
-    """What the agent was shown, what it replied, and what it was shown of what came back."""
-
-    shown: tuple[MessageView, ...]
-    """New to the agent before its reply."""
-    replies: tuple[MessageView, ...]
-    """The reply; more than one where the first could not be used."""
-    result: tuple[MessageView, ...]
-    """What came back as the agent was shown it; empty where the episode had ended."""
-    n_before: int
-    """Messages of the conversation before these."""
-    reply_step: int | None
-    """The step whose reply held the call of this one, where it had no reply of its own."""
-    diff: DiffView | None
-    """What was shown, against what was shown at the step before."""
-
-    @property
-    def shown_cut(self) -> bool:
-        """Whether the agent saw only a part of what it was shown."""
-        return any(message.is_cut for message in self.shown)
-
-    @property
-    def result_cut(self) -> bool:
-        """Whether the agent saw only a part of what came back."""
-        return any(message.is_cut for message in self.result)
 
 
 def step_view(
@@ -153,8 +119,11 @@ def _talk(
     after: Callable[[], str],
     *,
     following: bool,
-) -> StepTalk | None:
-    """The messages of a step: its turn, and the beginning of the next one."""
+) -> PageRecord | None:
+    """The messages of a step: its turn, and the beginning of the next one.
+
+    `None` where the record does not say which messages are of this step.
+    """
     if turns is None or index > len(turns):
         return None
     turn = turns[index - 1] if index else ()
@@ -163,16 +132,19 @@ def _talk(
     result = list(takewhile(lambda message: message.role != "assistant", following_turn))
     spoken = [i for i, each in enumerate(turns[:index], 1) if _has_reply(each)]
     earlier = shown_text(turns[index - 2]) if index > 1 else ""
-    return StepTalk(
-        shown=message_views(turn[:first], most=most, whole=before),
-        replies=message_views(turn[first:], most=most),
-        result=message_views(
+    return {
+        "shown": message_views(turn[:first], most=most, whole=before),
+        # More than one where the first could not be used.
+        "replies": message_views(turn[first:], most=most),
+        # What came back as the agent was shown it.
+        "result": message_views(
             [each for each in result if each.role != "system"], most=most, whole=after
         ),
-        n_before=sum(map(len, turns[: max(index - 1, 0)])),
-        reply_step=spoken[-1] if turn and spoken and spoken[-1] != index else None,
-        diff=diff_view(earlier, shown_text(turn)) if earlier else None,
-    )
+        "n_before": sum(map(len, turns[: max(index - 1, 0)])),
+        # The step whose reply held the call of this one, where it had no reply of its own.
+        "reply_step": spoken[-1] if turn and spoken and spoken[-1] != index else None,
+        "diff": diff_view(earlier, shown_text(turn)) if earlier else None,
+    }
 
 
 def _refused(think: str) -> str:
