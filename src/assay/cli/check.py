@@ -46,10 +46,8 @@ def env(
     name: str,
     config: str,
     tasks: tuple[str, ...],
-    actions: tuple[str, ...],
-    steps: int,
-    seed: int,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Play short walks in the environment NAME, and say which promises it keeps.
 
@@ -59,9 +57,7 @@ def env(
         name,
         config=_options(config),
         tasks=[Task(id=task) for task in tasks] or None,
-        actions=actions,
-        steps=steps,
-        seed=seed,
+        **options,
     )
     if as_json:
         click.echo(orjson.dumps([asdict(finding) for finding in findings]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -81,15 +82,12 @@ def command(
     base: str,
     cands: Sequence[str],
     fail_on: Sequence[str],
-    drop: float,
-    change: float,
-    force: bool,
     noise: bool,
-    pass_at: float,
     show_all: bool,
     show_diff: bool,
     runs_dir: Path,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Compare each CAND with BASE, task by task: a folder, an id, the beginning of one, `latest`
     or `@-2`, or the log of another tool, as `assay import` takes it.
@@ -113,7 +111,7 @@ def command(
     assay compare --noise latest
     """
     if noise:
-        if fail_on or force or show_all or show_diff:
+        if fail_on or options["force"] or show_all or show_diff:
             raise UsageError(
                 "--noise compares no two sides; it takes runs, --runs and --json alone"
             )
@@ -124,15 +122,7 @@ def command(
         raise UsageError(
             "name a run to compare it with, or more; --noise alone takes one with repeats"
         )
-    comparisons = compare_many(
-        base,
-        list(cands),
-        force=force,
-        pass_at=pass_at,
-        change=change,
-        drop=drop,
-        runs_dir=runs_dir,
-    )
+    comparisons = compare_many(base, list(cands), runs_dir=runs_dir, **options)
     if as_json:
         records = [comparison.to_record() for comparison in comparisons]
         print_json(records[0] if len(records) == 1 else records)

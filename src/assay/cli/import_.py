@@ -83,18 +83,21 @@ def command(
     runs_dir: Path,
     as_json: bool,
 ) -> None:
-    options = {"agent": agent, "unpickle": unpickle, "columns": column_map(columns)}
-    passed: dict[str, Any] = {name: value for name, value in options.items() if value}
+    options: dict[str, Any] = {
+        "agent": agent,
+        "unpickle": unpickle,
+        "columns": column_map(columns),
+        "focus": focus,
+        "commit": commit,
+    }
     skipped: list[str] = []
     runs = import_runs(
         path,
         runs_dir,
         format=file_format,
-        focus=focus or "",
-        commit=commit or "",
         references=references,
         on_skipped=skipped.append,
-        **passed,
+        **{name: value for name, value in options.items() if value},
     )
     earlier = {folder.name for folder in list_runs(runs_dir)}
     records = [_show(run, known=run.path.name in earlier, as_json=as_json) for run in runs]

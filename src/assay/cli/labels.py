@@ -30,6 +30,7 @@ from assay.formats.table import csv_cell
 from assay.ledger.labels import Label, append_labels, new_label, read_labels
 from assay.ledger.layout import find_run
 from assay.ledger.run import Run
+from assay.ledger.summary import row_of
 from assay.report.agreement import FEWEST_LABELS, PAID, Agreement, agree_with_labels
 from assay.resources.files import atomic_write
 
@@ -80,7 +81,7 @@ def export(run: str, out: Path | None, everything: bool, overwrite: bool, runs_d
     rows = list(_rows(opened, everything=everything))
     if out is None:
         for row in rows:
-            click.echo(_json_line(row))
+            click.echo(dump_json(row))
         return
     if out.exists() and not overwrite:
         raise BadParameter(f"{str(out)!r} exists; give --overwrite, or another --out")
@@ -156,10 +157,8 @@ def _show(result: Agreement) -> None:
     if not result.rewards:
         console.print("no labels yet; set them in `assay view`, or `assay labels import`")
         return
-    table = table_of("reward", "of", ">labels", ">kappa", "95 %", ">accuracy", ">wrong, paid",
-                     ">right, unpaid")  # fmt: skip
-    for row in result.rewards:
-        table.add_row(
+    rows = (
+        (
             Text(plain(row.scorer, 40)),
             f"{row.of}s",
             str(row.n),
@@ -169,7 +168,10 @@ def _show(result: Agreement) -> None:
             str(row.wrong_paid),
             str(row.right_unpaid),
         )
-    console.print(table)
+        for row in result.rewards
+    )
+    heads = (">labels", ">kappa", "95 %", ">accuracy", ">wrong, paid", ">right, unpaid")
+    console.print(table_of("reward", "of", *heads, rows=rows))
     for row in result.rewards:
         for item in row.disagreements[:SHOWN_PROBLEMS]:
             step = "" if item.step is None else f" step {item.step}"
@@ -200,20 +202,15 @@ def _rows(run: Run, *, everything: bool) -> Iterator[dict[str, Any]]:
     labelled = {label.attempt for label in labels.current if label.step is None}
     for episode in run.final() if everything else ():
         if episode.attempt not in labelled:
-            row = dict.fromkeys(COLUMNS)
-            about = {"task_id": episode.task.id, "repeat": episode.repeat}
-            yield {**row, "run_id": run.id, "attempt": episode.attempt, **about, **_case(episode)}
-
-
-def _case(episode: Any) -> dict[str, Any]:
-    from assay.ledger.summary import row_of
-
-    row = row_of(episode)
-    return {name: row[name] for name in ("question", "final_response", "answer", "reward")}
-
-
-def _json_line(row: Mapping[str, Any]) -> str:
-    return dump_json(row).decode("ascii")
+            row = row_of(episode)
+            yield {
+                **dict.fromkeys(COLUMNS),
+                "run_id": run.id,
+                "task_id": episode.task.id,
+                "repeat": episode.repeat,
+                "attempt": episode.attempt,
+                **{name: row[name] for name in ("question", "final_response", "answer", "reward")},
+            }
 
 
 def _write_csv(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:

@@ -97,15 +97,11 @@ def diff(
     old_python: str | None,
     new_python: str | None,
     imports: Sequence[str],
-    tolerance: float,
     fail_on: Sequence[str],
-    out: Path | None,
-    resume: bool,
-    overwrite: bool,
     html: Path | None,
-    workers: int,
     runs_dir: Path,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Score the same rows with OLD and NEW, and show what changes.
 
@@ -145,14 +141,10 @@ def diff(
                 sources,
                 group=group,
                 columns=column_map(columns),
-                tolerance=tolerance,
                 names=(_label(old, sides[0]), _label(new, sides[1])),
-                out=out,
-                resume=resume,
-                overwrite=overwrite,
-                workers=workers,
                 runs_dir=runs_dir,
                 progress=show,
+                **options,
             )
     sentences = result.closed(gates)
     if html is not None:

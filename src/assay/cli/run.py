@@ -228,11 +228,17 @@ def _execute(started: StartedRun) -> Run:
             "other code, and the summary says how many"
         )
     try:
-        with stdout_kept_for_data(), _show_progress(started.run.path.name) as tell:
-            beginning = _FirstProgress(tell)
-            run = complete(started.execute(beginning))
-        if beginning.was_complete:
-            console.print(f"nothing was left to run: all {beginning.total:,} episodes were there")
+        first: RunProgress | None = None
+        with stdout_kept_for_data(), _show_progress(started.run.path.name) as show:
+
+            def tell(progress: RunProgress) -> None:
+                nonlocal first
+                first = first if first and first.total else progress
+                show(progress)
+
+            run = complete(started.execute(tell))
+        if first and first.total and first.done == first.total:
+            console.print(f"nothing was left to run: all {first.total:,} episodes were there")
         return run
     except KeyboardInterrupt:
         console.print(
@@ -244,54 +250,28 @@ def _execute(started: StartedRun) -> Run:
 
 @contextmanager
 def _show_progress(name: str) -> Iterator[Callable[[RunProgress], None]]:
-    """A function that shows progress, as a bar in a terminal and as lines elsewhere."""
+    """A function that shows progress: as a bar in a terminal, else a line for each twentieth."""
     console = progress_output()
     if not console.is_terminal:
-        yield _Lines(console.print)
+        shown = -1
+
+        def print_line(progress: RunProgress) -> None:
+            nonlocal shown
+            part = 20 * progress.done // max(1, progress.total)
+            if part > shown:
+                shown = part
+                console.print(f"{progress.done} of {progress.total}  {describe(progress)}")
+
+        yield print_line
         return
-    columns = (
-        "{task.description}",
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[words]}"),
-    )
-    with Bar(*columns, console=console) as bar:
+    words = TextColumn("{task.fields[words]}")
+    with Bar(
+        "{task.description}", BarColumn(), MofNCompleteColumn(), words, console=console
+    ) as bar:
         task = bar.add_task(name, total=None, words="")
-
-        def tell(progress: RunProgress) -> None:
-            bar.update(
-                task, completed=progress.done, total=progress.total, words=describe(progress)
-            )
-
-        yield tell
-
-
-class _FirstProgress:
-    """Passes progress on, and knows how much there was at the beginning."""
-
-    def __init__(self, tell: Callable[[RunProgress], None]) -> None:
-        self._tell = tell
-        self.total = 0
-        self.was_complete = False
-
-    def __call__(self, progress: RunProgress) -> None:
-        if not self.total:
-            self.total, self.was_complete = progress.total, progress.done == progress.total
-        self._tell(progress)
-
-
-class _Lines:
-    """Prints a line for every twentieth part of the run, and at its end."""
-
-    def __init__(self, write: Callable[[str], None]) -> None:
-        self._write = write
-        self._shown = -1
-
-    def __call__(self, progress: RunProgress) -> None:
-        part = 20 * progress.done // max(1, progress.total)
-        if part > self._shown:
-            self._shown = part
-            self._write(f"{progress.done} of {progress.total}  {describe(progress)}")
+        yield lambda progress: bar.update(
+            task, completed=progress.done, total=progress.total, words=describe(progress)
+        )
 
 
 def describe(progress: RunProgress) -> str:
