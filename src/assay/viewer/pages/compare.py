@@ -11,7 +11,7 @@ from assay.ledger.index import RunRow
 from assay.report.diagnosis import AttemptDiagnosis
 from assay.report.task_changes import TaskChange
 from assay.viewer.pages.records import PageNumber, PageRecord, page_of, pick
-from assay.viewer.pages.run import AT_ONCE, row_of, run_before
+from assay.viewer.pages.run import AT_ONCE, evidence_of, row_of, run_before
 from assay.viewer.pages.runs import task_list
 from assay.viewer.runs_reader import RunsReader
 from assay.viewer.theme import reward_shade
@@ -98,13 +98,11 @@ def _findings(reader: RunsReader, run_id: str) -> dict[str, AttemptDiagnosis] | 
 
 def _row(task: TaskChange, finding: AttemptDiagnosis | None) -> PageRecord:
     """A task in both runs, with the cause and the evidence of the candidate's attempt."""
-    sign = finding.evidence[0] if finding is not None and finding.evidence else None
     return {
         "task": task,
         "base_shade": reward_shade(task.base),
         "cand_shade": reward_shade(task.cand),
         "cause": "" if finding is None else finding.cause,
-        "evidence": "" if sign is None else sign.text,
-        "evidence_step": None if sign is None else sign.step,
+        **evidence_of(finding),
         "attempt": "" if finding is None else finding.attempt,
     }

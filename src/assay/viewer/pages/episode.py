@@ -17,7 +17,13 @@ from assay.schema.score import Abstained, Score
 from assay.viewer.links import WINDOW
 from assay.viewer.pages.conversation import message_views
 from assay.viewer.pages.records import Index, PageRecord, cut_text, label_views, pick
-from assay.viewer.pages.run import config_changes, row_of, run_before, settings_of_causes
+from assay.viewer.pages.run import (
+    config_changes,
+    evidence_of,
+    row_of,
+    run_before,
+    settings_of_causes,
+)
 from assay.viewer.pages.step import TEXT_CHARS, step_view
 from assay.viewer.pages.world import world_scores
 from assay.viewer.runs_reader import RunsReader
@@ -67,8 +73,8 @@ def _step_of_the_cause(reader: RunsReader, run_id: str, attempt: str) -> int | N
     with suppress(AssayError):
         if len(reader.step_summaries(run_id, attempt)) <= AT_ONCE:
             reader.stored(run_id, attempt)
-            finding = reader.finding(run_id, attempt)
-            return finding.evidence[0].step if finding and finding.evidence else None
+            step: int | None = evidence_of(reader.finding(run_id, attempt))["evidence_step"]
+            return step
     return None
 
 

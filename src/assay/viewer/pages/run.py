@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Annotated, Any, Literal, TypeAlias, cast
@@ -97,12 +97,6 @@ class _Facts:
         before, now = self.shifts.get(task_id, (None, None))
         return None if before is None or now is None else now - before
 
-    def differences(self) -> Iterator[float]:
-        """Of the tasks that have a mean in both runs."""
-        for before, now in self.shifts.values():
-            if before is not None and now is not None:
-                yield now - before
-
     def changed(self, task_id: str, how: Changed) -> bool:
         difference = self.difference(task_id)
         if difference is None:
@@ -135,7 +129,7 @@ def run_page(reader: RunsReader, run_id: str, query: RunQuery, *, wait: bool = F
     errors = _errors(attempts)
     changed = config_changes(reader, earlier, manifest)
     live = reader.is_live(run_id)
-    differences = list(facts.differences())
+    differences = [facts.difference(task) or 0.0 for task in facts.shifts]
     return pick(
         query,
         "show task q cause ending domain least most changed error sort order",
@@ -365,22 +359,26 @@ def _item(reader: RunsReader, row: AttemptRow, facts: _Facts) -> PageRecord:
     except AssayError:
         # The episode's own page shows what is wrong with its steps file.
         spark = ()
-    finding = (facts.findings or {}).get(row.attempt)
-    sign = finding.evidence[0] if finding is not None and finding.evidence else None
     return pick(
         row,
         "attempt task_id repeat domain question submitted reference failure reward abstained "
         "stop_reason n_steps cost_usd elapsed_s counts",
         shade=reward_shade(row.reward),
         spark=spark,
+        **evidence_of((facts.findings or {}).get(row.attempt)),
         # Empty when no points were lost, `None` when it is not known yet.
         cause=None if facts.findings is None else facts.cause(row.attempt),
-        evidence="" if sign is None else sign.text,
-        evidence_step=None if sign is None else sign.step,
         # The mean reward of the task in the run before, and what it moved by since.
         before=facts.shifts.get(row.task_id, (None, None))[0],
         difference=facts.difference(row.task_id),
     )
+
+
+def evidence_of(finding: AttemptDiagnosis | None) -> PageRecord:
+    """The first sign of a finding, and its step; empty where there is none."""
+    sign = finding.evidence[0] if finding is not None and finding.evidence else None
+    text, step = ("", None) if sign is None else (sign.text, sign.step)
+    return {"evidence": text, "evidence_step": step}
 
 
 def _repeat_grid(attempts: list[AttemptRow]) -> PageRecord:
