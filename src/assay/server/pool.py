@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from assay.isolation import kernel, processes
 from assay.isolation.child import ChildProcess, is_of_a_child, module_child
@@ -61,14 +61,13 @@ class _NoWorker(Exception):
     """The worker had ended before it received the job, which is not to blame."""
 
 
-class _Job(Generic[T]):
+class _Job(NamedTuple):
     """A call for one worker, and the future of its result."""
 
-    def __init__(self, work: Callable[..., T], argument: Any, deadline: float) -> None:
-        self.work = work
-        self.argument = argument
-        self.deadline = deadline
-        self.result: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+    work: Callable[..., Any]
+    argument: Any
+    deadline: float
+    result: asyncio.Future[Any]
 
 
 class WorkerPool:
@@ -86,7 +85,7 @@ class WorkerPool:
         starting: threading.Lock | None = None,
     ) -> None:
         self._on_restart = on_restart
-        self._jobs: asyncio.Queue[_Job[Any]] = asyncio.Queue()
+        self._jobs: asyncio.Queue[_Job] = asyncio.Queue()
         # Held while a process starts: one without a number yet is nobody's, as an orphan is.
         # Pools of one process share it.
         self._starting = starting or threading.Lock()
@@ -121,11 +120,12 @@ class WorkerPool:
         Raises what the work raises, and `WorkerLost` if the worker dies or the deadline (on the
         monotonic clock) passes. Work that is cancelled before it starts never starts.
         """
-        job = _Job(work, argument, deadline)
+        job = _Job(work, argument, deadline, asyncio.get_running_loop().create_future())
         self._jobs.put_nowait(job)
         try:
             async with asyncio.timeout(deadline - time.monotonic() + LATE_S):
-                return await job.result
+                result: T = await job.result
+                return result
         except TimeoutError:
             raise WorkerLost("deadline") from None
 
@@ -140,9 +140,7 @@ class WorkerPool:
         self._threads.shutdown(wait=False)
 
     async def _in_thread(self, call: Callable[..., T], *arguments: Any) -> T:
-        """What the call returns; it is not left alone before it has, even by a cancellation."""
-        running = asyncio.get_running_loop().run_in_executor(self._threads, call, *arguments)
-        return await running
+        return await asyncio.get_running_loop().run_in_executor(self._threads, call, *arguments)
 
     async def _end(self, worker: _Worker) -> None:
         """End the process, and every process whose worker is gone."""
@@ -181,7 +179,7 @@ class WorkerPool:
             elif not job.result.done():
                 await self._do(worker, job)
 
-    async def _do(self, worker: _Worker, job: _Job[Any]) -> None:
+    async def _do(self, worker: _Worker, job: _Job) -> None:
         began = time.monotonic()
         try:
             result = await self._in_thread(worker.do, job.work, job.argument, job.deadline)

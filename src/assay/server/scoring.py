@@ -31,19 +31,16 @@ WAITING_WORKERS = 8
 PACE_WINDOW_S = 10.0
 MAX_RETRY_AFTER_S = 60
 
-DEEP = "is nested too deeply"
 DIED = ("grader_error", "the worker process died on this row, twice")
-MEMORY = ("grader_error", "the worker process took more memory on this row than it may")
-STUCK = ("deadline", "it did not return, and others were waiting")
 LATE = ("deadline", "no worker brought it back before the deadline")
 GIVEN_UP: dict[LossCause, tuple[str, str]] = {
     "died": DIED,
-    "memory": MEMORY,
+    "memory": ("grader_error", "the worker process took more memory on this row than it may"),
     "processes": DIED,
-    "stuck": STUCK,
+    "stuck": ("deadline", "it did not return, and others were waiting"),
     "deadline": LATE,
 }
-"""The reason of an abstention, and why, by what became of the worker."""
+"""The reason of an abstention, and why, by how the worker was lost."""
 
 
 class AdmissionQueue:
@@ -125,9 +122,8 @@ class ScoringService:
         self._has_waiting = False
         self._max_chunks = CHUNKS_PER_WORKER * settings.workers
         self._draining = False
-        metrics.watch(
-            lambda: self.admission.rows, lambda: len(self._pool.pids + self._waiting_pool.pids)
-        )
+        metrics.queue_rows.set_function(lambda: self.admission.rows)
+        metrics.workers.set_function(lambda: len(self._pool.pids + self._waiting_pool.pids))
 
     @property
     def status(self) -> Status:
@@ -271,7 +267,7 @@ class ScoringService:
         """The scores of rows one of which is nested too deeply to be sent to a worker."""
         if len(chunk.items) == 1:
             ((number, _),) = chunk.items
-            empty = chunk._replace(items=[(number, UnreadableRow(DEEP))])
+            empty = chunk._replace(items=[(number, UnreadableRow("is nested too deeply"))])
             return await self._score_chunk(empty, deadline)
         halves = (
             chunk._replace(items=chunk.items[part])

@@ -93,11 +93,6 @@ class Metrics:
         self.queue_rows = gauge("assay_queue_rows", "Rows accepted and not finished.")
         self.workers = gauge("assay_workers", "Worker processes there are.")
 
-    def watch(self, queue_rows: Callable[[], float], workers: Callable[[], float]) -> None:
-        """Read the queue and the workers from these, whenever the metrics are read."""
-        self.queue_rows.set_function(queue_rows)
-        self.workers.set_function(workers)
-
     def count_rows(self, result: ChunkResult) -> None:
         """Count a chunk that came back, or was given up."""
         for (reward, outcome), count in result.counts.items():
