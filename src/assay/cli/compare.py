@@ -233,13 +233,10 @@ def _code(console: Console, comparison: Comparison, *, whole: bool) -> None:
 
 
 def _statistics(console: Console, comparison: Comparison) -> None:
-    assert comparison.reward is not None
-    assert comparison.permutation is not None
-    assert comparison.mcnemar is not None
-    assert comparison.pass_rate is not None
-    assert comparison.drops is not None
     shift, test, passes = comparison.reward, comparison.permutation, comparison.mcnemar
-    rate = comparison.pass_rate
+    rate, drops = comparison.pass_rate, comparison.drops
+    if shift is None or test is None or passes is None or rate is None or drops is None:
+        return
     table = table_of(show_header=False)
     unpaired = f" ({comparison.only_base} only in base, {comparison.only_cand} only in cand)"
     alone = unpaired if comparison.only_base or comparison.only_cand else ""
@@ -262,7 +259,6 @@ def _statistics(console: Console, comparison: Comparison) -> None:
             f"{passes.gained} gained, {passes.lost} lost, McNemar p = {comparison.pass_p:.3g}",
         ),
     )
-    drops = comparison.drops
     table.add_row(
         f"moved by {drops.size:g} or more",
         f"{len(drops.fell)} fell, {drops.rose} rose"

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -65,17 +66,14 @@ def command(
     workers: int | None,
     token: str | None,
     names: Sequence[str],
-    max_rows: int,
     max_body_mb: int,
-    queue_rows: int,
     worker_memory_mb: int,
     max_held_mb: int,
-    max_requests: int,
-    deadline_s: float,
     grace_s: float,
     as_mcp: bool,
     run_code: bool,
     runs_dir: Path,
+    **limits: Any,
 ) -> None:
     """Score over HTTP, for a trainer that runs elsewhere, or over MCP, for a coding agent.
 
@@ -122,13 +120,10 @@ def command(
         default_reward=default_reward,
         root=str(Path(root).resolve()),
         workers=workers or os.cpu_count() or 1,
-        max_rows=max_rows,
         max_body_bytes=max_body_mb * MiB,
-        queue_rows=queue_rows,
         worker_memory_bytes=worker_memory_mb * MiB,
         max_held_bytes=max_held_mb * MiB,
-        max_requests=max_requests,
-        deadline_s=deadline_s,
+        **limits,
     )
     requested = check_address(host, port, token)
     app = build_app(settings)

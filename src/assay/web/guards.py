@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
-from collections.abc import Iterator, MutableMapping
-from contextlib import contextmanager, suppress
+from collections.abc import MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -206,16 +206,17 @@ async def _limit_body(app: App, scope: Scope, body: _Body) -> None:
     if size > body.limit or (declared and not declared[0].isdigit()):
         await body.refuse()
         return
-    with body.load.entered(counts=body.counts):
+    body.load.requests += body.counts
+    try:
         if body.counts and body.load.is_full(size):
             await body.refuse(BUSY)
             return
-        try:
-            await app(scope, body.receive, body.send)
-        except BodyTooLarge:
-            await body.refuse(body.problem)
-        finally:
-            body.load.held_bytes -= body.size
+        await app(scope, body.receive, body.send)
+    except BodyTooLarge:
+        await body.refuse(body.problem)
+    finally:
+        body.load.requests -= body.counts
+        body.load.held_bytes -= body.size
 
 
 class _Refusal(NamedTuple):
@@ -246,14 +247,6 @@ class _Load:
         """Whether so many bytes more are too many, or there is one request too many."""
         too_many = self.max_requests is not None and self.requests > self.max_requests
         return too_many or (self.max_bytes is not None and self.held_bytes + more > self.max_bytes)
-
-    @contextmanager
-    def entered(self, *, counts: bool) -> Iterator[None]:
-        self.requests += counts
-        try:
-            yield
-        finally:
-            self.requests -= counts
 
 
 @dataclass(slots=True)

@@ -78,9 +78,13 @@ def runs_page(
     listed, number, pages = page_of(_sort(matching, query), query.page, PAGE)
     live = reader.live(listed)
     bases = [row for row in rows if not reader.is_archived(row.run_id)]
-    patience = _Patience(query, wait=wait)
+    until = time.monotonic() + (AFTERWARDS_S if query.fill else AT_ONCE_S)
+
+    def has_time(row: RunRow) -> bool:
+        return time.monotonic() < until and (query.fill or row.attempts <= AT_ONCE)
+
     runs = [
-        run_item(reader, row, bases, live=row.run_id in live, now=patience.allows(row))
+        run_item(reader, row, bases, live=row.run_id in live, now=wait or has_time(row))
         for row in listed
     ]
     maps = _maps(reader, matching, query)
@@ -104,20 +108,6 @@ def runs_page(
         more_maps=max(0, len(maps) - MOST_MAPS),
         live=bool(live),
     )
-
-
-class _Patience:
-    """How long a page looks for the changes of its runs."""
-
-    def __init__(self, query: RunsQuery, *, wait: bool) -> None:
-        self._wait = wait
-        self._large = query.fill
-        self._until = time.monotonic() + (AFTERWARDS_S if query.fill else AT_ONCE_S)
-
-    def allows(self, row: RunRow) -> bool:
-        if self._wait:
-            return True
-        return time.monotonic() < self._until and (self._large or row.attempts <= AT_ONCE)
 
 
 def _matching(rows: list[RunRow], query: RunsQuery) -> list[RunRow]:
