@@ -17,7 +17,7 @@ from assay.cli.terminal import output, plain, table_of
 from assay.errors import BadParameter, UsageError
 from assay.isolation.sandbox import SandboxLayer, shared_sandbox
 from assay.registry import find_reward
-from assay.resources.contract import ContractCheck, check_environment
+from assay.resources.contract import check_environment
 from assay.schema.score import Abstained, Score
 from assay.schema.task import Task
 from assay.scoring.files.rows import InputRow, plan_shards, read_rows
@@ -62,7 +62,9 @@ def env(
     if as_json:
         click.echo(orjson.dumps([asdict(finding) for finding in findings]))
     else:
-        _show(findings)
+        words = {True: Text("kept", style="green"), False: Text("BROKEN", style="red")}
+        rows = ((row.check, words[row.passed], Text(plain(row.because, 300))) for row in findings)
+        output().print(table_of("check", "", "because", rows=rows))
     if not all(finding.passed for finding in findings):
         raise click.exceptions.Exit(1)
 
@@ -187,9 +189,3 @@ def _options(text: str) -> dict[str, Any]:
     if not isinstance(options, dict):
         raise UsageError(f"--config {plain(text)!r} is not a JSON object such as {{}}")
     return options
-
-
-def _show(findings: list[ContractCheck]) -> None:
-    words = {True: Text("kept", style="green"), False: Text("BROKEN", style="red")}
-    rows = ((each.check, words[each.passed], Text(plain(each.because, 300))) for each in findings)
-    output().print(table_of("check", "", "because", rows=rows))

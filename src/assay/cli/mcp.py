@@ -88,7 +88,9 @@ def command(
     from assay.browser.connect.mcp.proxy import Proxy, start_server
 
     writer = None if out is None else StepsWriter(_steps_file(out))
-    known = _load_patterns(patterns)
+    known = RecoveryPatterns()
+    if patterns is not None and patterns.exists():
+        known = patterns_from_json(patterns.read_bytes())
     # What scores the steps is loaded while the server starts, which takes longer.
     browser = None
     if cdp is not None:
@@ -118,12 +120,6 @@ def _save_patterns(path: Path | None, patterns: RecoveryPatterns) -> None:
     if path is not None:
         with atomic_write(path) as draft:
             draft.write_bytes(patterns_to_json(patterns))
-
-
-def _load_patterns(path: Path | None) -> RecoveryPatterns:
-    if path is None or not path.exists():
-        return RecoveryPatterns()
-    return patterns_from_json(path.read_bytes())
 
 
 def _steps_file(out: str) -> Path:

@@ -16,6 +16,7 @@ from assay.errors import BadRecord
 from assay.ledger.steps import read_steps
 
 CURRENT = RecoveryRewardScorer.id
+COLUMNS = ("step", "action", "class", "score", "confidence", "reasons")
 STYLES = {
     "strong_positive": "green",
     "weak_positive": "cyan",
@@ -41,13 +42,9 @@ def command(trace: Path, as_json: bool) -> int:
         for row in steps:
             click.echo(orjson.dumps(row.to_record(CURRENT)))
     else:
-        _show(steps)
+        table = table_of(*COLUMNS, rows=map(_row, steps))
+        output().print(table)
     return _report(steps)
-
-
-def _show(steps: Sequence[RescoredStep]) -> None:
-    names = ("step", "action", "class", "score", "confidence", "reasons")
-    output().print(table_of(*names, rows=map(_row, steps)))
 
 
 def _row(row: RescoredStep) -> list[str | Text]:

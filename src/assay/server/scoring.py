@@ -8,7 +8,7 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
@@ -171,7 +171,7 @@ class ScoringService:
         under_way: deque[asyncio.Task[ChunkResult]] = deque()
         finished: list[ChunkResult] = []
         try:
-            for items in _groups(numbered, self.settings.chunk_rows):
+            while items := list(islice(numbered, self.settings.chunk_rows)):
                 chunk = RowChunk(scorers, columns, "row", items)
                 under_way.append(asyncio.create_task(self.score_chunk(chunk, deadline)))
                 if len(under_way) >= self._max_chunks:
@@ -304,11 +304,6 @@ def _waits(name: str) -> bool:
         return find_reward(name).waits
     except UnknownName:
         return False
-
-
-def _groups(items: Iterator[T], size: int) -> Iterator[list[T]]:
-    while group := list(islice(items, size)):
-        yield group
 
 
 async def _cancel(tasks: Iterable[asyncio.Task[Any]]) -> None:

@@ -18,7 +18,6 @@ from assay.viewer.app import STATIC
 from assay.viewer.links import OneFileLinks
 from assay.viewer.pages.conversation import message_views
 from assay.viewer.pages.episode import window_page
-from assay.viewer.pages.records import PageRecord
 from assay.viewer.pages.run import RunQuery, run_page
 from assay.viewer.rendering import Templates
 from assay.viewer.runs_reader import RunsReader
@@ -65,7 +64,9 @@ def export_html(run: Path, target: Path) -> int:
     reader, templates = RunsReader(folder.parent, only=run_id), Templates()
     pictures = _Pictures(reader, run_id)
     links = OneFileLinks(pictures.uri)
-    first, *others = _pages(reader, run_id)
+    first = run_page(reader, run_id, RunQuery(show="all"), wait=True)
+    queries = (RunQuery(show="all", page=number) for number in range(2, first["pages"] + 1))
+    others = [run_page(reader, run_id, query, wait=True) for query in queries]
     # The names of files alone: where they are on this machine is private.
     first["run"]["agent"] = FOLDERS.sub("", first["run"]["agent"])
     first["config"] = [(key, FOLDERS.sub("", value)) for key, value in first["config"]]
@@ -89,16 +90,6 @@ def export_html(run: Path, target: Path) -> int:
             )
         stream.write(templates.render("share_end.html", pictures, links))
     return len(episodes)
-
-
-def _pages(reader: RunsReader, run_id: str) -> list[PageRecord]:
-    """The pages of the run, which list every attempt."""
-
-    def make(number: int) -> PageRecord:
-        return run_page(reader, run_id, RunQuery(show="all", page=number), wait=True)
-
-    first = make(1)
-    return [first, *map(make, range(2, first["pages"] + 1))]
 
 
 def _messages(run: Run, attempt: str) -> tuple[Message, ...]:

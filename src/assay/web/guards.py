@@ -72,8 +72,10 @@ def guard(app: App, guards: Guards) -> App:
         elif scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
         elif await _admit(scope, guards, send):
-            body = _Body(receive, send, _limit(scope, guards), load, stream=is_ndjson(scope))
-            body.counts = scope["path"] not in guards.open_paths
+            stream = is_ndjson(scope)
+            limit = (guards.max_stream_bytes if stream else None) or guards.max_body_bytes
+            counts = scope["path"] not in guards.open_paths
+            body = _Body(receive, send, limit, load, stream=stream, counts=counts)
             await _limit_body(app, scope, body)
 
     return guarded
@@ -186,12 +188,6 @@ def _cookie_name(scope: Scope) -> str:
 def _cookie_value(token: str) -> str:
     """Proof of the token that is not the token: a cookie reaches every port of the host."""
     return hmac.new(token.encode(), b"assay cookie", hashlib.sha256).hexdigest()
-
-
-def _limit(scope: Scope, guards: Guards) -> int:
-    if guards.max_stream_bytes is not None and is_ndjson(scope):
-        return guards.max_stream_bytes
-    return guards.max_body_bytes
 
 
 def is_ndjson(scope: Scope) -> bool:

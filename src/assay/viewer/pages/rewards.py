@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.errors import AssayError, BadParameter, UnknownName
 from assay.registry import REWARDS, RewardSpec, find_reward
-from assay.report.sensitivity import ScoredVariant, Sensitivity
+from assay.report.sensitivity import Sensitivity
 from assay.viewer.audits import Audits
 from assay.viewer.pages.episode import score_view
 from assay.viewer.pages.records import PageRecord, pick
@@ -60,7 +60,7 @@ def reward_page(
     item = _item(spec)
     needs = (*spec.required, *spec.optional)
     trial = form.get("do") if form.get("do") in ("score", "probe") else None
-    score, sensitivity, problem = None, None, ""
+    score, probed, problem = None, None, ""
     try:
         if trial is not None and item["world"]:
             raise UnknownName(
@@ -69,9 +69,10 @@ def reward_page(
         if trial == "score":
             score = score_view(tryout.score(name, _row(needs, form), _params(form)))
         elif trial == "probe":
-            sensitivity = _probe(name, form, tryout)
+            probed = _probe(name, form, tryout)
     except AssayError as error:
         problem = str(error)
+    wrong = {row.name for row in (*probed.losing, *probed.gaining)} if probed else set()
     return {
         "reward": item,
         "documentation": list(_paragraphs(inspect.getdoc(spec.function) or "")),
@@ -90,17 +91,13 @@ def reward_page(
         "can_probe": not item["world"] and "final_response" in needs,
         "trial": trial,
         "score": score,
-        "probed": sensitivity,
-        "rows": () if sensitivity is None else _wrong_first(sensitivity),
-        "sentence": sensitivity.sentence if sensitivity is not None else "",
+        "probed": probed,
+        # Those that are scored wrongly come first.
+        "rows": sorted(probed.rows, key=lambda row: row.name not in wrong) if probed else [],
+        "sentence": probed.sentence if probed else "",
         "problem": problem,
         "audit": audits.latest(spec.name, spec.version),
     }
-
-
-def _wrong_first(probed: Sensitivity) -> tuple[ScoredVariant, ...]:
-    wrong = {row.name for row in (*probed.losing, *probed.gaining)}
-    return tuple(sorted(probed.rows, key=lambda row: row.name not in wrong))
 
 
 def _paragraphs(text: str) -> Iterator[PageRecord]:

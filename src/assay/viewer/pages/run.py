@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Annotated, Any, Literal, TypeAlias, cast
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from pydantic import BaseModel, BeforeValidator
 
@@ -16,7 +16,7 @@ from assay.ledger.summary import DistinctFailure, group_failures, message_key
 from assay.report.attempts import EQUAL
 from assay.report.comparability import changes, dotted_items
 from assay.report.diagnosis import AttemptDiagnosis, Diagnosis
-from assay.schema.episode import FAILURES, FailureKind
+from assay.schema.episode import FailureKind
 from assay.schema.manifest import RunManifest
 from assay.viewer.pages.records import PageNumber, PageRecord, page_of, pick
 from assay.viewer.pages.runs import Order, run_item
@@ -127,9 +127,7 @@ def run_page(reader: RunsReader, run_id: str, query: RunQuery, *, wait: bool = F
     matching = [] if pending else _sort(_matching(attempts, query, facts), query, facts)
     listed, number, pages = page_of(matching, query.page, PAGE)
     errors = _errors(attempts)
-    changed = config_changes(reader, earlier, manifest)
     live = reader.is_live(run_id)
-    differences = [facts.difference(task) or 0.0 for task in facts.shifts]
     return pick(
         query,
         "show task q cause ending domain least most changed error sort order",
@@ -141,13 +139,7 @@ def run_page(reader: RunsReader, run_id: str, query: RunQuery, *, wait: bool = F
             if key
         ],
         before=before,
-        before_focus="" if earlier is None else earlier.focus,
-        changes=changed,
-        settings=settings_of_causes(changed),
-        # Tasks that both runs have, and those whose mean reward moved since.
-        paired=len(facts.shifts),
-        better=sum(difference > EQUAL for difference in differences),
-        worse=sum(difference < -EQUAL for difference in differences),
+        **_against(reader, earlier, manifest, facts),
         choices=_choices(attempts, query, facts),
         matching=len(matching),
         total=len(attempts),
@@ -167,6 +159,22 @@ def run_page(reader: RunsReader, run_id: str, query: RunQuery, *, wait: bool = F
         diagnosis=None if diagnosis is None else _diagnosis_view(diagnosis, errors),
         live=live,
     )
+
+
+def _against(
+    reader: RunsReader, earlier: RunRow | None, manifest: RunManifest, facts: _Facts
+) -> PageRecord:
+    """What changed since the run before: settings, and tasks whose mean reward moved."""
+    changed = config_changes(reader, earlier, manifest)
+    differences = [facts.difference(task) or 0.0 for task in facts.shifts]
+    return {
+        "before_focus": "" if earlier is None else earlier.focus,
+        "changes": changed,
+        "settings": settings_of_causes(changed),
+        "paired": len(facts.shifts),
+        "better": sum(difference > EQUAL for difference in differences),
+        "worse": sum(difference < -EQUAL for difference in differences),
+    }
 
 
 def diagnosis_page(reader: RunsReader, run_id: str) -> PageRecord:
@@ -198,15 +206,13 @@ def _diagnosis_view(diagnosis: Diagnosis, errors: Iterable[DistinctFailure]) -> 
 
 
 def _errors(attempts: Iterable[AttemptRow]) -> tuple[DistinctFailure, ...]:
+    """What broke attempts that count; the agent failed where the ending does not say otherwise."""
+    kinds = {kind: kind for kind in get_args(FailureKind)}
     return group_failures(
-        (_failure_kind(row), row.failure) for row in attempts if row.counts and row.failure
+        (kinds.get(row.stop_reason, "agent_error"), row.failure)
+        for row in attempts
+        if row.counts and row.failure
     )
-
-
-def _failure_kind(row: AttemptRow) -> FailureKind:
-    """Who failed, which is how the attempt ended; the agent where the record says otherwise."""
-    kind = row.stop_reason if row.stop_reason in FAILURES else "agent_error"
-    return cast(FailureKind, kind)
 
 
 def _shifts(

@@ -80,6 +80,7 @@ def step_view(
         before = next(iter(reader.steps(run_id, attempt, index - 1, index)), None)
     text = reader.text(run_id, step.observation) if step.observation else ""
     recorded = step.scores[0] if step.scores else {}
+    refused = REFUSED.search(step.think)
 
     def earlier_text() -> str:
         known = before is not None and before.observation
@@ -93,7 +94,7 @@ def step_view(
         action=cut_text(step.action, ACTION_CHARS),
         think=cut_text(step.think, most),
         error=cut_text(step.error, ACTION_CHARS),
-        refused=_refused(step.think),
+        refused=refused["because"] if refused else "",
         observation=cut_text(text, most) if step.observation else None,
         observation_sha256=step.observation,
         pictures=_pictures(reader, run_id, step, before),
@@ -130,7 +131,8 @@ def _talk(
     first = next((i for i, message in enumerate(turn) if message.role == "assistant"), len(turn))
     following_turn = turns[index] if following and index < len(turns) else ()
     result = list(takewhile(lambda message: message.role != "assistant", following_turn))
-    spoken = [i for i, each in enumerate(turns[:index], 1) if _has_reply(each)]
+    roles = ([message.role for message in each] for each in turns[:index])
+    spoken = [i for i, each in enumerate(roles, 1) if "assistant" in each]
     earlier = shown_text(turns[index - 2]) if index > 1 else ""
     return {
         "shown": message_views(turn[:first], most=most, whole=before),
@@ -145,15 +147,6 @@ def _talk(
         "reply_step": spoken[-1] if turn and spoken and spoken[-1] != index else None,
         "diff": diff_view(earlier, shown_text(turn)) if earlier else None,
     }
-
-
-def _refused(think: str) -> str:
-    match = REFUSED.search(think)
-    return match["because"] if match else ""
-
-
-def _has_reply(turn: Turn) -> bool:
-    return any(message.role == "assistant" for message in turn)
 
 
 def _score(record: Mapping[str, Any]) -> PageRecord:
