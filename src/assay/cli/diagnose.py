@@ -11,7 +11,7 @@ from rich.text import Text
 
 from assay.cli.options import json_option, runs_option
 from assay.cli.summary import rate_lines
-from assay.cli.terminal import output, plain, print_json, print_notes, reward_text, table_of, words
+from assay.cli.terminal import output, plain, print_json, print_notes, reward_text, table_of
 from assay.ledger.layout import LATEST
 from assay.report.diagnosis import AttemptDiagnosis, Diagnosis, diagnose
 
@@ -82,7 +82,7 @@ def _causes(diagnosis: Diagnosis) -> Table:
     suggestion = Column("what it suggests", overflow="fold")
     rows = (
         (
-            words(row.cause),
+            row.cause.replace("_", " "),
             str(row.attempts),
             *(
                 "unknown" if row.unscored == row.attempts else f"{value:.3f}"
@@ -102,7 +102,7 @@ def _attempts(findings: tuple[AttemptDiagnosis, ...]) -> Table:
         (
             Text(plain(each.task_id + (f" #{each.repeat}" if each.repeat else ""), 40)),
             _reward(each),
-            words(each.cause),
+            each.cause.replace("_", " "),
             Text(plain(each.answer if each.answer is not None else "nothing", 60)),
             Text(plain(each.gold, 40)),
             Text(_evidence(each)),
@@ -127,7 +127,9 @@ def _evidence(finding: AttemptDiagnosis) -> str:
 
 def _detail(console: Console, finding: AttemptDiagnosis) -> None:
     console.print()
-    console.print(Text(f"{finding.attempt}  {words(finding.cause)}", style="bold"), soft_wrap=True)
+    console.print(
+        Text(f"{finding.attempt}  {finding.cause.replace('_', ' ')}", style="bold"), soft_wrap=True
+    )
     console.print(
         Text.assemble("reward ", reward_text(finding.reward), f"  {plain(finding.because, 200)}")
     )

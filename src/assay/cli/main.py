@@ -97,7 +97,6 @@ def main(arguments: list[str] | None = None) -> Any:
 
 
 def run() -> None:
-    """The console script."""
     sys.exit(main())
 
 

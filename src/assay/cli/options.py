@@ -101,11 +101,6 @@ def count_or_share(text: str | None, option: str) -> float | None:
         ) from None
 
 
-def reward_list(text: str | None) -> list[str] | None:
-    """The names that `--reward NAME,NAME` lists; `None` where it is not given."""
-    return None if text is None else [name.strip() for name in text.split(",")]
-
-
 def column_map(columns: Sequence[str]) -> dict[str, str]:
     """Which column holds a parameter; raises `BadParameter` for a text that is no pair."""
     pairs = [text.partition("=") for text in columns]

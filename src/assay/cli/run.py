@@ -20,7 +20,6 @@ from assay.cli.options import (
     count_or_share,
     key_text,
     max_abstained_option,
-    reward_list,
     runs_option,
 )
 from assay.cli.summary import fail_unless_scored, grades_of, print_run, run_record
@@ -169,7 +168,7 @@ def command(
             **{key: value for key, value in short.items() if value is not None},
         },
         expect=_expectations(expect) if expect else None,
-        rewards=reward_list(rewards),
+        rewards=None if rewards is None else [name.strip() for name in rewards.split(",")],
         columns=column_map(columns),
         retry_errors=False if retry_errors is None else retry_errors,
     )

@@ -98,8 +98,3 @@ def difference_text(value: float | None, *, digits: int = 3) -> Text:
 def interval_text(interval: ConfidenceInterval | None) -> str:
     """`[low, high]`, or nothing."""
     return "" if interval is None else f"[{interval.low:.3f}, {interval.high:.3f}]"
-
-
-def words(name: str) -> str:
-    """A code as words."""
-    return name.replace("_", " ")

@@ -270,7 +270,6 @@ class Client(_Connection[httpx.Client, None]):
         return read_status(response.status_code, response.content)
 
     def close(self) -> None:
-        """Close the connections."""
         self._http.close()
 
     def __enter__(self) -> Self:
@@ -353,7 +352,6 @@ class AsyncClient(_Connection[httpx.AsyncClient, Awaitable[None]]):
         return read_status(response.status_code, response.content)
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._http.aclose()
 
     async def __aenter__(self) -> Self:

@@ -101,12 +101,10 @@ class WorkerPool:
 
     @property
     def ready(self) -> bool:
-        """Whether every worker has started."""
         return all(worker.ready for worker in self._workers)
 
     @property
     def pids(self) -> list[int]:
-        """The ids of the processes that run now."""
         return [worker.pid for worker in self._workers if worker.pid is not None]
 
     def start(self) -> None:
@@ -259,7 +257,6 @@ class _Worker:
         return True
 
     def is_running(self) -> bool:
-        """Whether there is a process, and it has not ended."""
         return self._child is not None and self._child.is_running()
 
     def do(self, work: Callable[[Any, Turn], T], argument: Any, deadline: float) -> T:

@@ -59,7 +59,6 @@ class AdmissionQueue:
         return self.rows >= self._limit
 
     def try_enter(self, rows: int) -> bool:
-        """Whether the rows are accepted."""
         if self.rows + rows > self._limit:
             return False
         self.rows += rows
@@ -140,7 +139,6 @@ class ScoringService:
         self._draining = True
 
     async def close(self) -> None:
-        """End every worker."""
         self.drain()
         await asyncio.gather(self._pool.close(), self._waiting_pool.close())
 

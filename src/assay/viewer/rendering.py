@@ -40,7 +40,6 @@ class _Page:
 
 
 def to_json(page: PageRecord) -> bytes:
-    """The page's record as ASCII JSON."""
     return dump_json(asdict(_Page(page))["record"])
 
 
@@ -78,7 +77,6 @@ class Templates:
             self._environment.get_template(name)
 
     def render(self, template: str, page: Any, links: Links, **more: Any) -> str:
-        """The page as HTML."""
         return self._environment.get_template(template).render(page=page, links=links, **more)
 
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from math import fsum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from assay.errors import AssayError, UnknownName
 from assay.ledger.index import AttemptRow, LedgerIndex, RunRow, TaskRow
-from assay.ledger.labels import RunLabels, add_label, can_label, read_labels
+from assay.ledger.labels import RunLabels, read_labels
 from assay.ledger.layout import RunLayout, is_archived
 from assay.ledger.lock import is_being_written, runs_being_written
 from assay.ledger.records import StoredEpisode
@@ -247,7 +247,6 @@ class RunsReader:
         return layout
 
     def manifest(self, run_id: str) -> RunManifest:
-        """The manifest of the run."""
         with self._open(run_id) as run:
             return run.manifest
 
@@ -257,7 +256,6 @@ class RunsReader:
         return frozenset(folder.name for folder in runs_being_written(folders))
 
     def is_live(self, run_id: str) -> bool:
-        """Whether the run is being written."""
         return is_being_written(self.layout(run_id).folder)
 
     def unfinished(self, run_id: str) -> tuple[str, ...]:
@@ -342,14 +340,6 @@ class RunsReader:
         layout = self.layout(run_id)
         key = (run_id, stamp(layout.labels))
         return self._labels.get_or_make(key, lambda: read_labels(layout.folder))
-
-    def can_label(self, run_id: str) -> bool:
-        """Whether labels can be kept in the run's folder."""
-        return can_label(self.layout(run_id).folder)
-
-    def add_label(self, run_id: str, attempt: str, value: str, **fields: Any) -> None:
-        """A label is added; see `ledger.labels.add_label`."""
-        add_label(self.layout(run_id).folder, attempt, value, **fields)
 
     def agreement(self, run_id: str, *, at: float) -> Agreement:
         """The labels of a run against each of its rewards; of all runs where none is named."""

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from assay.errors import AssayError, BadRecord
+from assay.ledger.labels import can_label
 from assay.ledger.records import StoredEpisode
 from assay.ledger.steps import StepSummary
 from assay.report.alignment import align
@@ -162,7 +163,7 @@ def _ribbon(
         "problem": problem,
         "world": world_scores(summaries),
         "labels": label_views(reader.labels(run_id).of(attempt)),
-        "can_label": not exported and reader.can_label(run_id),
+        "can_label": not exported and can_label(reader.layout(run_id).folder),
         "around": None,
     }
 
@@ -254,7 +255,6 @@ def ending_of(stored: StoredEpisode) -> PageRecord:
 
 
 def score_view(score: Score) -> PageRecord:
-    """The score as a page shows it."""
     value = None if isinstance(score, Abstained) else score.value
     return {
         "scorer": score.scorer,

@@ -42,7 +42,6 @@ def pick(source: object, names: str, **others: Any) -> PageRecord:
 
 
 def label_views(labels: Iterable[Label]) -> list[PageRecord]:
-    """The labels as a page shows them."""
     return [pick(label, "value note author at") for label in labels]
 
 
