@@ -128,7 +128,7 @@ def test_a_text_environment_speaks_its_own_language(reader: RunsReader) -> None:
     assert [cell.mark for cell in shown["cells"]] == ["reset", "", "nothing", ""]
     assert shown["cells"][2].label == "step 2, no score, nothing happened"
     assert shown["world"] is not None
-    assert shown["world"].points == ((3, 0.5),)
+    assert shown["world"]["points"] == [(3, 0.5)]
     assert page(reader, "shop.r0.a1", 1)["next_failure"] == 2
     last = page(reader, "shop.r0.a1", 3)["steps"][0]["world"]
     assert last is not None

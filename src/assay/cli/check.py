@@ -12,7 +12,7 @@ import orjson
 from rich.text import Text
 
 from assay.cli.groups import NamingGroup
-from assay.cli.options import column_map, column_option, json_option, options_of
+from assay.cli.options import column_map, column_option, json_option, options_of, param_option
 from assay.cli.terminal import output, plain, table_of
 from assay.errors import BadParameter, UsageError
 from assay.isolation.sandbox import SandboxLayer, shared_sandbox
@@ -72,9 +72,7 @@ def env(
 @command.command(name="references")
 @click.argument("source", metavar="FILE", type=click.Path(exists=True, path_type=Path))
 @click.option("--reward", required=True, metavar="NAME", help="The reward that will judge them.")
-@click.option(
-    "--param", "params", multiple=True, metavar="KEY=VALUE", help="An option of the reward."
-)
+@param_option
 @column_option
 @click.option("--most", default=20, help="Rows shown of each reason; --json has all.")
 @json_option

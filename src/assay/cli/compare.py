@@ -52,14 +52,12 @@ REFUSED = 2
 )
 @click.option(
     "--drop",
-    type=float,
     default=DROP,
     metavar="SIZE",
     help="By how much a task falls far, for --fail-on task-drop.",
 )
 @click.option(
     "--change",
-    type=float,
     default=CHANGE,
     metavar="SIZE",
     help="The change of the mean whose price in tasks or repeats is named.",
@@ -71,7 +69,7 @@ REFUSED = 2
     help="Say instead how far single runs differ by chance: all of them are runs of one "
     "configuration, or one has repeats.",
 )
-@click.option("--pass-at", type=float, default=PERFECT, help="From here a task passes.")
+@click.option("--pass-at", default=PERFECT, help="From here a task passes.")
 @click.option("--all", "show_all", is_flag=True, help="Every task, the unchanged ones too.")
 @click.option("--diff", "show_diff", is_flag=True, help="The agent's code in full, as it differs.")
 @runs_option

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from rich.text import Text
 
-from assay.cli.options import RUNS_DIR, column_map, runs_option
+from assay.cli.options import PATH, RUNS_DIR, column_map, runs_option
 from assay.cli.summary import print_run, run_record
 from assay.cli.terminal import output, plain, print_json
 from assay.errors import BadInput, printable
@@ -39,7 +39,7 @@ assay import study --unpickle --references gold.jsonl --commit 1f2e3d4
 
 
 @click.command(name="import", help=HELP)
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=PATH)
 @click.option(
     "--format",
     "--from",
@@ -63,7 +63,7 @@ assay import study --unpickle --references gold.jsonl --commit 1f2e3d4
 )
 @click.option(
     "--references",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
     help="The right answers, where the log has none: JSON lines with id and answer, or an object.",
 )

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from assay.cli.engines import import_modules
 from assay.cli.groups import NamingGroup
-from assay.cli.options import json_option, runs_option
+from assay.cli.options import PATH, import_option, json_option, runs_option
 from assay.cli.terminal import number_text, output, plain, print_json, table_of
 from assay.errors import BadParameter, NameCollision, UnknownName
 from assay.registry import (
@@ -172,9 +172,7 @@ def _load(names: Iterable[str], find: Callable[[str], T]) -> Iterator[tuple[str,
 
 
 @command.command(name="prices")
-@click.option(
-    "--prices", type=click.Path(path_type=Path), metavar="FILE", help="A table of your own, too."
-)
+@click.option("--prices", type=PATH, metavar="FILE", help="A table of your own, too.")
 @json_option
 def prices(prices: Path | None, as_json: bool) -> None:
     """Show what a million tokens of each model cost, as far as that is known, and since when.
@@ -204,9 +202,7 @@ def prices(prices: Path | None, as_json: bool) -> None:
 
 @command.command(name="rewards")
 @click.argument("name", required=False)
-@click.option(
-    "--import", "imports", multiple=True, metavar="MODULE|FILE.py", help="What registers yours."
-)
+@import_option
 @json_option
 def rewards(name: str | None, imports: Sequence[str], as_json: bool) -> None:
     """Show every registered reward, or NAME with its rules, options, parts and versions.

@@ -17,12 +17,13 @@ from assay.registry.annotations import (
 )
 
 RUNS_DIR = "runs"
+PATH = click.Path(path_type=Path)
 F = TypeVar("F", bound=Callable[..., Any])
 
 runs_option = click.option(
     "--runs",
     "runs_dir",
-    type=click.Path(path_type=Path),
+    type=PATH,
     default=RUNS_DIR,
     metavar="FOLDER",
     help="Where the runs are.",
@@ -32,6 +33,20 @@ runs_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 """The option `--json`, passed on as `as_json`."""
 
+
+import_option = click.option(
+    "--import",
+    "imports",
+    multiple=True,
+    metavar="MODULE|FILE.py",
+    help="What registers names of your own.",
+)
+"""The option `--import MODULE`, passed on as `imports`."""
+
+param_option = click.option(
+    "--param", "params", multiple=True, metavar="KEY=VALUE", help="An option of the reward."
+)
+"""The option `--param KEY=VALUE`, passed on as `params`; `options_of` reads it."""
 
 column_option = click.option(
     "--column",

@@ -13,7 +13,16 @@ from rich.text import Text
 
 from assay.cli.engines import import_modules, stdout_kept_for_data
 from assay.cli.groups import NamingGroup
-from assay.cli.options import column_map, column_option, json_option, options_of, runs_option
+from assay.cli.options import (
+    PATH,
+    column_map,
+    column_option,
+    import_option,
+    json_option,
+    options_of,
+    param_option,
+    runs_option,
+)
 from assay.cli.terminal import number_text, output, plain, print_json, progress_bar, table_of
 from assay.errors import BadParameter, NameCollision
 from assay.registry import REWARDS, find_reward
@@ -35,7 +44,6 @@ from assay.scoring.scorer import Scorer
 
 GATE = 3
 SHOWN_KINDS = 12
-PATH = click.Path(path_type=Path)
 
 
 @click.group(name="rewards", cls=NamingGroup)
@@ -61,13 +69,12 @@ def command() -> None:
     help="What the rows of one group have in common, such as prompt_id.",
 )  # fmt: skip
 @column_option
-@click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="An option of both.")
+@param_option
 @click.option("--old-param", "old_params", multiple=True, metavar="KEY=VALUE")
 @click.option("--new-param", "new_params", multiple=True, metavar="KEY=VALUE")
 @click.option("--old-python", metavar="PATH", help="Another interpreter to run OLD in.")
 @click.option("--new-python", metavar="PATH", help="Another interpreter to run NEW in.")
-@click.option("--import", "imports", multiple=True, metavar="MODULE",
-              help="A module, or a file, that registers rewards.")  # fmt: skip
+@import_option
 @click.option(
     "--tolerance", type=click.FloatRange(0), default=TOLERANCE,
     help="Rewards that differ by no more are equal.",

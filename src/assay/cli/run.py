@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -14,6 +13,7 @@ from rich.progress import Progress as Bar
 
 from assay.cli.engines import engine_options, import_modules, stdout_kept_for_data
 from assay.cli.options import (
+    PATH,
     Amount,
     WholeNumber,
     column_map,
@@ -35,7 +35,6 @@ from assay.scoring.counts import AbstentionLimit
 
 STOPPED = 130
 """The exit code of what Ctrl-C ended."""
-PATH = click.Path(path_type=Path)
 F = TypeVar("F", bound=Callable[..., Any])
 DEFAULTS = {each.name: each.default for each in fields(RunOptions)}
 SHORT_SETTINGS = {

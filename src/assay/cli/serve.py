@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from assay.cli.engines import import_modules
-from assay.cli.options import RUNS_DIR
+from assay.cli.options import PATH, RUNS_DIR, import_option
 from assay.errors import BadParameter, MissingExtra
 
 MiB = 1024 * 1024
@@ -22,7 +22,7 @@ MCP_ONLY = frozenset({"as_mcp", "run_code", "runs_dir"})
 
 @click.command(name="serve")
 @click.option("--rewards", multiple=True, metavar="NAME[,NAME]", help="Serve only these.")
-@click.option("--import", "imports", multiple=True, metavar="MODULE", help="Where yours are.")
+@import_option
 @click.option("--default-reward", metavar="NAME", help="For requests that name none.")
 @click.option(
     "--root", type=click.Path(exists=True, file_okay=False), default=".",
@@ -48,7 +48,7 @@ MCP_ONLY = frozenset({"as_mcp", "run_code", "runs_dir"})
 @click.option(
     "--runs",
     "runs_dir",
-    type=click.Path(path_type=Path),
+    type=PATH,
     default=RUNS_DIR,
     metavar="FOLDER",
     help="With --mcp: where the runs are.",

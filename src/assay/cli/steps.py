@@ -11,6 +11,7 @@ from rich.text import Text
 
 from assay.browser.step_records import RescoredStep, rescore
 from assay.browser.steps import RecoveryRewardScorer
+from assay.cli.options import PATH
 from assay.cli.terminal import output, plain, table_of
 from assay.errors import BadRecord
 from assay.ledger.steps import read_steps
@@ -27,7 +28,7 @@ STYLES = {
 
 
 @click.command(name="steps")
-@click.argument("trace", type=click.Path(path_type=Path))
+@click.argument("trace", type=PATH)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a step.")
 def command(trace: Path, as_json: bool) -> int:
     """Score the recorded steps in TRACE again, from the record alone.

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from assay.ledger.steps import StepSummary
@@ -27,21 +26,6 @@ TITLES = {
 }
 _LEFT_OUT = frozenset({"steps", "goals", "shuffled", "seed", "nouns", "goal_conditions"})
 """Parts of progress that say how the environment was set up, or what another part says."""
-
-
-@dataclass(frozen=True, slots=True)
-class WorldScores:
-    """The environment's own score over the steps of an episode."""
-
-    name: str
-    title: str
-    full_score: float
-    points: tuple[tuple[int, float], ...]
-    """Steps and scores, those that have one."""
-
-    @property
-    def best(self) -> float | None:
-        return max((score for _, score in self.points), default=None)
 
 
 def world_view(
@@ -67,8 +51,8 @@ def world_view(
     )
 
 
-def world_scores(summaries: Sequence[StepSummary]) -> WorldScores | None:
-    """The scores over the steps; `None` where no text environment recorded them."""
+def world_scores(summaries: Sequence[StepSummary]) -> PageRecord | None:
+    """The environment's own score over the steps; `None` where no text environment recorded it."""
     name = next((summary.world for summary in summaries if summary.world), "")
     if not name or name == "chat":
         return None
@@ -78,13 +62,12 @@ def world_scores(summaries: Sequence[StepSummary]) -> WorldScores | None:
         for step, summary in enumerate(summaries)
         if summary.world_score is not None
     ]
-    stride = max(1, -(-len(points) // MOST_POINTS))
-    return WorldScores(
-        name=name,
-        title=TITLES.get(name, name),
-        full_score=known.full_score if known else 1.0,
-        points=tuple(points[::stride]),
-    )
+    return {
+        "name": name,
+        "title": TITLES.get(name, name),
+        "full_score": known.full_score if known else 1.0,
+        "points": points[:: max(1, -(-len(points) // MOST_POINTS))],
+    }
 
 
 def _facts(progress: Mapping[str, Any]) -> list[tuple[str, str]]:
