@@ -48,7 +48,7 @@ def env(
     tasks: tuple[str, ...],
     as_json: bool,
     **options: Any,
-) -> None:
+) -> int:
     """Play short walks in the environment NAME, and say which promises it keeps.
 
     Exit code 1 when it breaks one.
@@ -65,8 +65,7 @@ def env(
         words = {True: Text("kept", style="green"), False: Text("BROKEN", style="red")}
         rows = ((row.check, words[row.passed], Text(plain(row.because, 300))) for row in findings)
         output().print(table_of("check", "", "because", rows=rows))
-    if not all(finding.passed for finding in findings):
-        raise click.exceptions.Exit(1)
+    return 0 if all(finding.passed for finding in findings) else 1
 
 
 @command.command(name="references")
@@ -83,7 +82,7 @@ def references(
     columns: tuple[str, ...],
     most: int,
     as_json: bool,
-) -> None:
+) -> int:
     """Say which references of FILE (JSONL, CSV or Parquet) the reward cannot judge, and why.
 
     Such a row abstains whatever an agent answers, so it is worth mending, or leaving out, before a
@@ -108,13 +107,12 @@ def references(
         click.echo(orjson.dumps({"rows": rows, "problems": every}))
     else:
         _show_problems(problems, rows, most)
-    if problems:
-        raise click.exceptions.Exit(1)
+    return 1 if problems else 0
 
 
 @command.command(name="sandbox")
 @json_option
-def sandbox(as_json: bool) -> None:
+def sandbox(as_json: bool) -> int:
     """Say which layers of the sandbox hold on this machine, for rewards that run programs.
 
     Exit code 1 when a required one does not: such rewards abstain here (`no_isolation`).
@@ -126,8 +124,7 @@ def sandbox(as_json: bool) -> None:
         click.echo(orjson.dumps({"isolates": isolates, "layers": records}))
     else:
         _show_layers(layers, isolates=isolates)
-    if not isolates:
-        raise click.exceptions.Exit(1)
+    return 0 if isolates else 1
 
 
 def _show_layers(layers: tuple[SandboxLayer, ...], *, isolates: bool) -> None:

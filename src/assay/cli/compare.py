@@ -74,9 +74,7 @@ REFUSED = 2
 @click.option("--diff", "show_diff", is_flag=True, help="The agent's code in full, as it differs.")
 @runs_option
 @json_option
-@click.pass_context
 def command(
-    context: click.Context,
     base: str,
     cands: Sequence[str],
     fail_on: Sequence[str],
@@ -86,7 +84,7 @@ def command(
     runs_dir: Path,
     as_json: bool,
     **options: Any,
-) -> None:
+) -> int:
     """Compare each CAND with BASE, task by task: a folder, an id, the beginning of one, `latest`
     or `@-2`, or the log of another tool, as `assay import` takes it.
 
@@ -115,7 +113,7 @@ def command(
             )
         floor = noise_floor([base, *cands], runs_dir=runs_dir)
         print_json(floor.to_record()) if as_json else _show_noise(output(), floor)
-        return
+        return 0
     if not cands:
         raise UsageError(
             "name a run to compare it with, or more; --noise alone takes one with repeats"
@@ -133,7 +131,7 @@ def command(
         if any(comparison.reward is None for comparison in comparisons):
             for line in _unscored([base, *cands], runs_dir):
                 console.print(line, soft_wrap=True)
-    context.exit(_exit_code(comparisons, fail_on))
+    return _exit_code(comparisons, fail_on)
 
 
 def _show_noise(console: Console, floor: NoiseFloor) -> None:

@@ -24,15 +24,16 @@ from assay.cli.terminal import (
 )
 from assay.cli.terminal import progress_output as progress
 from assay.errors import BadParameter, BadRecord
-from assay.formats.csv_rows import is_csv, read_records
-from assay.formats.lines import dump_json, load_record, write_lines
-from assay.formats.table import csv_cell
+from assay.formats.csv_rows import is_csv
+from assay.formats.csv_table import csv_cell
+from assay.formats.lines import dump_json, write_lines
 from assay.ledger.labels import Label, append_labels, new_label, read_labels
 from assay.ledger.layout import find_run
 from assay.ledger.run import Run
 from assay.ledger.summary import row_of
 from assay.report.agreement import FEWEST_LABELS, PAID, Agreement, agree_with_labels
 from assay.resources.files import atomic_write
+from assay.scoring.files.rows import plan_shards, read_rows
 
 COLUMNS = ("run_id", "task_id", "repeat", "attempt", "step", "label", "note", "author", "at")
 SHOWN_PROBLEMS = 10
@@ -224,21 +225,16 @@ def _write_csv(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 def _read(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of the file, each with its line."""
-    if is_csv(file):
-        for record in read_records(file):
-            if record.value is None:
-                raise BadRecord(f"{str(file)!r}: {record.problem}")
+    for row in (row for shard in plan_shards(file) for row in read_rows(file, shard)):
+        if not isinstance(row.value, dict):
+            problem = row.problem or f"line {row.number} is not a JSON object"
+            raise BadRecord(f"{str(file)!r}: {problem}")
+        if is_csv(file):
             # As `export` writes a text that a spreadsheet would compute.
-            cells = record.value.items()
-            yield record.line, {name: _FORMULA.sub("", cell or "") for name, cell in cells}
-        return
-    text = file.read_bytes()
-    for number, data in enumerate(text.splitlines(), 1):
-        if data.strip():
-            try:
-                yield number, load_record(data)
-            except BadRecord as error:
-                raise BadRecord(f"{str(file)!r} line {number}: {error}") from error
+            cells = row.value.items()
+            yield row.number, {name: _FORMULA.sub("", cell or "") for name, cell in cells}
+        else:
+            yield row.number, row.value
 
 
 _OTHER_WORDS = {"yes": "right", "true": "right", "1": "right", "correct": "right",

@@ -90,9 +90,7 @@ def command() -> None:
 @click.option("--workers", type=click.IntRange(1), default=1)
 @runs_option
 @json_option
-@click.pass_context
 def diff(
-    context: click.Context,
     old: str,
     new: str,
     sources: Sequence[str],
@@ -109,7 +107,7 @@ def diff(
     runs_dir: Path,
     as_json: bool,
     **options: Any,
-) -> None:
+) -> int:
     """Score the same rows with OLD and NEW, and show what changes.
 
     A reward is a NAME, NAME@VERSION, FILE.py:NAME, or FILE.py:NAME@REVISION of its git repository.
@@ -163,7 +161,7 @@ def diff(
         _show(output(), result)
     for sentence in sentences:
         click.echo(f"assay: the gate is closed: {sentence}", err=True)
-    context.exit(GATE if sentences else 0)
+    return GATE if sentences else 0
 
 
 def _open_side(stack: ExitStack, text: str, python: str | None, params: Sequence[str]) -> Scorer:

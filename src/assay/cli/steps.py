@@ -49,7 +49,7 @@ def command(trace: Path, as_json: bool) -> int:
 
 
 def _row(row: RescoredStep) -> list[str | Text]:
-    place = [str(row.step.index), Text(plain(row.step.action or "(reset)", 48))]
+    place: list[str | Text] = [str(row.step.index), Text(plain(row.step.action or "(reset)", 48))]
     score = row.score
     if score is None:
         return [*place, "-", "-", "-", ""]

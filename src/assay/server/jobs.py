@@ -181,11 +181,8 @@ def _in_thread(scorer: Scorer, row: Any, place: str) -> Future[Score]:
 def _await(future: Future[Score], binding: Binding, place: str, ends: float) -> Score:
     try:
         return future.result(max(0.0, ends - time.monotonic()))
-    except TimeoutError:
-        return binding.scorer.abstain("deadline", f"{place} was not finished before the deadline")
-    except KeyboardInterrupt as error:
-        name = binding.scorer.spec.name
-        return binding.scorer.abstain("grader_error", f"{name} raised {type(error).__name__}")
+    except (TimeoutError, KeyboardInterrupt) as error:
+        return _interrupted(binding.scorer, place, error)
 
 
 def abstain_all(chunk: RowChunk, reason: str, because: str) -> ChunkResult:
@@ -245,11 +242,15 @@ def _score(binding: Binding, row: Any, problem: str, place: str, left_s: float) 
     try:
         with alarm(left_s):
             return score_row(scorer, row, place)
-    except OutOfTime:
-        return scorer.abstain("deadline", f"{place} was not finished before the deadline")
-    except KeyboardInterrupt as error:
+    except (OutOfTime, KeyboardInterrupt) as error:
+        return _interrupted(scorer, place, error)
+
+
+def _interrupted(scorer: Scorer, place: str, error: BaseException) -> Score:
+    if isinstance(error, KeyboardInterrupt):
         # A worker takes no Ctrl-C, so it is the reward that raised it.
         return scorer.abstain("grader_error", f"{scorer.spec.name} raised {type(error).__name__}")
+    return scorer.abstain("deadline", f"{place} was not finished before the deadline")
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from assay.isolation import kernel, processes
@@ -213,42 +214,36 @@ def _settle(future: asyncio.Future[T], result: Any = None, error: Exception | No
         future.set_exception(error)
 
 
+@dataclass(slots=True)
 class _Worker:
     """One process, started when needed and again after it ended; its methods are for a thread."""
 
-    def __init__(
-        self,
-        prepared: Preparation,
-        memory_bytes: int | None,
-        waiting: Callable[[], int],
-        starting: threading.Lock,
-    ) -> None:
-        self._starting = starting
-        self._prepared = prepared
-        self._memory_bytes = memory_bytes
-        self._waiting = waiting
-        self._child: ChildProcess | None = None
-        self._progress: Progress | None = None
-        self.pid: int | None = None
-        self.ready = False
+    prepared: Preparation
+    memory_bytes: int | None
+    waiting: Callable[[], int]
+    starting: threading.Lock
+    child: ChildProcess | None = None
+    progress: Progress | None = None
+    pid: int | None = None
+    ready: bool = False
 
     def start(self) -> bool:
         """Whether the process runs and is prepared; it is started now if need be."""
         if self.ready:
             return True
         try:
-            self._progress = progress = Progress()
-            self._child = child = module_child(
+            self.progress = progress = Progress()
+            self.child = child = module_child(
                 "assay.server.worker",
                 str(progress.fd),
-                memory_bytes=self._memory_bytes,
+                memory_bytes=self.memory_bytes,
                 inherit=[progress.fd],
                 show_output=True,
             )
-            with self._starting:
+            with self.starting:
                 child.start()
             self.pid = child.pid
-            self._call(jobs.prepare, self._prepared, time.monotonic() + START_S)
+            self._call(jobs.prepare, self.prepared, time.monotonic() + START_S)
         except Exception as error:  # noqa: BLE001 - importing a user's module may raise anything
             message = f"{type(error).__name__}: {error!s:.200}"
             log("worker_not_started", level=logging.ERROR, error=message)
@@ -257,7 +252,7 @@ class _Worker:
         return True
 
     def is_running(self) -> bool:
-        return self._child is not None and self._child.is_running()
+        return self.child is not None and self.child.is_running()
 
     def do(self, work: Callable[[Any, Turn], T], argument: Any, deadline: float) -> T:
         """The result of the work.
@@ -271,17 +266,17 @@ class _Worker:
 
     def is_crowded(self) -> bool:
         """Whether the process has started more than a reward needs, and left it running."""
-        return self._child is not None and len(self._child.family()) > MOST_PROCESSES
+        return self.child is not None and len(self.child.family()) > MOST_PROCESSES
 
     def kill(self) -> None:
         """Kill the process and what it started, so that nobody waits for it."""
-        if self._child is not None:
-            self._child.kill()
+        if self.child is not None:
+            self.child.kill()
 
     def end(self) -> None:
         """End the process and what it started, whatever they are doing."""
-        child, progress = self._child, self._progress
-        self._child = self._progress = self.pid = None
+        child, progress = self.child, self.progress
+        self.child = self.progress = self.pid = None
         self.ready = False
         if child is not None:
             child.close()
@@ -289,9 +284,9 @@ class _Worker:
             progress.close()
 
     def _call(self, work: Callable[[Any, Turn], T], argument: Any, deadline: float) -> T:
-        assert self._child is not None
-        assert self._progress is not None
-        child, progress = self._child, self._progress
+        assert self.child is not None
+        assert self.progress is not None
+        child, progress = self.child, self.progress
         progress.reset()
         left_s = max(deadline - time.monotonic(), 0.01)
         # The rest of the time is for sending back the results.
@@ -330,13 +325,13 @@ class _Worker:
             self._check_memory(child, progress)
             if progress.read() != place:
                 place, since = progress.read(), time.monotonic()
-            elif (place.behind or self._waiting()) and _is_stuck(since, deadline):
+            elif (place.behind or self.waiting()) and _is_stuck(since, deadline):
                 raise WorkerLost("stuck", place.row)
 
     def _check_memory(self, child: ChildProcess, progress: Progress) -> None:
         """Raise `WorkerLost` if the family takes too much: the kernel's limit is for one process,
         and not for memory that is shared."""
-        limit = self._memory_bytes
+        limit = self.memory_bytes
         family = [process.pid for process in child.family()]
         if limit and kernel.family_bytes(family, above=limit) > limit:
             raise WorkerLost("memory", progress.read().row)
