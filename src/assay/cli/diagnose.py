@@ -60,17 +60,17 @@ def _head(console: Console, diagnosis: Diagnosis) -> None:
     lost = sum(finding.lost is not None for finding in diagnosis.findings)
     unscored = len(diagnosis.findings) - lost
     of = f" of {diagnosis.planned}" if diagnosis.planned > diagnosis.n else ""
-    beside = f"; {unscored} without a reward, in no mean" if unscored else ""
+    excluded = f"; {unscored} without a reward, in no mean" if unscored else ""
     if diagnosis.mean is None:
         sentence = f"{diagnosis.n}{of} attempts, none with a reward"
     elif not lost:
         mean = f"mean {diagnosis.mean:.3f}: nothing lost"
-        sentence = f"{diagnosis.n}{of} attempts, {mean}{beside}"
+        sentence = f"{diagnosis.n}{of} attempts, {mean}{excluded}"
     else:
         sentence = (
             f"mean {diagnosis.mean:.3f} over {diagnosis.scored} scored attempts, {lost} below full "
             f"reward; ≤ {diagnosis.recoverable_mean or 0.0:.3f} had every answer been in its best "
-            f"form{beside}"
+            f"form{excluded}"
         )
         sentence += f"; {diagnosis.n}{of} attempts are there" if of else ""
     console.print(f"{diagnosis.run_id}: {sentence}")

@@ -38,7 +38,7 @@ T = TypeVar("T")
 WIDE = 110
 """Characters that the table of runs needs with all of its columns."""
 UNLIMITED = 5_000
-"""Characters of a line that nobody's terminal limits."""
+"""Characters of a line in a pipe, which has no width."""
 
 
 class Kinds(NamingGroup):
@@ -71,7 +71,7 @@ def runs(archived: bool, runs_dir: Path, as_json: bool) -> None:
         return
     console = output()
     if not console.is_terminal and "COLUMNS" not in os.environ:
-        # Whoever reads a pipe has no width: a name that is cut tells no runs apart.
+        # A pipe has no width, and a name that is cut does not tell runs apart.
         console.width = UNLIMITED
     wide = console.width >= WIDE
     run = Column("run", no_wrap=True, min_width=22)

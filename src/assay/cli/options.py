@@ -59,7 +59,7 @@ column_option = click.option(
 
 
 def renamed_option(old: str, new: str) -> Callable[[F], F]:
-    """The earlier spelling of an option: whoever gives it is told the new one."""
+    """The earlier spelling of an option: its use is an error that names the new one."""
 
     def refuse(_: click.Context, __: click.Parameter, value: str | None) -> None:
         if value is not None:

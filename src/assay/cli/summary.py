@@ -190,12 +190,11 @@ def _totals(summary: RunSummary, rates: Iterable[PassRate]) -> Table:
     table = table_of(show_header=False)
     first, *others = _lines(summary.counts, summary.scorer)
     means = [
-        (f"{number_text(each.mean, 4)} of {each.scored} ({each.scorer})")
+        ("beside it", f"{number_text(each.mean, 4)} of {each.scored} ({each.scorer})")
         for each in summary.rewards
         if each.scorer != summary.scorer
     ]
-    beside = [("beside it", text) for text in means]
-    for name, value in (first, *beside, *others, *rate_lines(rates)):
+    for name, value in (first, *means, *others, *rate_lines(rates)):
         table.add_row(name, value)
     if summary.other_code:
         table.add_row("code", other_code(summary.other_code, summary.counts.n))
@@ -225,7 +224,7 @@ def _spent(summary: RunSummary) -> str:
 
 
 def _lines(counts: EpisodeCounts, scorer: str) -> list[tuple[str, str]]:
-    beside = [
+    missing = [
         f"{count} {what}"
         for count, what in (
             (counts.abstained, "abstained"),
@@ -235,7 +234,7 @@ def _lines(counts: EpisodeCounts, scorer: str) -> list[tuple[str, str]]:
         )
         if count
     ]
-    left_out = f"; not in it: {', '.join(beside)}" if beside else ""
+    left_out = f"; not in it: {', '.join(missing)}" if missing else ""
     rate = counts.error_rate
     name = scorer or "not scored yet"
     return [

@@ -98,7 +98,7 @@ def _serve(runs_dir: Path, requested: ListenAddress, *, named: bool, opens: bool
     except UsageError:
         if named:
             raise
-        # Nobody asked for this port: somebody else's viewer has it.
+        # The default port is taken, for example by another viewer.
         listening, address = listen(ListenAddress(requested.host, 0, requested.token))
     guards = Guards(
         allowed_hosts=allowed_hosts(address.host),

@@ -32,7 +32,7 @@ Counts: TypeAlias = Counter[tuple[str, Outcome]]
 """Rows by reward and outcome."""
 
 NICE = 5
-"""By how much a worker gives way to the processes around it."""
+"""The niceness of a worker: other processes go first."""
 OOM_SCORE = 500
 """How far before others the kernel chooses a worker to end, out of 1,000."""
 ROW_SHARE = 0.5
@@ -86,7 +86,7 @@ class Turn(NamedTuple):
     """What a worker has for one call."""
 
     budget_s: float
-    begin: Callable[[int, int], None] = lambda row, behind: None  # noqa: ARG005 - for nobody
+    begin: Callable[[int, int], None] = lambda row, behind: None  # noqa: ARG005 - not shown
     """Says which row is next, from 0, and how many are behind it."""
 
 

@@ -87,8 +87,8 @@ class WorkerPool:
     ) -> None:
         self._on_restart = on_restart
         self._jobs: asyncio.Queue[_Job] = asyncio.Queue()
-        # Held while a process starts: one without a number yet is nobody's, as an orphan is.
-        # Pools of one process share it.
+        # Held while a process starts: until its id is known it looks like an orphan. Pools of one
+        # process share it.
         self._starting = starting or threading.Lock()
         prepared = Preparation(tuple(imports), tuple(rewards), root)
         self._workers = [
@@ -171,7 +171,7 @@ class WorkerPool:
                     self._on_restart("died")
                     await self._end(worker)
                 else:
-                    await self._end_if_crowded(worker)
+                    await self._end_if_too_many(worker)
                 continue
             if job.deadline <= time.monotonic():
                 _settle(job.result, error=WorkerLost("deadline"))
@@ -190,16 +190,16 @@ class WorkerPool:
             self._on_restart("died")
             self._jobs.put_nowait(job)
             await self._end(worker)
-        except Exception as error:  # noqa: BLE001 - whatever the work raised belongs to the caller
+        except Exception as error:  # noqa: BLE001 - the caller handles what the work raised
             _settle(job.result, error=error)
         else:
             _settle(job.result, result)
             if time.monotonic() - began > WATCH_S:
-                await self._end_if_crowded(worker)
+                await self._end_if_too_many(worker)
 
-    async def _end_if_crowded(self, worker: _Worker) -> None:
+    async def _end_if_too_many(self, worker: _Worker) -> None:
         """End a worker whose rewards left many processes behind; its results are safe."""
-        if await self._in_thread(worker.is_crowded):
+        if await self._in_thread(worker.has_too_many_processes):
             self._on_restart("processes")
             await self._end(worker)
 
@@ -264,12 +264,12 @@ class _Worker:
             raise _NoWorker
         return self._call(work, argument, deadline)
 
-    def is_crowded(self) -> bool:
+    def has_too_many_processes(self) -> bool:
         """Whether the process has started more than a reward needs, and left it running."""
         return self.child is not None and len(self.child.family()) > MOST_PROCESSES
 
     def kill(self) -> None:
-        """Kill the process and what it started, so that nobody waits for it."""
+        """Kill the process and what it started; a thread that waits for it goes on."""
         if self.child is not None:
             self.child.kill()
 
@@ -303,7 +303,7 @@ class _Worker:
             raise WorkerLost("deadline", progress.read().row) from None
         except WorkerLost:
             raise
-        except Exception as problem:  # noqa: BLE001 - a reward can write to the pipe whatever it likes
+        except Exception as problem:  # noqa: BLE001 - a reward can write anything to the pipe
             if not isinstance(problem, (PipeClosed, BadFrame)):
                 log("worker_unreadable", level=logging.ERROR, error=type(problem).__name__)
             raise WorkerLost("died", progress.read().row) from None

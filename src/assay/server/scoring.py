@@ -228,7 +228,7 @@ class ScoringService:
         return await self._pool.run(work, argument, deadline)
 
     async def score_chunk(self, chunk: RowChunk, deadline: float) -> ChunkResult:
-        """The scores of the chunk, whatever becomes of the worker that has it.
+        """The scores of the chunk, also where its worker is lost.
 
         The row at which a worker dies is tried once more, alone, and one at which it never
         returns, or takes all memory, is given up; either costs no other row its score.
@@ -247,7 +247,7 @@ class ScoringService:
         except WorkerLost as error:
             if error.cause == "deadline":
                 return jobs.abstain_all(chunk, *LATE)
-            # A reward can write there whatever it likes.
+            # A reward can write any number there.
             row = max(0, min(error.row, len(chunk.items) - 1))
             cause = error.cause
         before, culprit, after = (

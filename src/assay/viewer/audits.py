@@ -1,7 +1,7 @@
-"""Audits that were saved beside the runs, as the pages of the rewards show them.
+"""Audits that were saved in the folder of runs, as the pages of the rewards show them.
 
-`assay audit` writes one JSON file for each target. The file may be of another version, torn, or
-somebody else's.
+`assay audit` writes one JSON file for each target. The file may be of another version, cut
+off, or of another tool.
 """
 
 from __future__ import annotations

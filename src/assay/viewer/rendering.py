@@ -1,7 +1,7 @@
 """Pages as HTML or as JSON.
 
 The templates escape everything, and make hostile text visible: nothing in it can drive a page, a
-terminal or a reader's eye.
+terminal or mislead a reader.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from assay.web.asgi import header_values as values_of
 
 ANY_HOST = "*"
 CLOSE: Header = (b"connection", b"close")
-"""The rest of a body that nobody reads must not be taken for the next request."""
+"""The unread rest of a body must not be taken for the next request."""
 NDJSON = b"application/x-ndjson"
 DRAIN_S = 1.0
 """For how long the rest of a body that is too large is read."""

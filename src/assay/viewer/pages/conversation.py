@@ -24,7 +24,7 @@ ONE_LINE = 80
 """Characters of a call's arguments that are left as they are."""
 NAME_CHARS = 200
 ANCHOR_CHARS = 120
-"""Of the text beside a cut, by which its place in the whole is found."""
+"""Of the text next to a cut, by which its place in the whole is found."""
 DIFF_LINES = 400
 """Lines of each text; longer ones are not compared."""
 DIFF_SHOWN = 200

@@ -36,7 +36,7 @@ ANSWER_CHARS = 20_000
 NOTE_CHARS = 4_000
 MOST_PROBLEMS = 5
 SINGLE_MESSAGES = 3
-"""Instructions, a question and its answer: no more than that is a single turn."""
+"""Messages of a single turn at most: instructions, a question and its answer."""
 MOST_LISTED = 2_000
 """Attempts of a run in which the next one that lost points is looked for."""
 QUESTION_CHARS = 200
