@@ -42,22 +42,13 @@ def command() -> None:
 @click.option("--steps", default=6, help="Length of the walks.")
 @click.option("--seed", default=0, help="What the walks are drawn with.")
 @json_option
-def env(
-    name: str,
-    config: str,
-    tasks: tuple[str, ...],
-    as_json: bool,
-    **options: Any,
-) -> int:
+def env(name: str, config: str, tasks: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Play short walks in the environment NAME, and say which promises it keeps.
 
     Exit code 1 when it breaks one.
     """
     findings = check_environment(
-        name,
-        config=_options(config),
-        tasks=[Task(id=task) for task in tasks] or None,
-        **options,
+        name, config=_options(config), tasks=[Task(id=task) for task in tasks] or None, **options
     )
     if as_json:
         click.echo(orjson.dumps([asdict(finding) for finding in findings]))

@@ -129,10 +129,7 @@ def _add_command(registry: Registry[Callable[..., object]], help_text: str) -> N
 for _registry, _help in (
     (AGENTS, "Show every agent with its options, as `assay run --set` takes them."),
     (MODELS, "Show every model with its options, as an agent's `model_options` take them."),
-    (
-        ENVIRONMENTS,
-        "Show every environment, with the options of a benchmark's [environment].",
-    ),
+    (ENVIRONMENTS, "Show every environment, with the options of a benchmark's [environment]."),
     (TASKS, "Show where tasks can come from, with the options of a benchmark's [tasks]."),
     (STEP_SCORERS, "Show what scores the steps of a run's episodes."),
     (SERVICES, "Show the local servers that a benchmark's [service] can name."),

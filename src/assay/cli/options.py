@@ -9,24 +9,14 @@ from typing import Any, TypeVar
 import click
 
 from assay.errors import BadParameter
-from assay.registry.annotations import (
-    UNKNOWN,
-    OptionText,
-    annotations_of,
-    read_option,
-)
+from assay.registry.annotations import UNKNOWN, OptionText, annotations_of, read_option
 
 RUNS_DIR = "runs"
 PATH = click.Path(path_type=Path)
 F = TypeVar("F", bound=Callable[..., Any])
 
 runs_option = click.option(
-    "--runs",
-    "runs_dir",
-    type=PATH,
-    default=RUNS_DIR,
-    metavar="FOLDER",
-    help="Where the runs are.",
+    "--runs", "runs_dir", type=PATH, default=RUNS_DIR, metavar="FOLDER", help="Where the runs are."
 )
 """The option `--runs FOLDER`, passed on as `runs_dir`."""
 
