@@ -25,8 +25,8 @@ from assay.cli.terminal import (
 from assay.cli.terminal import progress_output as progress
 from assay.errors import BadParameter, BadRecord
 from assay.formats.csv_rows import is_csv
-from assay.formats.csv_table import csv_cell
 from assay.formats.lines import dump_json, write_lines
+from assay.formats.table import csv_cell
 from assay.ledger.labels import Label, append_labels, new_label, read_labels
 from assay.ledger.layout import find_run
 from assay.ledger.run import Run
