@@ -47,9 +47,9 @@ def test_the_latest_audit_is_beside_its_reward_as_text(tmp_path: Path) -> None:
     assert "95 % interval 0.0 to 2.4 %" in page
     assert SCRIPT not in page
     assert "print(&#39;&lt;script&gt;" in page
-    listed = next(i for i in rewards_page(audits).rewards if i.reward.name == NAME)
-    assert listed.audit is not None
-    assert listed.audit.worst == "high"
+    listed = next(i for i in rewards_page(audits)["rewards"] if i["reward"]["name"] == NAME)
+    assert listed["audit"] is not None
+    assert listed["audit"]["worst"] == "high"
     twin = json.loads(to_json(reward_page(NAME, {}, tryout=RewardTryout(), audits=audits)))
     assert twin["audit"]["report"]["findings"][0]["severity"] == "high"
 
@@ -74,7 +74,7 @@ def test_without_an_audit_the_page_says_how_to_make_one(tmp_path: Path) -> None:
     audits = Audits(tmp_path)
     assert audits.latest(NAME, 1) is None
     assert f"assay audit {NAME}" in html(audits)
-    assert all(item.audit is None for item in rewards_page(audits).rewards)
+    assert all(item["audit"] is None for item in rewards_page(audits)["rewards"])
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,9 @@ def test_a_file_that_is_no_audit_is_told_of_and_breaks_no_page(
     assert stored is not None, why
     assert stored.report is None, why
     assert f"{NAME}@1.json cannot be read" in html(audits)
-    listed = next(i for i in rewards_page(audits).rewards if i.reward.name == NAME)
-    assert listed.audit is not None
-    assert not listed.audit.readable
+    listed = next(i for i in rewards_page(audits)["rewards"] if i["reward"]["name"] == NAME)
+    assert listed["audit"] is not None
+    assert not listed["audit"]["readable"]
 
 
 def test_an_audit_of_another_version_says_so_and_gives_way_to_the_right_one(

@@ -289,7 +289,7 @@ def test_a_folder_that_cannot_be_written_is_shown_from_any_thread(tmp_path: Path
     totals: list[int] = []
 
     def ask() -> None:
-        totals.append(runs_page(reader, RunsQuery(), reader.runs()).total)
+        totals.append(runs_page(reader, RunsQuery(), reader.runs())["total"])
 
     for _ in range(2):
         thread = threading.Thread(target=ask)

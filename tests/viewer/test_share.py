@@ -96,8 +96,8 @@ def test_the_lists_of_the_viewer_leave_archived_runs_out(tmp_path: Path) -> None
     archive(tmp_path / "archived-2")
     reader = RunsReader(tmp_path)
     assert [row.run_id for row in reader.listed_runs()] == ["kept-1"]
-    choices = compare_page(reader, CompareQuery()).choices
-    assert [choice.run_id for choice in choices] == ["kept-1"]
+    choices = compare_page(reader, CompareQuery())["choices"]
+    assert [choice["run_id"] for choice in choices] == ["kept-1"]
     # A link to it still leads there, and it can be shared by its name.
-    assert run_page(reader, "archived-2", RunQuery()).run.run_id == "archived-2"
+    assert run_page(reader, "archived-2", RunQuery())["run"]["run_id"] == "archived-2"
     assert "archived-2" in share(tmp_path, "archived-2")

@@ -14,8 +14,8 @@ from assay.schema.message import Message
 from assay.schema.task import Task
 from assay.viewer.links import ServerLinks
 from assay.viewer.pages.conversation import diff_view, message_views
-from assay.viewer.pages.episode import EpisodePage, EpisodeQuery, episode_page, window_page
-from assay.viewer.pages.step import StepTalk
+from assay.viewer.pages.episode import EpisodeQuery, episode_page, window_page
+from assay.viewer.pages.records import PageRecord
 from assay.viewer.rendering import Templates
 from assay.viewer.runs_reader import RunsReader
 from assay.viewer.words import code_sentence, event_sentences
@@ -31,38 +31,38 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> RunsReader:
     return RunsReader(folder)
 
 
-def page(reader: RunsReader, attempt: str, step: int) -> EpisodePage:
+def page(reader: RunsReader, attempt: str, step: int) -> PageRecord:
     run = "marked" if attempt.startswith("marked") else "talked"
     return episode_page(reader, run, attempt, EpisodeQuery(step=step))
 
 
-def talk(reader: RunsReader, step: int) -> StepTalk:
-    result = page(reader, "pages.r0.a1", step).steps[0].talk
-    assert result is not None
+def talk(reader: RunsReader, step: int) -> PageRecord:
+    result = page(reader, "pages.r0.a1", step)["steps"][0]["talk"]
+    assert isinstance(result, dict)
     return result
 
 
 def test_a_step_has_what_was_shown_what_was_replied_and_what_came_back(reader: RunsReader) -> None:
     first = talk(reader, 1)
-    assert [message.role for message in first.shown] == ["system", "user"]
-    (reply,) = first.replies
-    assert [(piece.kind, piece.text.text) for piece in reply.pieces] == [
+    assert [message["role"] for message in first["shown"]] == ["system", "user"]
+    (reply,) = first["replies"]
+    assert [(piece.kind, piece.text.text) for piece in reply["pieces"]] == [
         ("text", "I scroll."),
         ("code", "scroll()"),
     ]
-    assert [(call.id, call.name) for call in reply.calls] == [("c1", "scroll")]
-    (result,) = first.result
-    assert (result.role, result.name, result.call_id) == ("tool", "scroll", "c1")
+    assert [(call["id"], call["name"]) for call in reply["calls"]] == [("c1", "scroll")]
+    (result,) = first["result"]
+    assert (result["role"], result["name"], result["call_id"]) == ("tool", "scroll", "c1")
     last = talk(reader, 2)
-    assert last.result == ()
-    assert last.n_before == 3
-    assert talk(reader, 0).shown == ()
-    assert [message.role for message in talk(reader, 0).result] == ["user"]
+    assert last["result"] == []
+    assert last["n_before"] == 3
+    assert talk(reader, 0)["shown"] == []
+    assert [message["role"] for message in talk(reader, 0)["result"]] == ["user"]
 
 
 def test_what_was_cut_is_marked_with_what_is_missing_there(reader: RunsReader) -> None:
-    for message in (talk(reader, 1).result[0], talk(reader, 2).shown[0]):
-        shown, gap = message.pieces
+    for message in (talk(reader, 1)["result"][0], talk(reader, 2)["shown"][0]):
+        shown, gap = message["pieces"]
         assert shown.text.text.endswith(PAGE_LINES[CUT_AT - 1])
         assert gap.kind == "cut"
         assert "characters not shown" in gap.about
@@ -74,18 +74,18 @@ def test_a_payload_that_was_cut_in_the_middle_is_filled_in_there() -> None:
     shown = "head of it\n" + "abcdefghij" * 20 + "\n… 300 characters not shown; ask for less"
     message = Message(role="user", content=shown + "\n\nthe page goes on")
     (view,) = message_views([message], most=10_000, whole=lambda: whole)
-    assert [piece.kind for piece in view.pieces] == ["text", "cut", "text"]
-    assert len(view.pieces[1].text.text) >= 300
+    assert [piece.kind for piece in view["pieces"]] == ["text", "cut", "text"]
+    assert len(view["pieces"][1].text.text) >= 300
     (other,) = message_views([message], most=10_000, whole=lambda: "another text")
-    assert other.pieces[1].text.text == ""
+    assert other["pieces"][1].text.text == ""
 
 
 def test_what_was_shown_is_compared_with_the_step_before(reader: RunsReader) -> None:
-    diff = talk(reader, 2).diff
+    diff = talk(reader, 2)["diff"]
     assert diff is not None
-    assert (diff.removed, diff.lines[0].text) == (1, "old")
-    assert diff.added == CUT_AT - 1 + 1
-    assert talk(reader, 1).diff is None
+    assert (diff["removed"], diff["lines"][0]["text"]) == (1, "old")
+    assert diff["added"] == CUT_AT - 1 + 1
+    assert talk(reader, 1)["diff"] is None
 
 
 def test_comparing_is_bounded_however_alike_the_lines_are() -> None:
@@ -97,17 +97,17 @@ def test_comparing_is_bounded_however_alike_the_lines_are() -> None:
 
 def test_json_is_folded_with_what_it_holds() -> None:
     (view,) = message_views([Message(role="tool", content='{"a": [1, 2], "b": {}}')], most=1_000)
-    (piece,) = view.pieces
+    (piece,) = view["pieces"]
     assert (piece.kind, piece.about) == ("json", "an object with 2 members: a, b")
     assert piece.text.text.startswith('{\n  "a": [')
     (broken,) = message_views([Message(role="tool", content='{"a": ')], most=1_000)
-    assert broken.pieces[0].kind == "text"
+    assert broken["pieces"][0].kind == "text"
     (deep,) = message_views([Message(role="tool", content="[" * 50_000)], most=100)
-    assert deep.pieces[0].text.left_out == 49_900
+    assert deep["pieces"][0].text.left_out == 49_900
 
 
 def test_events_are_said_in_words_the_bad_ones_marked(reader: RunsReader) -> None:
-    events = dict(page(reader, "pages.r0.a1", 1).steps[0].events)
+    events = dict(page(reader, "pages.r0.a1", 1)["steps"][0]["events"])
     assert events == {
         "the site answered 404: there is no such page": True,
         "a redirect on the way to the page": False,
@@ -121,24 +121,24 @@ def test_events_are_said_in_words_the_bad_ones_marked(reader: RunsReader) -> Non
 
 def test_a_text_environment_speaks_its_own_language(reader: RunsReader) -> None:
     shown = page(reader, "shop.r0.a1", 2)
-    world = shown.steps[0].world
+    world = shown["steps"][0]["world"]
     assert world is not None
-    assert world.nothing
-    assert world.actions[:2] == ("back to search", "b01")
-    assert [cell.mark for cell in shown.cells] == ["reset", "", "nothing", ""]
-    assert shown.cells[2].label == "step 2, no score, nothing happened"
-    assert shown.world is not None
-    assert shown.world.points == ((3, 0.5),)
-    assert page(reader, "shop.r0.a1", 1).next_failure == 2
-    last = page(reader, "shop.r0.a1", 3).steps[0].world
+    assert world["nothing"]
+    assert world["actions"][:2] == ("back to search", "b01")
+    assert [cell.mark for cell in shown["cells"]] == ["reset", "", "nothing", ""]
+    assert shown["cells"][2].label == "step 2, no score, nothing happened"
+    assert shown["world"] is not None
+    assert shown["world"]["points"] == [(3, 0.5)]
+    assert page(reader, "shop.r0.a1", 1)["next_failure"] == 2
+    last = page(reader, "shop.r0.a1", 3)["steps"][0]["world"]
     assert last is not None
-    assert not last.nothing
-    assert ("attributes that fit", "a") in last.facts
-    assert page(reader, "marked.r0.a1", 2).world is None
+    assert not last["nothing"]
+    assert ("attributes that fit", "a") in last["facts"]
+    assert page(reader, "marked.r0.a1", 2)["world"] is None
 
 
 def test_advice_is_that_of_the_kind_of_world(reader: RunsReader) -> None:
-    finding = page(reader, "shop.r0.a1", 1).finding
+    finding = page(reader, "shop.r0.a1", 1)["finding"]
     assert finding is not None
     assert finding.cause == "goal_not_reached"
     assert finding.evidence[0].text == (
@@ -152,23 +152,27 @@ def test_advice_is_that_of_the_kind_of_world(reader: RunsReader) -> None:
 
 
 def test_a_file_tells_what_came_back_once(reader: RunsReader) -> None:
-    steps = window_page(reader, "talked", "pages.r0.a1").steps
-    assert [bool(step.talk and step.talk.shown) for step in steps] == [False, True, True]
-    assert [bool(step.talk and step.talk.result) for step in steps] == [False, False, False]
+    steps = window_page(reader, "talked", "pages.r0.a1")["steps"]
+    assert [bool(step["talk"] and step["talk"]["shown"]) for step in steps] == [False, True, True]
+    assert [bool(step["talk"] and step["talk"]["result"]) for step in steps] == [
+        False,
+        False,
+        False,
+    ]
 
 
 def test_a_conversation_that_does_not_fit_the_steps_is_not_guessed_at(tmp_path: Path) -> None:
     write_marked(tmp_path)
     shown = episode_page(RunsReader(tmp_path), "marked", "marked.r0.a1", EpisodeQuery(step=1))
-    assert shown.steps[0].talk is None
+    assert shown["steps"][0]["talk"] is None
 
 
 def test_an_address_without_a_step_opens_where_the_cause_shows(reader: RunsReader) -> None:
     lost = episode_page(reader, "talked", "shop.r0.a1", EpisodeQuery())
-    assert lost.finding is not None
-    assert lost.step == lost.finding.evidence[0].step
-    assert lost.step != 1
-    assert episode_page(reader, "marked", "marked.r0.a1", EpisodeQuery()).step == 1
+    assert lost["finding"] is not None
+    assert lost["step"] == lost["finding"].evidence[0].step
+    assert lost["step"] != 1
+    assert episode_page(reader, "marked", "marked.r0.a1", EpisodeQuery())["step"] == 1
 
 
 def test_a_refused_reply_is_named_beside_what_was_done_instead(tmp_path: Path) -> None:
@@ -179,7 +183,7 @@ def test_a_refused_reply_is_named_beside_what_was_done_instead(tmp_path: Path) -
         trajectory = Trajectory(steps=steps)
         writer.append(Episode(attempt="t.r0.a1", task=task, trajectory=trajectory))
     shown = episode_page(RunsReader(tmp_path), "run", "t.r0.a1", EpisodeQuery(step=1))
-    assert shown.steps[0].refused == "example.org does not work here"
+    assert shown["steps"][0]["refused"] == "example.org does not work here"
 
 
 def test_an_attempt_leads_to_the_run_before_and_to_the_next_that_lost(tmp_path: Path) -> None:
@@ -188,10 +192,12 @@ def test_an_attempt_leads_to_the_run_before_and_to_the_next_that_lost(tmp_path: 
     reader = RunsReader(tmp_path)
     first, new, last = (row.attempt for row in reader.attempts("run-2"))
     around = [
-        episode_page(reader, "run-2", attempt, EpisodeQuery()).around
+        episode_page(reader, "run-2", attempt, EpisodeQuery())["around"]
         for attempt in (first, new, last)
     ]
-    assert [(each.before, each.before_reward, each.next_task) for each in around if each] == [
+    assert [
+        (each["before"], each["before_reward"], each["next_task"]) for each in around if each
+    ] == [
         ("run-1", 1.0, "b"),
         (None, None, "b"),
         ("run-1", 0.5, ""),
@@ -199,4 +205,4 @@ def test_an_attempt_leads_to_the_run_before_and_to_the_next_that_lost(tmp_path: 
     page = episode_page(reader, "run-2", first, EpisodeQuery())
     html = Templates().render("episode.html", page, ServerLinks(), twin="", poll="")
     assert "/compare/pair?base=run-1&amp;cand=run-2&amp;task=a" in html
-    assert window_page(reader, "run-2", first).around is None
+    assert window_page(reader, "run-2", first)["around"] is None

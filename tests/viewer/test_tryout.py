@@ -15,7 +15,8 @@ from assay.errors import BadParameter
 from assay.isolation.processes import list_family
 from assay.registry import REWARDS, find_reward
 from assay.viewer.audits import Audits
-from assay.viewer.pages.rewards import RewardPage, reward_page
+from assay.viewer.pages.records import PageRecord
+from assay.viewer.pages.rewards import reward_page
 from assay.viewer.tryout import RewardTryout
 
 TRIED = """
@@ -63,14 +64,14 @@ def tried_error(final_response, answer):
 
 
 @pytest.fixture
-def tried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., RewardPage]]:
+def tried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., PageRecord]]:
     """The page of a reward of the module above, after it was tried."""
     monkeypatch.setattr(REWARDS, "_objects", dict(REWARDS._objects))
     (tmp_path / "tried_rewards.py").write_text(TRIED)
     monkeypatch.syspath_prepend(tmp_path)
     __import__("tried_rewards")
 
-    def page(name: str, limit_s: float = 60.0, **form: str) -> RewardPage:
+    def page(name: str, limit_s: float = 60.0, **form: str) -> PageRecord:
         fields = {"do": "score", "c.final_response": "a", "c.answer": "a"}
         fields |= {key.replace("_", ".", 1): value for key, value in form.items()}
         tryout = RewardTryout(limit_s=limit_s)
@@ -82,38 +83,42 @@ def tried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[
 
 @pytest.mark.parametrize("name", ["tried_loop", "tried_regex", "tried_family"])
 def test_a_reward_that_never_ends_leaves_no_thread_and_no_process(
-    tried: Callable[..., RewardPage], name: str
+    tried: Callable[..., PageRecord], name: str
 ) -> None:
     threads = threading.active_count()
     before = {process.pid for process in list_family(root=os.getpid())}
     page = tried(name, 0.3)
-    assert page.problem == "no result within 0.3 s"
-    assert page.score is None
+    assert page["problem"] == "no result within 0.3 s"
+    assert page["score"] is None
     assert threading.active_count() == threads
     assert {process.pid for process in list_family(root=os.getpid())} == before
 
 
-def test_a_score_comes_back_whole(tried: Callable[..., RewardPage]) -> None:
-    score = tried("tried_well", o_bonus="0.5").score
+def test_a_score_comes_back_whole(tried: Callable[..., PageRecord]) -> None:
+    score = tried("tried_well", o_bonus="0.5")["score"]
     assert score is not None
-    assert (score.scorer, score.value, score.because.text) == ("tried_well@1", 1.5, "as it is")
-    assert (score.parts, score.params) == ((("n", 2),), '{"bonus": 0.5}')
+    assert (score["scorer"], score["value"], score["because"].text) == (
+        "tried_well@1",
+        1.5,
+        "as it is",
+    )
+    assert (score["parts"], score["params"]) == ([("n", 2)], '{"bonus": 0.5}')
 
 
-def test_a_probe_comes_back_whole(tried: Callable[..., RewardPage]) -> None:
+def test_a_probe_comes_back_whole(tried: Callable[..., PageRecord]) -> None:
     page = tried("tried_well", c_answer="42", do="probe")
-    assert page.probed is not None
-    assert (page.probed.reward, page.probed.full) == ("tried_well@1", 1.0)
-    assert page.sentence == page.probed.sentence != ""
-    wrongly = {*page.probed.losing, *page.probed.gaining}
-    assert set(page.rows[: len(wrongly)]) == wrongly, "what is scored wrongly comes first"
-    assert len(page.rows) == len(page.probed.rows)
+    assert page["probed"] is not None
+    assert (page["probed"].reward, page["probed"].full) == ("tried_well@1", 1.0)
+    assert page["sentence"] == page["probed"].sentence != ""
+    wrongly = {*page["probed"].losing, *page["probed"].gaining}
+    assert set(page["rows"][: len(wrongly)]) == wrongly, "what is scored wrongly comes first"
+    assert len(page["rows"]) == len(page["probed"].rows)
 
 
-def test_a_note_that_is_no_text_is_shown_as_text(tried: Callable[..., RewardPage]) -> None:
-    score = tried("tried_objects").score
+def test_a_note_that_is_no_text_is_shown_as_text(tried: Callable[..., PageRecord]) -> None:
+    score = tried("tried_objects")["score"]
     assert score is not None
-    assert [(name, note.text) for name, note in score.notes] == [("object", "<class 'object'>")]
+    assert [(name, note.text) for name, note in score["notes"]] == [("object", "<class 'object'>")]
 
 
 @pytest.mark.parametrize(
@@ -121,26 +126,26 @@ def test_a_note_that_is_no_text_is_shown_as_text(tried: Callable[..., RewardPage
     [("tried_error", "ZeroDivisionError"), ("tried_memory", "MemoryError")],
 )
 def test_what_a_reward_raises_is_an_abstention(
-    tried: Callable[..., RewardPage], name: str, because: str
+    tried: Callable[..., PageRecord], name: str, because: str
 ) -> None:
-    score = tried(name).score
+    score = tried(name)["score"]
     assert score is not None
-    assert score.abstained == "grader_error"
-    assert because in score.because.text
+    assert score["abstained"] == "grader_error"
+    assert because in score["because"].text
 
 
-def test_a_reward_that_ends_its_process_is_reported(tried: Callable[..., RewardPage]) -> None:
-    assert tried("tried_exit").problem == "the process ended without an answer: the reward left"
+def test_a_reward_that_ends_its_process_is_reported(tried: Callable[..., PageRecord]) -> None:
+    assert tried("tried_exit")["problem"] == "the process ended without an answer: the reward left"
 
 
 def test_an_option_that_the_reward_does_not_have_is_reported(
-    tried: Callable[..., RewardPage],
+    tried: Callable[..., PageRecord],
 ) -> None:
-    assert "nonsense" in tried("tried_well", o_nonsense="1").problem
+    assert "nonsense" in tried("tried_well", o_nonsense="1")["problem"]
 
 
 def test_more_rewards_than_places_wait_and_are_refused_in_the_end(
-    tried: Callable[..., RewardPage],
+    tried: Callable[..., PageRecord],
 ) -> None:
     tryout = RewardTryout(places=1, limit_s=1.0)
 
@@ -160,7 +165,7 @@ def test_more_rewards_than_places_wait_and_are_refused_in_the_end(
 
 
 def test_a_reward_of_the_main_script_says_that_it_must_be_in_a_module(
-    tried: Callable[..., RewardPage], monkeypatch: pytest.MonkeyPatch
+    tried: Callable[..., PageRecord], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(find_reward("tried_well").function, "__module__", "no_such_module")
-    assert "'no_such_module', which cannot be imported" in tried("tried_well").problem
+    assert "'no_such_module', which cannot be imported" in tried("tried_well")["problem"]

@@ -1,1 +1,1 @@
-"""The terminal door: one file per command, loaded when it is called."""
+"""The commands of the terminal: one file each, loaded when it is called."""

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import orjson
 from rich.text import Text
 
 from assay.cli.groups import NamingGroup
-from assay.cli.options import column_map, column_option, json_option, options_of
+from assay.cli.options import column_map, column_option, json_option, options_of, param_option
 from assay.cli.terminal import output, plain, table_of
 from assay.errors import BadParameter, UsageError
 from assay.isolation.sandbox import SandboxLayer, shared_sandbox
 from assay.registry import find_reward
-from assay.resources.contract import ContractCheck, check_environment
-from assay.schema.score import Abstained
+from assay.resources.contract import check_environment
+from assay.schema.score import Abstained, Score
 from assay.schema.task import Task
 from assay.scoring.files.rows import InputRow, plan_shards, read_rows
 from assay.scoring.files.shards import bind_columns, score_input
@@ -26,14 +26,6 @@ from assay.scoring.scorer import Scorer
 
 PROBE = "0"
 """An answer that every reward can read: what abstains from it abstains because of the reference."""
-
-
-class ReferenceProblem(NamedTuple):
-    """A row whose reference the reward cannot judge."""
-
-    line: int
-    reason: str
-    because: str
 
 
 @click.group(name="check", cls=NamingGroup)
@@ -47,48 +39,32 @@ def command() -> None:
 @click.option("--config", default="{}", help="The environment's options, as a JSON object.")
 @click.option("--task", "tasks", multiple=True, help="Id of a task to play; two or more.")
 @click.option("--action", "actions", multiple=True, help="What to do, if it lists nothing.")
-@click.option("--steps", default=6, show_default=True, help="Length of the walks.")
-@click.option("--seed", default=0, show_default=True, help="What the walks are drawn with.")
+@click.option("--steps", default=6, help="Length of the walks.")
+@click.option("--seed", default=0, help="What the walks are drawn with.")
 @json_option
-def env(
-    name: str,
-    config: str,
-    tasks: tuple[str, ...],
-    actions: tuple[str, ...],
-    steps: int,
-    seed: int,
-    as_json: bool,
-) -> None:
+def env(name: str, config: str, tasks: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Play short walks in the environment NAME, and say which promises it keeps.
 
     Exit code 1 when it breaks one.
     """
     findings = check_environment(
-        name,
-        config=_options(config),
-        tasks=[Task(id=task) for task in tasks] or None,
-        actions=actions,
-        steps=steps,
-        seed=seed,
+        name, config=_options(config), tasks=[Task(id=task) for task in tasks] or None, **options
     )
     if as_json:
         click.echo(orjson.dumps([asdict(finding) for finding in findings]))
     else:
-        _show(findings)
-    if not all(finding.passed for finding in findings):
-        raise click.exceptions.Exit(1)
+        words = {True: Text("kept", style="green"), False: Text("BROKEN", style="red")}
+        rows = ((row.check, words[row.passed], Text(plain(row.because, 300))) for row in findings)
+        output().print(table_of("check", "", "because", rows=rows))
+    return 0 if all(finding.passed for finding in findings) else 1
 
 
 @command.command(name="references")
 @click.argument("source", metavar="FILE", type=click.Path(exists=True, path_type=Path))
 @click.option("--reward", required=True, metavar="NAME", help="The reward that will judge them.")
-@click.option(
-    "--param", "params", multiple=True, metavar="KEY=VALUE", help="An option of the reward."
-)
+@param_option
 @column_option
-@click.option(
-    "--most", default=20, show_default=True, help="Rows shown of each reason; --json has all."
-)
+@click.option("--most", default=20, help="Rows shown of each reason; --json has all.")
 @json_option
 def references(
     source: Path,
@@ -97,7 +73,7 @@ def references(
     columns: tuple[str, ...],
     most: int,
     as_json: bool,
-) -> None:
+) -> int:
     """Say which references of FILE (JSONL, CSV or Parquet) the reward cannot judge, and why.
 
     Such a row abstains whatever an agent answers, so it is worth mending, or leaving out, before a
@@ -111,23 +87,23 @@ def references(
     unbound = Scorer(spec.function, options_of(params, "--param", spec.function))
     (scorer,) = bind_columns([unbound], column_map(columns))
     rows = 0
-    problems: dict[str, list[ReferenceProblem]] = {}
-    for problem in _check_references(source, scorer):
+    problems: dict[str, list[dict[str, Any]]] = {}
+    for number, score in _score_with_probe(source, scorer):
         rows += 1
-        if problem is not None:
-            problems.setdefault(problem.reason, []).append(problem)
+        if isinstance(score, Abstained):
+            problem = {"line": number, "reason": score.reason, "because": score.because}
+            problems.setdefault(score.reason, []).append(problem)
     if as_json:
-        every = [each._asdict() for group in problems.values() for each in group]
+        every = [each for group in problems.values() for each in group]
         click.echo(orjson.dumps({"rows": rows, "problems": every}))
     else:
         _show_problems(problems, rows, most)
-    if problems:
-        raise click.exceptions.Exit(1)
+    return 1 if problems else 0
 
 
 @command.command(name="sandbox")
 @json_option
-def sandbox(as_json: bool) -> None:
+def sandbox(as_json: bool) -> int:
     """Say which layers of the sandbox hold on this machine, for rewards that run programs.
 
     Exit code 1 when a required one does not: such rewards abstain here (`no_isolation`).
@@ -139,17 +115,17 @@ def sandbox(as_json: bool) -> None:
         click.echo(orjson.dumps({"isolates": isolates, "layers": records}))
     else:
         _show_layers(layers, isolates=isolates)
-    if not isolates:
-        raise click.exceptions.Exit(1)
+    return 0 if isolates else 1
 
 
 def _show_layers(layers: tuple[SandboxLayer, ...], *, isolates: bool) -> None:
-    table = table_of("layer", "", "because")
-    for layer in layers:
-        missing = Text("MISSING", style="red") if layer.required else Text("not here")
-        word = Text("holds", style="green") if layer.holds else missing
-        table.add_row(layer.name, word, Text(plain(layer.because, 300)))
-    output().print(table)
+    missing = {True: Text("MISSING", style="red"), False: Text("not here")}
+    holds = Text("holds", style="green")
+    rows = (
+        (each.name, holds if each.holds else missing[each.required], Text(plain(each.because, 300)))
+        for each in layers
+    )
+    output().print(table_of("layer", "", "because", rows=rows))
     output().print(
         "programs are isolated here"
         if isolates
@@ -157,8 +133,8 @@ def _show_layers(layers: tuple[SandboxLayer, ...], *, isolates: bool) -> None:
     )
 
 
-def _check_references(source: Path, scorer: Scorer) -> Iterator[ReferenceProblem | None]:
-    """For each row of the file why its reference cannot be judged; `None` where it can.
+def _score_with_probe(source: Path, scorer: Scorer) -> Iterator[tuple[int, Score]]:
+    """The number of each row of the file, and the score of an answer that every reward can read.
 
     Raises `BadParameter` for a reward that asks a live environment.
     """
@@ -169,11 +145,7 @@ def _check_references(source: Path, scorer: Scorer) -> Iterator[ReferenceProblem
         )
     for shard in plan_shards(source):
         for row in read_rows(source, shard):
-            score = score_input(scorer, _with_probe(row))
-            if isinstance(score, Abstained):
-                yield ReferenceProblem(row.number, score.reason, score.because)
-            else:
-                yield None
+            yield row.number, score_input(scorer, _with_probe(row))
 
 
 def _with_probe(row: InputRow) -> InputRow:
@@ -182,15 +154,15 @@ def _with_probe(row: InputRow) -> InputRow:
     return row._replace(value={"trajectory": [], **row.value, "final_response": PROBE})
 
 
-def _show_problems(problems: dict[str, list[ReferenceProblem]], rows: int, most: int) -> None:
+def _show_problems(problems: dict[str, list[dict[str, Any]]], rows: int, most: int) -> None:
     count = sum(map(len, problems.values()))
     if problems:
         table = table_of("line", "reason", "because")
-        for group in problems.values():
-            for problem in group[:most]:
-                table.add_row(str(problem.line), problem.reason, Text(plain(problem.because, 200)))
+        for reason, group in problems.items():
+            for each in group[:most]:
+                table.add_row(str(each["line"]), reason, Text(plain(each["because"], 200)))
             if len(group) > most:
-                table.add_row("", group[0].reason, f"and {len(group) - most:,} more")
+                table.add_row("", reason, f"and {len(group) - most:,} more")
         output().print(table)
     output().print(f"{rows - count:,} of {rows:,} references can be judged, {count:,} cannot")
 
@@ -203,11 +175,3 @@ def _options(text: str) -> dict[str, Any]:
     if not isinstance(options, dict):
         raise UsageError(f"--config {plain(text)!r} is not a JSON object such as {{}}")
     return options
-
-
-def _show(findings: list[ContractCheck]) -> None:
-    table = table_of("check", "", "because")
-    for finding in findings:
-        word = Text("kept", style="green") if finding.passed else Text("BROKEN", style="red")
-        table.add_row(finding.check, word, Text(plain(finding.because, 300)))
-    output().print(table)

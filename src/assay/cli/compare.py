@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -16,6 +17,7 @@ from assay.cli.terminal import (
     output,
     plain,
     print_json,
+    print_notes,
     reward_text,
     table_of,
 )
@@ -50,17 +52,13 @@ REFUSED = 2
 )
 @click.option(
     "--drop",
-    type=float,
     default=DROP,
-    show_default=True,
     metavar="SIZE",
     help="By how much a task falls far, for --fail-on task-drop.",
 )
 @click.option(
     "--change",
-    type=float,
     default=CHANGE,
-    show_default=True,
     metavar="SIZE",
     help="The change of the mean whose price in tasks or repeats is named.",
 )
@@ -71,29 +69,22 @@ REFUSED = 2
     help="Say instead how far single runs differ by chance: all of them are runs of one "
     "configuration, or one has repeats.",
 )
-@click.option(
-    "--pass-at", type=float, default=PERFECT, show_default=True, help="From here a task passes."
-)
+@click.option("--pass-at", default=PERFECT, help="From here a task passes.")
 @click.option("--all", "show_all", is_flag=True, help="Every task, the unchanged ones too.")
 @click.option("--diff", "show_diff", is_flag=True, help="The agent's code in full, as it differs.")
 @runs_option
 @json_option
-@click.pass_context
 def command(
-    context: click.Context,
     base: str,
     cands: Sequence[str],
     fail_on: Sequence[str],
-    drop: float,
-    change: float,
-    force: bool,
     noise: bool,
-    pass_at: float,
     show_all: bool,
     show_diff: bool,
     runs_dir: Path,
     as_json: bool,
-) -> None:
+    **options: Any,
+) -> int:
     """Compare each CAND with BASE, task by task: a folder, an id, the beginning of one, `latest`
     or `@-2`, or the log of another tool, as `assay import` takes it.
 
@@ -116,26 +107,18 @@ def command(
     assay compare --noise latest
     """
     if noise:
-        if fail_on or force or show_all or show_diff:
+        if fail_on or options["force"] or show_all or show_diff:
             raise UsageError(
                 "--noise compares no two sides; it takes runs, --runs and --json alone"
             )
         floor = noise_floor([base, *cands], runs_dir=runs_dir)
         print_json(floor.to_record()) if as_json else _show_noise(output(), floor)
-        return
+        return 0
     if not cands:
         raise UsageError(
             "name a run to compare it with, or more; --noise alone takes one with repeats"
         )
-    comparisons = compare_many(
-        base,
-        list(cands),
-        force=force,
-        pass_at=pass_at,
-        change=change,
-        drop=drop,
-        runs_dir=runs_dir,
-    )
+    comparisons = compare_many(base, list(cands), runs_dir=runs_dir, **options)
     if as_json:
         records = [comparison.to_record() for comparison in comparisons]
         print_json(records[0] if len(records) == 1 else records)
@@ -148,7 +131,7 @@ def command(
         if any(comparison.reward is None for comparison in comparisons):
             for line in _unscored([base, *cands], runs_dir):
                 console.print(line, soft_wrap=True)
-    context.exit(_exit_code(comparisons, fail_on))
+    return _exit_code(comparisons, fail_on)
 
 
 def _show_noise(console: Console, floor: NoiseFloor) -> None:
@@ -156,18 +139,20 @@ def _show_noise(console: Console, floor: NoiseFloor) -> None:
     console.print(f"means of {floor.k} runs of {floor.n} tasks: {means}")
     console.print(f"largest difference between two of them: {floor.largest:.3f}")
     if floor.flaky:
-        table = table_of("flaky task", "rewards", ">mean", ">spread")
-        for task in floor.flaky[:SHOWN_FLAKY]:
-            rewards = " ".join(f"{value:.2f}" for value in task.rewards[:12])
-            table.add_row(
-                Text(plain(task.task_id, 40)), rewards, reward_text(task.mean), f"{task.spread:.3f}"
+        rows = (
+            (
+                Text(plain(task.task_id, 40)),
+                " ".join(f"{value:.2f}" for value in task.rewards[:12]),
+                reward_text(task.mean),
+                f"{task.spread:.3f}",
             )
-        console.print(table)
+            for task in floor.flaky[:SHOWN_FLAKY]
+        )
+        console.print(table_of("flaky task", "rewards", ">mean", ">spread", rows=rows))
         if len(floor.flaky) > SHOWN_FLAKY:
             console.print(f"… and {len(floor.flaky) - SHOWN_FLAKY} more; --json has them all")
     console.print(Text(floor.sentence, style="bold"))
-    for note in floor.notes:
-        console.print(Text(f"note: {note}", style="yellow"))
+    print_notes(console, floor.notes)
 
 
 def _unscored(names: Sequence[str], runs_dir: Path) -> Iterator[str]:
@@ -224,8 +209,7 @@ def _show(console: Console, comparison: Comparison, *, show_all: bool, show_diff
         _statistics(console, comparison)
         _tasks(console, comparison, show_all=show_all)
         _costs(console, comparison)
-    for note in comparison.notes:
-        console.print(Text(f"note: {plain(note, 300)}", style="yellow"), soft_wrap=True)
+    print_notes(console, comparison.notes)
 
 
 def _code(console: Console, comparison: Comparison, *, whole: bool) -> None:
@@ -245,13 +229,10 @@ def _code(console: Console, comparison: Comparison, *, whole: bool) -> None:
 
 
 def _statistics(console: Console, comparison: Comparison) -> None:
-    assert comparison.reward is not None
-    assert comparison.permutation is not None
-    assert comparison.mcnemar is not None
-    assert comparison.pass_rate is not None
-    assert comparison.drops is not None
     shift, test, passes = comparison.reward, comparison.permutation, comparison.mcnemar
-    rate = comparison.pass_rate
+    rate, drops = comparison.pass_rate, comparison.drops
+    if shift is None or test is None or passes is None or rate is None or drops is None:
+        return
     table = table_of(show_header=False)
     unpaired = f" ({comparison.only_base} only in base, {comparison.only_cand} only in cand)"
     alone = unpaired if comparison.only_base or comparison.only_cand else ""
@@ -274,7 +255,6 @@ def _statistics(console: Console, comparison: Comparison) -> None:
             f"{passes.gained} gained, {passes.lost} lost, McNemar p = {comparison.pass_p:.3g}",
         ),
     )
-    drops = comparison.drops
     table.add_row(
         f"moved by {drops.size:g} or more",
         f"{len(drops.fell)} fell, {drops.rose} rose"
@@ -321,17 +301,19 @@ def _tasks(console: Console, comparison: Comparison, *, show_all: bool) -> None:
 
 
 def _costs(console: Console, comparison: Comparison) -> None:
-    table = table_of(show_header=False)
-    for name, shift in (
-        ("steps", comparison.steps),
-        ("cost (USD)", comparison.cost_usd),
-        ("time (s)", comparison.elapsed_s),
-    ):
-        if shift is not None:
-            table.add_row(
-                name,
-                f"{shift.base:.3g} → {shift.cand:.3g}",
-                f"{shift.difference:+.3g}  95 % {interval_text(shift.interval)}",
-            )
+    shifts = {
+        "steps": comparison.steps,
+        "cost (USD)": comparison.cost_usd,
+        "time (s)": comparison.elapsed_s,
+    }
+    rows = (
+        (
+            name,
+            f"{shift.base:.3g} → {shift.cand:.3g}",
+            f"{shift.difference:+.3g}  95 % {interval_text(shift.interval)}",
+        )
+        for name, shift in shifts.items()
+        if shift is not None
+    )
     console.print()
-    console.print(table)
+    console.print(table_of(show_header=False, rows=rows))

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from assay.cli.options import json_option, runs_option
 from assay.cli.summary import rate_lines
-from assay.cli.terminal import output, plain, print_json, reward_text, table_of, words
+from assay.cli.terminal import output, plain, print_json, print_notes, reward_text, table_of
 from assay.ledger.layout import LATEST
 from assay.report.diagnosis import AttemptDiagnosis, Diagnosis, diagnose
 
@@ -53,25 +53,24 @@ def command(run: str, task: str | None, show_all: bool, runs_dir: Path, as_json:
         more = len(diagnosis.findings) - len(listed)
         if more:
             console.print(f"… and {more} more; --all shows them, --task ID one in detail")
-    for note in diagnosis.notes:
-        console.print(Text(f"note: {plain(note, 300)}", style="yellow"))
+    print_notes(console, diagnosis.notes)
 
 
 def _head(console: Console, diagnosis: Diagnosis) -> None:
     lost = sum(finding.lost is not None for finding in diagnosis.findings)
     unscored = len(diagnosis.findings) - lost
     of = f" of {diagnosis.planned}" if diagnosis.planned > diagnosis.n else ""
-    beside = f"; {unscored} without a reward, in no mean" if unscored else ""
+    excluded = f"; {unscored} without a reward, in no mean" if unscored else ""
     if diagnosis.mean is None:
         sentence = f"{diagnosis.n}{of} attempts, none with a reward"
     elif not lost:
         mean = f"mean {diagnosis.mean:.3f}: nothing lost"
-        sentence = f"{diagnosis.n}{of} attempts, {mean}{beside}"
+        sentence = f"{diagnosis.n}{of} attempts, {mean}{excluded}"
     else:
         sentence = (
             f"mean {diagnosis.mean:.3f} over {diagnosis.scored} scored attempts, {lost} below full "
             f"reward; ≤ {diagnosis.recoverable_mean or 0.0:.3f} had every answer been in its best "
-            f"form{beside}"
+            f"form{excluded}"
         )
         sentence += f"; {diagnosis.n}{of} attempts are there" if of else ""
     console.print(f"{diagnosis.run_id}: {sentence}")
@@ -81,34 +80,36 @@ def _head(console: Console, diagnosis: Diagnosis) -> None:
 
 def _causes(diagnosis: Diagnosis) -> Table:
     suggestion = Column("what it suggests", overflow="fold")
-    table = table_of("cause", ">attempts", ">lost", ">returns ≤", suggestion)
-    for row in diagnosis.causes:
-        unknown = row.unscored == row.attempts
-        table.add_row(
-            words(row.cause),
+    rows = (
+        (
+            row.cause.replace("_", " "),
             str(row.attempts),
-            "unknown" if unknown else f"{row.lost:.3f}",
-            "unknown" if unknown else f"{row.returns:.3f}",
+            *(
+                "unknown" if row.unscored == row.attempts else f"{value:.3f}"
+                for value in (row.lost, row.returns)
+            ),
             row.suggestion,
         )
-    return table
+        for row in diagnosis.causes
+    )
+    return table_of("cause", ">attempts", ">lost", ">returns ≤", suggestion, rows=rows)
 
 
 def _attempts(findings: tuple[AttemptDiagnosis, ...]) -> Table:
     folded = {"submitted": 2, "reference": 1, "evidence": 3}
     columns = (Column(name, overflow="fold", ratio=ratio) for name, ratio in folded.items())
-    table = table_of("task", ">reward", "cause", *columns)
-    for finding in findings:
-        name = finding.task_id + (f" #{finding.repeat}" if finding.repeat else "")
-        table.add_row(
-            Text(plain(name, 40)),
-            _reward(finding),
-            words(finding.cause),
-            Text(plain(finding.answer if finding.answer is not None else "nothing", 60)),
-            Text(plain(finding.gold, 40)),
-            Text(_evidence(finding)),
+    rows = (
+        (
+            Text(plain(each.task_id + (f" #{each.repeat}" if each.repeat else ""), 40)),
+            _reward(each),
+            each.cause.replace("_", " "),
+            Text(plain(each.answer if each.answer is not None else "nothing", 60)),
+            Text(plain(each.gold, 40)),
+            Text(_evidence(each)),
         )
-    return table
+        for each in findings
+    )
+    return table_of("task", ">reward", "cause", *columns, rows=rows)
 
 
 def _reward(finding: AttemptDiagnosis) -> Text:
@@ -126,7 +127,9 @@ def _evidence(finding: AttemptDiagnosis) -> str:
 
 def _detail(console: Console, finding: AttemptDiagnosis) -> None:
     console.print()
-    console.print(Text(f"{finding.attempt}  {words(finding.cause)}", style="bold"), soft_wrap=True)
+    console.print(
+        Text(f"{finding.attempt}  {finding.cause.replace('_', ' ')}", style="bold"), soft_wrap=True
+    )
     console.print(
         Text.assemble("reward ", reward_text(finding.reward), f"  {plain(finding.because, 200)}")
     )

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, get_args
 
 import click
 
+from assay.cli.options import import_option
 from assay.errors import BadParameter
 from assay.registry.addresses import load_module
 from assay.scoring.batch import Engine, EngineName, LocalProcesses
@@ -23,7 +24,6 @@ def engine_options(command: F) -> F:
             "--engine",
             type=click.Choice(get_args(EngineName)),
             default="local",
-            show_default=True,
             help="This machine's processes, or a Ray cluster's.",
         ),
         click.option(
@@ -31,13 +31,7 @@ def engine_options(command: F) -> F:
             metavar="HOST:PORT",
             help="The Ray cluster.  [default: RAY_ADDRESS, or one started here]",
         ),
-        click.option(
-            "--import",
-            "imports",
-            multiple=True,
-            metavar="MODULE|FILE.py",
-            help="What registers names of your own; it travels with the job.",
-        ),
+        import_option,
     )
     for option in reversed(options):
         command = option(command)

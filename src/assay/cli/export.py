@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli.options import check_folder, runs_option
+from assay.cli.options import PATH, check_folder, runs_option
 from assay.cli.terminal import progress_output
 from assay.errors import BadParameter
 from assay.formats import describe, writable
@@ -41,9 +41,7 @@ assay export latest --otlp http://127.0.0.1:4318
     type=click.Choice(list(writable())),
     help="[default: by the ending of --out, else jsonl]",
 )
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Where to write.  [default: RUN.ENDING here]"
-)
+@click.option("--out", type=PATH, help="Where to write.  [default: RUN.ENDING here]")
 @click.option(
     "--html",
     type=click.Path(dir_okay=False, path_type=Path),

@@ -19,6 +19,7 @@ from assay.cli.terminal import (
     output,
     plain,
     print_json,
+    print_notes,
     reward_text,
     table_of,
 )
@@ -100,8 +101,7 @@ def command(
     for remark, names in _remarks(runs).items():
         who = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
         console.print(Text(f"{who}: {plain(remark, 300)}"), soft_wrap=True)
-    for note in runs.notes:
-        console.print(Text(f"note: {plain(note, 300)}", style="yellow"), soft_wrap=True)
+    print_notes(console, runs.notes)
 
 
 def _archive(archive_runs: Sequence[str], restore_runs: Sequence[str], runs_dir: Path) -> None:

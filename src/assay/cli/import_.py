@@ -9,7 +9,7 @@ from typing import Any
 import click
 from rich.text import Text
 
-from assay.cli.options import RUNS_DIR, column_map, runs_option
+from assay.cli.options import PATH, RUNS_DIR, column_map, runs_option
 from assay.cli.summary import print_run, run_record
 from assay.cli.terminal import output, plain, print_json
 from assay.errors import BadInput, printable
@@ -39,7 +39,7 @@ assay import study --unpickle --references gold.jsonl --commit 1f2e3d4
 
 
 @click.command(name="import", help=HELP)
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=PATH)
 @click.option(
     "--format",
     "--from",
@@ -63,12 +63,12 @@ assay import study --unpickle --references gold.jsonl --commit 1f2e3d4
 )
 @click.option(
     "--references",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
     help="The right answers, where the log has none: JSON lines with id and answer, or an object.",
 )
-@click.option("--focus", default="", metavar="TEXT", help="What the run was meant to show.")
-@click.option("--commit", default="", metavar="HASH", help="The commit of the agent's repository.")
+@click.option("--focus", metavar="TEXT", help="What the run was meant to show.")
+@click.option("--commit", metavar="HASH", help="The commit of the agent's repository.")
 @runs_option
 @click.option("--json", "as_json", is_flag=True, help="The summary as JSON on stdout.")
 def command(
@@ -78,23 +78,26 @@ def command(
     unpickle: bool,
     columns: Sequence[str],
     references: Path | None,
-    focus: str,
-    commit: str,
+    focus: str | None,
+    commit: str | None,
     runs_dir: Path,
     as_json: bool,
 ) -> None:
-    options = {"agent": agent, "unpickle": unpickle, "columns": column_map(columns)}
-    passed: dict[str, Any] = {name: value for name, value in options.items() if value}
+    options: dict[str, Any] = {
+        "agent": agent,
+        "unpickle": unpickle,
+        "columns": column_map(columns),
+        "focus": focus,
+        "commit": commit,
+    }
     skipped: list[str] = []
     runs = import_runs(
         path,
         runs_dir,
         format=file_format,
-        focus=focus,
-        commit=commit,
         references=references,
         on_skipped=skipped.append,
-        **passed,
+        **{name: value for name, value in options.items() if value},
     )
     earlier = {folder.name for folder in list_runs(runs_dir)}
     records = [_show(run, known=run.path.name in earlier, as_json=as_json) for run in runs]

@@ -13,17 +13,27 @@ from rich.text import Text
 
 from assay.cli.groups import NamingGroup
 from assay.cli.options import json_option, runs_option
-from assay.cli.terminal import interval_text, number_text, output, plain, print_json, table_of
+from assay.cli.terminal import (
+    interval_text,
+    number_text,
+    output,
+    plain,
+    print_json,
+    print_notes,
+    table_of,
+)
 from assay.cli.terminal import progress_output as progress
 from assay.errors import BadParameter, BadRecord
-from assay.formats.csv_rows import is_csv, read_records
-from assay.formats.lines import dump_json, load_record, write_lines
+from assay.formats.csv_rows import is_csv
+from assay.formats.lines import dump_json, write_lines
 from assay.formats.table import csv_cell
 from assay.ledger.labels import Label, append_labels, new_label, read_labels
 from assay.ledger.layout import find_run
 from assay.ledger.run import Run
+from assay.ledger.summary import row_of
 from assay.report.agreement import FEWEST_LABELS, PAID, Agreement, agree_with_labels
 from assay.resources.files import atomic_write
+from assay.scoring.files.rows import plan_shards, read_rows
 
 COLUMNS = ("run_id", "task_id", "repeat", "attempt", "step", "label", "note", "author", "at")
 SHOWN_PROBLEMS = 10
@@ -72,7 +82,7 @@ def export(run: str, out: Path | None, everything: bool, overwrite: bool, runs_d
     rows = list(_rows(opened, everything=everything))
     if out is None:
         for row in rows:
-            click.echo(_json_line(row))
+            click.echo(dump_json(row))
         return
     if out.exists() and not overwrite:
         raise BadParameter(f"{str(out)!r} exists; give --overwrite, or another --out")
@@ -124,11 +134,7 @@ def import_(file: Path, run: str, author: str | None, runs_dir: Path) -> None:
 @command.command(name="agreement")
 @click.argument("runs", nargs=-1)
 @click.option(
-    "--at",
-    type=float,
-    default=PAID,
-    show_default=True,
-    help="From this reward on an attempt counts as paid.",
+    "--at", type=float, default=PAID, help="From this reward on an attempt counts as paid."
 )
 @runs_option
 @json_option
@@ -152,10 +158,8 @@ def _show(result: Agreement) -> None:
     if not result.rewards:
         console.print("no labels yet; set them in `assay view`, or `assay labels import`")
         return
-    table = table_of("reward", "of", ">labels", ">kappa", "95 %", ">accuracy", ">wrong, paid",
-                     ">right, unpaid")  # fmt: skip
-    for row in result.rewards:
-        table.add_row(
+    rows = (
+        (
             Text(plain(row.scorer, 40)),
             f"{row.of}s",
             str(row.n),
@@ -165,7 +169,10 @@ def _show(result: Agreement) -> None:
             str(row.wrong_paid),
             str(row.right_unpaid),
         )
-    console.print(table)
+        for row in result.rewards
+    )
+    heads = (">labels", ">kappa", "95 %", ">accuracy", ">wrong, paid", ">right, unpaid")
+    console.print(table_of("reward", "of", *heads, rows=rows))
     for row in result.rewards:
         for item in row.disagreements[:SHOWN_PROBLEMS]:
             step = "" if item.step is None else f" step {item.step}"
@@ -174,8 +181,7 @@ def _show(result: Agreement) -> None:
             console.print(Text(plain(f"{line} {notes}", 160)), soft_wrap=True)
     if any(row.n < FEWEST_LABELS for row in result.rewards):
         console.print(f"fewer than {FEWEST_LABELS} labels: the interval is wide")
-    for problem in result.problems:
-        console.print(Text(f"note: {plain(problem, 200)}", style="yellow"))
+    print_notes(console, result.problems)
 
 
 def _rows(run: Run, *, everything: bool) -> Iterator[dict[str, Any]]:
@@ -197,20 +203,15 @@ def _rows(run: Run, *, everything: bool) -> Iterator[dict[str, Any]]:
     labelled = {label.attempt for label in labels.current if label.step is None}
     for episode in run.final() if everything else ():
         if episode.attempt not in labelled:
-            row = dict.fromkeys(COLUMNS)
-            about = {"task_id": episode.task.id, "repeat": episode.repeat}
-            yield {**row, "run_id": run.id, "attempt": episode.attempt, **about, **_case(episode)}
-
-
-def _case(episode: Any) -> dict[str, Any]:
-    from assay.ledger.summary import row_of
-
-    row = row_of(episode)
-    return {name: row[name] for name in ("question", "final_response", "answer", "reward")}
-
-
-def _json_line(row: Mapping[str, Any]) -> str:
-    return dump_json(row).decode("ascii")
+            row = row_of(episode)
+            yield {
+                **dict.fromkeys(COLUMNS),
+                "run_id": run.id,
+                "task_id": episode.task.id,
+                "repeat": episode.repeat,
+                "attempt": episode.attempt,
+                **{name: row[name] for name in ("question", "final_response", "answer", "reward")},
+            }
 
 
 def _write_csv(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -224,21 +225,16 @@ def _write_csv(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 def _read(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of the file, each with its line."""
-    if is_csv(file):
-        for record in read_records(file):
-            if record.value is None:
-                raise BadRecord(f"{str(file)!r}: {record.problem}")
+    for row in (row for shard in plan_shards(file) for row in read_rows(file, shard)):
+        if not isinstance(row.value, dict):
+            problem = row.problem or f"line {row.number} is not a JSON object"
+            raise BadRecord(f"{str(file)!r}: {problem}")
+        if is_csv(file):
             # As `export` writes a text that a spreadsheet would compute.
-            cells = record.value.items()
-            yield record.line, {name: _FORMULA.sub("", cell or "") for name, cell in cells}
-        return
-    text = file.read_bytes()
-    for number, data in enumerate(text.splitlines(), 1):
-        if data.strip():
-            try:
-                yield number, load_record(data)
-            except BadRecord as error:
-                raise BadRecord(f"{str(file)!r} line {number}: {error}") from error
+            cells = row.value.items()
+            yield row.number, {name: _FORMULA.sub("", cell or "") for name, cell in cells}
+        else:
+            yield row.number, row.value
 
 
 _OTHER_WORDS = {"yes": "right", "true": "right", "1": "right", "correct": "right",

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from assay.cli.engines import import_modules
 from assay.cli.groups import NamingGroup
-from assay.cli.options import json_option, runs_option
+from assay.cli.options import PATH, import_option, json_option, runs_option
 from assay.cli.terminal import number_text, output, plain, print_json, table_of
 from assay.errors import BadParameter, NameCollision, UnknownName
 from assay.registry import (
@@ -38,7 +38,7 @@ T = TypeVar("T")
 WIDE = 110
 """Characters that the table of runs needs with all of its columns."""
 UNLIMITED = 5_000
-"""Characters of a line that nobody's terminal limits."""
+"""Characters of a line in a pipe, which has no width."""
 
 
 class Kinds(NamingGroup):
@@ -71,7 +71,7 @@ def runs(archived: bool, runs_dir: Path, as_json: bool) -> None:
         return
     console = output()
     if not console.is_terminal and "COLUMNS" not in os.environ:
-        # Whoever reads a pipe has no width: a name that is cut tells no runs apart.
+        # A pipe has no width, and a name that is cut does not tell runs apart.
         console.width = UNLIMITED
     wide = console.width >= WIDE
     run = Column("run", no_wrap=True, min_width=22)
@@ -129,10 +129,7 @@ def _add_command(registry: Registry[Callable[..., object]], help_text: str) -> N
 for _registry, _help in (
     (AGENTS, "Show every agent with its options, as `assay run --set` takes them."),
     (MODELS, "Show every model with its options, as an agent's `model_options` take them."),
-    (
-        ENVIRONMENTS,
-        "Show every environment, with the options of a benchmark's [environment].",
-    ),
+    (ENVIRONMENTS, "Show every environment, with the options of a benchmark's [environment]."),
     (TASKS, "Show where tasks can come from, with the options of a benchmark's [tasks]."),
     (STEP_SCORERS, "Show what scores the steps of a run's episodes."),
     (SERVICES, "Show the local servers that a benchmark's [service] can name."),
@@ -172,9 +169,7 @@ def _load(names: Iterable[str], find: Callable[[str], T]) -> Iterator[tuple[str,
 
 
 @command.command(name="prices")
-@click.option(
-    "--prices", type=click.Path(path_type=Path), metavar="FILE", help="A table of your own, too."
-)
+@click.option("--prices", type=PATH, metavar="FILE", help="A table of your own, too.")
 @json_option
 def prices(prices: Path | None, as_json: bool) -> None:
     """Show what a million tokens of each model cost, as far as that is known, and since when.
@@ -204,9 +199,7 @@ def prices(prices: Path | None, as_json: bool) -> None:
 
 @command.command(name="rewards")
 @click.argument("name", required=False)
-@click.option(
-    "--import", "imports", multiple=True, metavar="MODULE|FILE.py", help="What registers yours."
-)
+@import_option
 @json_option
 def rewards(name: str | None, imports: Sequence[str], as_json: bool) -> None:
     """Show every registered reward, or NAME with its rules, options, parts and versions.

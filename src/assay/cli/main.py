@@ -36,6 +36,7 @@ GONE = {
     "noise": "`assay run --repeat-run N` makes the runs, `assay compare --noise RUN…` reads them"
 }
 """Earlier commands, and what does their work."""
+SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True}
 
 
 class LazyGroup(NamingGroup):
@@ -60,7 +61,7 @@ class LazyGroup(NamingGroup):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=LazyGroup, context_settings=SETTINGS)
 @click.version_option(__version__, prog_name="assay")
 def assay() -> None:
     """Say what an LLM agent's work is worth, and why.
@@ -96,7 +97,6 @@ def main(arguments: list[str] | None = None) -> Any:
 
 
 def run() -> None:
-    """The console script."""
     sys.exit(main())
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -22,9 +21,6 @@ from assay.ledger.steps import StepsWriter
 from assay.resources.files import atomic_write
 from assay.schema.outcome import Gate
 
-if TYPE_CHECKING:
-    from assay.browser.connect.devtools import FollowedBrowser
-
 
 @click.command(name="mcp", context_settings={"allow_interspersed_args": False})
 @click.argument("server", nargs=-1, type=click.UNPROCESSED, metavar="-- SERVER...")
@@ -37,13 +33,10 @@ if TYPE_CHECKING:
     "--gates",
     type=click.Choice(("unknown", "satisfied", "missing", "not_required")),
     default="unknown",
-    show_default=True,
     help="Whether a person confirms risky calls.",
 )
 @click.option(
-    "--cdp",
-    metavar="URL",
-    help="Also look at the browser itself, at its debugging port.",
+    "--cdp", metavar="URL", help="Also look at the browser itself, at its debugging port."
 )
 @click.option(
     "--patterns",
@@ -92,11 +85,13 @@ def command(
             "assay mcp needs the command of an MCP server after --, such as: "
             "assay mcp -- npx @playwright/mcp@latest"
         )
-    from assay.browser.connect.mcp.proxy import start_server
+    from assay.browser.connect.mcp.proxy import Proxy, start_server
 
     writer = None if out is None else StepsWriter(_steps_file(out))
-    known = _load_patterns(patterns)
-    # The server takes its time to load: what scores is loaded meanwhile.
+    known = RecoveryPatterns()
+    if patterns is not None and patterns.exists():
+        known = patterns_from_json(patterns.read_bytes())
+    # What scores the steps is loaded while the server starts, which takes longer.
     browser = None
     if cdp is not None:
         from assay.browser.connect.devtools import follow_browser
@@ -104,44 +99,27 @@ def command(
         browser = follow_browser(cdp)
     process = start_server(server)
     try:
-        return _run(process, writer, gates, known, patterns, browser)
+        from assay.browser.connect.mcp.results import tool_records
+        from assay.browser.connect.mcp.session import BrowserSession
+
+        session = BrowserSession(
+            writer,
+            gate=gates,
+            folder=Path.cwd(),
+            patterns=known,
+            browser=browser,
+            on_finish=partial(_save_patterns, patterns),
+        )
+        return Proxy(process, session, tool_records()).run()
     finally:
         if process.poll() is None:
             process.kill()
 
 
-def _run(
-    process: subprocess.Popen[bytes],
-    writer: StepsWriter | None,
-    gate: Gate,
-    patterns: RecoveryPatterns,
-    patterns_file: Path | None,
-    browser: FollowedBrowser | None,
-) -> int:
-    from assay.browser.connect.mcp.proxy import Proxy
-    from assay.browser.connect.mcp.results import tool_records
-    from assay.browser.connect.mcp.session import BrowserSession
-
-    def save(patterns: RecoveryPatterns) -> None:
-        if patterns_file is not None:
-            with atomic_write(patterns_file) as draft:
-                draft.write_bytes(patterns_to_json(patterns))
-
-    session = BrowserSession(
-        writer,
-        gate=gate,
-        folder=Path.cwd(),
-        patterns=patterns,
-        browser=browser,
-        on_finish=save,
-    )
-    return Proxy(process, session, tool_records()).run()
-
-
-def _load_patterns(path: Path | None) -> RecoveryPatterns:
-    if path is None or not path.exists():
-        return RecoveryPatterns()
-    return patterns_from_json(path.read_bytes())
+def _save_patterns(path: Path | None, patterns: RecoveryPatterns) -> None:
+    if path is not None:
+        with atomic_write(path) as draft:
+            draft.write_bytes(patterns_to_json(patterns))
 
 
 def _steps_file(out: str) -> Path:

@@ -9,30 +9,34 @@ from typing import Any, TypeVar
 import click
 
 from assay.errors import BadParameter
-from assay.registry.annotations import (
-    UNKNOWN,
-    OptionText,
-    annotations_of,
-    read_option,
-)
+from assay.registry.annotations import UNKNOWN, OptionText, annotations_of, read_option
 
 RUNS_DIR = "runs"
+PATH = click.Path(path_type=Path)
 F = TypeVar("F", bound=Callable[..., Any])
 
 runs_option = click.option(
-    "--runs",
-    "runs_dir",
-    type=click.Path(path_type=Path),
-    default=RUNS_DIR,
-    show_default=True,
-    metavar="FOLDER",
-    help="Where the runs are.",
+    "--runs", "runs_dir", type=PATH, default=RUNS_DIR, metavar="FOLDER", help="Where the runs are."
 )
 """The option `--runs FOLDER`, passed on as `runs_dir`."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 """The option `--json`, passed on as `as_json`."""
 
+
+import_option = click.option(
+    "--import",
+    "imports",
+    multiple=True,
+    metavar="MODULE|FILE.py",
+    help="What registers names of your own.",
+)
+"""The option `--import MODULE`, passed on as `imports`."""
+
+param_option = click.option(
+    "--param", "params", multiple=True, metavar="KEY=VALUE", help="An option of the reward."
+)
+"""The option `--param KEY=VALUE`, passed on as `params`; `options_of` reads it."""
 
 column_option = click.option(
     "--column",
@@ -45,7 +49,7 @@ column_option = click.option(
 
 
 def renamed_option(old: str, new: str) -> Callable[[F], F]:
-    """The earlier spelling of an option: whoever gives it is told the new one."""
+    """The earlier spelling of an option: its use is an error that names the new one."""
 
     def refuse(_: click.Context, __: click.Parameter, value: str | None) -> None:
         if value is not None:
@@ -100,11 +104,6 @@ def count_or_share(text: str | None, option: str) -> float | None:
         raise BadParameter(
             f"{option} {text!r}; give a number of rows, or a share such as 0.05 or 5%"
         ) from None
-
-
-def reward_list(text: str | None) -> list[str] | None:
-    """The names that `--reward NAME,NAME` lists; `None` where it is not given."""
-    return None if text is None else [name.strip() for name in text.split(",")]
 
 
 def column_map(columns: Sequence[str]) -> dict[str, str]:

@@ -13,7 +13,16 @@ from rich.text import Text
 
 from assay.cli.engines import import_modules, stdout_kept_for_data
 from assay.cli.groups import NamingGroup
-from assay.cli.options import column_map, column_option, json_option, options_of, runs_option
+from assay.cli.options import (
+    PATH,
+    column_map,
+    column_option,
+    import_option,
+    json_option,
+    options_of,
+    param_option,
+    runs_option,
+)
 from assay.cli.terminal import number_text, output, plain, print_json, progress_bar, table_of
 from assay.errors import BadParameter, NameCollision
 from assay.registry import REWARDS, find_reward
@@ -35,7 +44,6 @@ from assay.scoring.scorer import Scorer
 
 GATE = 3
 SHOWN_KINDS = 12
-PATH = click.Path(path_type=Path)
 
 
 @click.group(name="rewards", cls=NamingGroup)
@@ -61,15 +69,14 @@ def command() -> None:
     help="What the rows of one group have in common, such as prompt_id.",
 )  # fmt: skip
 @column_option
-@click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="An option of both.")
+@param_option
 @click.option("--old-param", "old_params", multiple=True, metavar="KEY=VALUE")
 @click.option("--new-param", "new_params", multiple=True, metavar="KEY=VALUE")
 @click.option("--old-python", metavar="PATH", help="Another interpreter to run OLD in.")
 @click.option("--new-python", metavar="PATH", help="Another interpreter to run NEW in.")
-@click.option("--import", "imports", multiple=True, metavar="MODULE",
-              help="A module, or a file, that registers rewards.")  # fmt: skip
+@import_option
 @click.option(
-    "--tolerance", type=click.FloatRange(0), default=TOLERANCE, show_default=True,
+    "--tolerance", type=click.FloatRange(0), default=TOLERANCE,
     help="Rewards that differ by no more are equal.",
 )  # fmt: skip
 @click.option(
@@ -80,12 +87,10 @@ def command() -> None:
 @click.option("--resume", is_flag=True, help="Continue a job with --out that was stopped.")
 @click.option("--overwrite", is_flag=True, help="Replace what --out names.")
 @click.option("--html", type=PATH, metavar="FILE", help="A page to read.")
-@click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
+@click.option("--workers", type=click.IntRange(1), default=1)
 @runs_option
 @json_option
-@click.pass_context
 def diff(
-    context: click.Context,
     old: str,
     new: str,
     sources: Sequence[str],
@@ -97,16 +102,12 @@ def diff(
     old_python: str | None,
     new_python: str | None,
     imports: Sequence[str],
-    tolerance: float,
     fail_on: Sequence[str],
-    out: Path | None,
-    resume: bool,
-    overwrite: bool,
     html: Path | None,
-    workers: int,
     runs_dir: Path,
     as_json: bool,
-) -> None:
+    **options: Any,
+) -> int:
     """Score the same rows with OLD and NEW, and show what changes.
 
     A reward is a NAME, NAME@VERSION, FILE.py:NAME, or FILE.py:NAME@REVISION of its git repository.
@@ -145,14 +146,10 @@ def diff(
                 sources,
                 group=group,
                 columns=column_map(columns),
-                tolerance=tolerance,
                 names=(_label(old, sides[0]), _label(new, sides[1])),
-                out=out,
-                resume=resume,
-                overwrite=overwrite,
-                workers=workers,
                 runs_dir=runs_dir,
                 progress=show,
+                **options,
             )
     sentences = result.closed(gates)
     if html is not None:
@@ -164,7 +161,7 @@ def diff(
         _show(output(), result)
     for sentence in sentences:
         click.echo(f"assay: the gate is closed: {sentence}", err=True)
-    context.exit(GATE if sentences else 0)
+    return GATE if sentences else 0
 
 
 def _open_side(stack: ExitStack, text: str, python: str | None, params: Sequence[str]) -> Scorer:

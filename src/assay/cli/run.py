@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -14,13 +13,13 @@ from rich.progress import Progress as Bar
 
 from assay.cli.engines import engine_options, import_modules, stdout_kept_for_data
 from assay.cli.options import (
+    PATH,
     Amount,
     WholeNumber,
     column_map,
     count_or_share,
     key_text,
     max_abstained_option,
-    reward_list,
     runs_option,
 )
 from assay.cli.summary import fail_unless_scored, grades_of, print_run, run_record
@@ -36,7 +35,6 @@ from assay.scoring.counts import AbstentionLimit
 
 STOPPED = 130
 """The exit code of what Ctrl-C ended."""
-PATH = click.Path(path_type=Path)
 F = TypeVar("F", bound=Callable[..., Any])
 DEFAULTS = {each.name: each.default for each in fields(RunOptions)}
 SHORT_SETTINGS = {
@@ -50,8 +48,8 @@ SHORT_SETTINGS = {
 def _option(name: str, *flags: str, note: str = "", **attributes: Any) -> Callable[[F], F]:
     """The click option of a field of `RunOptions`: its name, default and help, with a note."""
     flags = flags or (f"--{name.replace('_', '-')}",)
-    default = attributes.pop("default", DEFAULTS[name])
-    return click.option(*flags, name, default=default, help=HELP[name] + note, **attributes)
+    values = {"default": DEFAULTS[name], "show_default": False, **attributes}
+    return click.option(*flags, name, help=HELP[name] + note, **values)
 
 
 def _short_option(name: str, text: str, **attributes: Any) -> Callable[[F], F]:
@@ -94,10 +92,7 @@ def _short_option(name: str, text: str, **attributes: Any) -> Callable[[F], F]:
     metavar="[=env,model,agent]",
 )
 @_option(
-    "stop_after_errors",
-    type=WholeNumber(0),
-    metavar="N",
-    note="  [default: 3, or the benchmark's]",
+    "stop_after_errors", type=WholeNumber(0), metavar="N", note="  [default: 3, or the benchmark's]"
 )
 @max_abstained_option(
     "Exit with 3 if a reward does not grade more attempts than this: 0, 0.05 or 5%."
@@ -172,7 +167,7 @@ def command(
             **{key: value for key, value in short.items() if value is not None},
         },
         expect=_expectations(expect) if expect else None,
-        rewards=reward_list(rewards),
+        rewards=None if rewards is None else [name.strip() for name in rewards.split(",")],
         columns=column_map(columns),
         retry_errors=False if retry_errors is None else retry_errors,
     )
@@ -231,11 +226,17 @@ def _execute(started: StartedRun) -> Run:
             "other code, and the summary says how many"
         )
     try:
-        with stdout_kept_for_data(), _show_progress(started.run.path.name) as tell:
-            beginning = _FirstProgress(tell)
-            run = complete(started.execute(beginning))
-        if beginning.was_complete:
-            console.print(f"nothing was left to run: all {beginning.total:,} episodes were there")
+        first: RunProgress | None = None
+        with stdout_kept_for_data(), _show_progress(started.run.path.name) as show:
+
+            def tell(progress: RunProgress) -> None:
+                nonlocal first
+                first = first if first and first.total else progress
+                show(progress)
+
+            run = complete(started.execute(tell))
+        if first and first.total and first.done == first.total:
+            console.print(f"nothing was left to run: all {first.total:,} episodes were there")
         return run
     except KeyboardInterrupt:
         console.print(
@@ -247,54 +248,28 @@ def _execute(started: StartedRun) -> Run:
 
 @contextmanager
 def _show_progress(name: str) -> Iterator[Callable[[RunProgress], None]]:
-    """A function that shows progress, as a bar in a terminal and as lines elsewhere."""
+    """A function that shows progress: as a bar in a terminal, else a line for each twentieth."""
     console = progress_output()
     if not console.is_terminal:
-        yield _Lines(console.print)
+        shown = -1
+
+        def print_line(progress: RunProgress) -> None:
+            nonlocal shown
+            part = 20 * progress.done // max(1, progress.total)
+            if part > shown:
+                shown = part
+                console.print(f"{progress.done} of {progress.total}  {describe(progress)}")
+
+        yield print_line
         return
-    columns = (
-        "{task.description}",
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[words]}"),
-    )
-    with Bar(*columns, console=console) as bar:
+    words = TextColumn("{task.fields[words]}")
+    with Bar(
+        "{task.description}", BarColumn(), MofNCompleteColumn(), words, console=console
+    ) as bar:
         task = bar.add_task(name, total=None, words="")
-
-        def tell(progress: RunProgress) -> None:
-            bar.update(
-                task, completed=progress.done, total=progress.total, words=describe(progress)
-            )
-
-        yield tell
-
-
-class _FirstProgress:
-    """Passes progress on, and knows how much there was at the beginning."""
-
-    def __init__(self, tell: Callable[[RunProgress], None]) -> None:
-        self._tell = tell
-        self.total = 0
-        self.was_complete = False
-
-    def __call__(self, progress: RunProgress) -> None:
-        if not self.total:
-            self.total, self.was_complete = progress.total, progress.done == progress.total
-        self._tell(progress)
-
-
-class _Lines:
-    """Prints a line for every twentieth part of the run, and at its end."""
-
-    def __init__(self, write: Callable[[str], None]) -> None:
-        self._write = write
-        self._shown = -1
-
-    def __call__(self, progress: RunProgress) -> None:
-        part = 20 * progress.done // max(1, progress.total)
-        if part > self._shown:
-            self._shown = part
-            self._write(f"{progress.done} of {progress.total}  {describe(progress)}")
+        yield lambda progress: bar.update(
+            task, completed=progress.done, total=progress.total, words=describe(progress)
+        )
 
 
 def describe(progress: RunProgress) -> str:

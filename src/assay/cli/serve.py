@@ -7,12 +7,13 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from assay.cli.engines import import_modules
-from assay.cli.options import RUNS_DIR
+from assay.cli.options import PATH, RUNS_DIR, import_option
 from assay.errors import BadParameter, MissingExtra
 
 MiB = 1024 * 1024
@@ -21,35 +22,34 @@ MCP_ONLY = frozenset({"as_mcp", "run_code", "runs_dir"})
 
 @click.command(name="serve")
 @click.option("--rewards", multiple=True, metavar="NAME[,NAME]", help="Serve only these.")
-@click.option("--import", "imports", multiple=True, metavar="MODULE", help="Where yours are.")
+@import_option
 @click.option("--default-reward", metavar="NAME", help="For requests that name none.")
 @click.option(
-    "--root", type=click.Path(exists=True, file_okay=False), default=".", show_default=True,
+    "--root", type=click.Path(exists=True, file_okay=False), default=".",
     help="Of the files that rows may name.",
 )  # fmt: skip
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
-@click.option("--port", default=8700, show_default=True, help="0 takes any that is free.")
+@click.option("--host", default="127.0.0.1", help="Where to listen.")
+@click.option("--port", default=8700, help="0 takes any that is free.")
 @click.option("--workers", type=click.IntRange(1), help="Scoring processes.  [default: cores]")
 @click.option(
     "--token", envvar="ASSAY_TOKEN", help="What clients must bring; better set ASSAY_TOKEN."
 )
 @click.option("--allow-host", "names", multiple=True, metavar="NAME", help="A further Host name.")
-@click.option("--max-rows", default=4096, show_default=True, help="Rows of one request.")
-@click.option("--max-body-mb", default=8, show_default=True, help="Megabytes of one request.")
-@click.option("--queue-rows", default=16_384, show_default=True, help="Rows that may wait.")
-@click.option("--worker-memory-mb", default=4096, show_default=True, help="Of one process; 0: any.")
-@click.option("--max-held-mb", default=256, show_default=True, help="Megabytes of all requests.")
-@click.option("--max-requests", default=1024, show_default=True, help="Requests at a time.")
-@click.option("--deadline-s", default=60.0, show_default=True, help="Seconds for one request.")
-@click.option("--grace-s", default=30.0, show_default=True, help="Seconds to finish when stopped.")
+@click.option("--max-rows", default=4096, help="Rows of one request.")
+@click.option("--max-body-mb", default=8, help="Megabytes of one request.")
+@click.option("--queue-rows", default=16_384, help="Rows that may wait.")
+@click.option("--worker-memory-mb", default=4096, help="Of one process; 0: any.")
+@click.option("--max-held-mb", default=256, help="Megabytes of all requests.")
+@click.option("--max-requests", default=1024, help="Requests at a time.")
+@click.option("--deadline-s", default=60.0, help="Seconds for one request.")
+@click.option("--grace-s", default=30.0, help="Seconds to finish when stopped.")
 @click.option("--mcp", "as_mcp", is_flag=True, help="Serve a coding agent, over stdin and stdout.")
 @click.option("--run-code", is_flag=True, help="With --mcp: follow FILE.py:NAME, running its code.")
 @click.option(
     "--runs",
     "runs_dir",
-    type=click.Path(path_type=Path),
+    type=PATH,
     default=RUNS_DIR,
-    show_default=True,
     metavar="FOLDER",
     help="With --mcp: where the runs are.",
 )
@@ -66,17 +66,14 @@ def command(
     workers: int | None,
     token: str | None,
     names: Sequence[str],
-    max_rows: int,
     max_body_mb: int,
-    queue_rows: int,
     worker_memory_mb: int,
     max_held_mb: int,
-    max_requests: int,
-    deadline_s: float,
     grace_s: float,
     as_mcp: bool,
     run_code: bool,
     runs_dir: Path,
+    **limits: Any,
 ) -> None:
     """Score over HTTP, for a trainer that runs elsewhere, or over MCP, for a coding agent.
 
@@ -123,13 +120,10 @@ def command(
         default_reward=default_reward,
         root=str(Path(root).resolve()),
         workers=workers or os.cpu_count() or 1,
-        max_rows=max_rows,
         max_body_bytes=max_body_mb * MiB,
-        queue_rows=queue_rows,
         worker_memory_bytes=worker_memory_mb * MiB,
         max_held_bytes=max_held_mb * MiB,
-        max_requests=max_requests,
-        deadline_s=deadline_s,
+        **limits,
     )
     requested = check_address(host, port, token)
     app = build_app(settings)

@@ -11,11 +11,13 @@ from rich.text import Text
 
 from assay.browser.step_records import RescoredStep, rescore
 from assay.browser.steps import RecoveryRewardScorer
+from assay.cli.options import PATH
 from assay.cli.terminal import output, plain, table_of
 from assay.errors import BadRecord
 from assay.ledger.steps import read_steps
 
 CURRENT = RecoveryRewardScorer.id
+COLUMNS = ("step", "action", "class", "score", "confidence", "reasons")
 STYLES = {
     "strong_positive": "green",
     "weak_positive": "cyan",
@@ -26,7 +28,7 @@ STYLES = {
 
 
 @click.command(name="steps")
-@click.argument("trace", type=click.Path(path_type=Path))
+@click.argument("trace", type=PATH)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a step.")
 def command(trace: Path, as_json: bool) -> int:
     """Score the recorded steps in TRACE again, from the record alone.
@@ -41,28 +43,24 @@ def command(trace: Path, as_json: bool) -> int:
         for row in steps:
             click.echo(orjson.dumps(row.to_record(CURRENT)))
     else:
-        _show(steps)
+        table = table_of(*COLUMNS, rows=map(_row, steps))
+        output().print(table)
     return _report(steps)
 
 
-def _show(steps: Sequence[RescoredStep]) -> None:
-    table = table_of("step", "action", "class", "score", "confidence", "reasons")
-    for row in steps:
-        action = plain(row.step.action or "(reset)", 48)
-        if row.score is None:
-            table.add_row(str(row.step.index), Text(action), "-", "-", "-", "")
-            continue
-        score = row.score
-        style = STYLES[score.strength]
-        table.add_row(
-            str(row.step.index),
-            Text(action),
-            Text(score.classification, style=style),
-            Text(f"{score.score:+.3f}" + (" *" if row.differs else ""), style=style),
-            f"{score.confidence:.2f}",
-            Text(", ".join(r.code + (f" ({r.n})" if r.n else "") for r in score.reasons)),
-        )
-    output().print(table)
+def _row(row: RescoredStep) -> list[str | Text]:
+    place: list[str | Text] = [str(row.step.index), Text(plain(row.step.action or "(reset)", 48))]
+    score = row.score
+    if score is None:
+        return [*place, "-", "-", "-", ""]
+    style = STYLES[score.strength]
+    return [
+        *place,
+        Text(score.classification, style=style),
+        Text(f"{score.score:+.3f}" + (" *" if row.differs else ""), style=style),
+        f"{score.confidence:.2f}",
+        Text(", ".join(r.code + (f" ({r.n})" if r.n else "") for r in score.reasons)),
+    ]
 
 
 def _report(steps: Sequence[RescoredStep]) -> int:

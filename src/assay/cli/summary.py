@@ -35,15 +35,14 @@ SHOWN_TASKS = 200
 def print_run(run: Run, *, as_json: bool) -> RunSummary:
     """The run's summary on stdout: its numbers and a table of its tasks, or JSON."""
     summary = summarise(run)
-    rates = _pass_rates(run)
     if as_json:
-        print_json(_record(run, summary, rates))
+        print_json(run_record(run, summary))
         return summary
     console = output()
     console.print(_tasks(summary))
     if len(summary.tasks) > SHOWN_TASKS:
         console.print(f"… and {len(summary.tasks) - SHOWN_TASKS:,} more tasks; --json has all")
-    console.print(_totals(summary, rates))
+    console.print(_totals(summary, _pass_rates(run)))
     for sentence in _ungraded(grades_of(run)) if _is_ungraded(summary) else ():
         console.print(Text(plain(sentence, 600), style=BAD), soft_wrap=True)
     for failure in summary.errors[:SHOWN_ERRORS]:
@@ -80,14 +79,11 @@ def _ungraded(counts: Mapping[str, RewardCounts]) -> Iterator[str]:
             )
 
 
-def run_record(run: Run) -> dict[str, Any]:
+def run_record(run: Run, summary: RunSummary | None = None) -> dict[str, Any]:
     """The run's summary as JSON values, with its place."""
-    return _record(run, summarise(run), _pass_rates(run))
-
-
-def _record(run: Run, summary: RunSummary, rates: Iterable[PassRate]) -> dict[str, Any]:
-    where = {"path": str(run.path), "parent": run.manifest.parent}
-    return where | summary.to_record() | {"passes": [rate.to_record() for rate in rates]}
+    place = {"path": str(run.path), "parent": run.manifest.parent}
+    passes = [rate.to_record() for rate in _pass_rates(run)]
+    return place | (summary or summarise(run)).to_record() | {"passes": passes}
 
 
 def _pass_rates(run: Run) -> tuple[PassRate, ...]:
@@ -194,12 +190,11 @@ def _totals(summary: RunSummary, rates: Iterable[PassRate]) -> Table:
     table = table_of(show_header=False)
     first, *others = _lines(summary.counts, summary.scorer)
     means = [
-        (f"{number_text(each.mean, 4)} of {each.scored} ({each.scorer})")
+        ("beside it", f"{number_text(each.mean, 4)} of {each.scored} ({each.scorer})")
         for each in summary.rewards
         if each.scorer != summary.scorer
     ]
-    beside = [("beside it", text) for text in means]
-    for name, value in (first, *beside, *others, *rate_lines(rates)):
+    for name, value in (first, *means, *others, *rate_lines(rates)):
         table.add_row(name, value)
     if summary.other_code:
         table.add_row("code", other_code(summary.other_code, summary.counts.n))
@@ -229,7 +224,7 @@ def _spent(summary: RunSummary) -> str:
 
 
 def _lines(counts: EpisodeCounts, scorer: str) -> list[tuple[str, str]]:
-    beside = [
+    missing = [
         f"{count} {what}"
         for count, what in (
             (counts.abstained, "abstained"),
@@ -239,7 +234,7 @@ def _lines(counts: EpisodeCounts, scorer: str) -> list[tuple[str, str]]:
         )
         if count
     ]
-    left_out = f"; not in it: {', '.join(beside)}" if beside else ""
+    left_out = f"; not in it: {', '.join(missing)}" if missing else ""
     rate = counts.error_rate
     name = scorer or "not scored yet"
     return [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -39,19 +39,26 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int | None], None]]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def table_of(*columns: Column | str, show_header: bool = True) -> Table:
-    """An empty table without lines; a column whose name begins with `>` is aligned to the right."""
-    return Table(
-        *(
-            Column(column[1:], justify="right")
-            if isinstance(column, str) and column.startswith(">")
-            else column
-            for column in columns
-        ),
-        box=None,
-        pad_edge=False,
-        show_header=show_header,
-    )
+def table_of(
+    *columns: Column | str, rows: Iterable[Iterable[str | Text]] = (), show_header: bool = True
+) -> Table:
+    """A table without lines; a column whose name begins with `>` is aligned to the right."""
+    heads = [
+        Column(column[1:], justify="right")
+        if isinstance(column, str) and column.startswith(">")
+        else column
+        for column in columns
+    ]
+    table = Table(*heads, box=None, pad_edge=False, show_header=show_header)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def print_notes(console: Console, notes: Iterable[str]) -> None:
+    """Print each note on a line of its own."""
+    for note in notes:
+        console.print(Text(f"note: {plain(note, 300)}", style="yellow"), soft_wrap=True)
 
 
 def print_json(record: Any) -> None:
@@ -91,8 +98,3 @@ def difference_text(value: float | None, *, digits: int = 3) -> Text:
 def interval_text(interval: ConfidenceInterval | None) -> str:
     """`[low, high]`, or nothing."""
     return "" if interval is None else f"[{interval.low:.3f}, {interval.high:.3f}]"
-
-
-def words(name: str) -> str:
-    """A code as words."""
-    return name.replace("_", " ")

@@ -21,7 +21,7 @@ PORT = 8420
 
 @click.command(name="view")
 @click.argument("place", metavar="[RUNS_DIR|RUN|LOG]", required=False)
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option("--host", default="127.0.0.1", help="Where to listen.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -32,7 +32,9 @@ PORT = 8420
     envvar="ASSAY_TOKEN",
     help="What visitors must bring; needed off loopback.  [env: ASSAY_TOKEN]",
 )
-@click.option("--open/--no-open", "opens", default=False, help="Open a browser.")
+@click.option(
+    "--open/--no-open", "opens", default=False, show_default=False, help="Open a browser."
+)
 @runs_option
 def command(
     place: str | None,
@@ -96,7 +98,7 @@ def _serve(runs_dir: Path, requested: ListenAddress, *, named: bool, opens: bool
     except UsageError:
         if named:
             raise
-        # Nobody asked for this port: somebody else's viewer has it.
+        # The default port is taken, for example by another viewer.
         listening, address = listen(ListenAddress(requested.host, 0, requested.token))
     guards = Guards(
         allowed_hosts=allowed_hosts(address.host),

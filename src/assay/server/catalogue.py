@@ -74,7 +74,7 @@ class Catalogue:
 
 
 def check_owner_options(spec: RewardSpec, params: Mapping[str, Any]) -> None:
-    """Raise `BadParameter` for an option that only whoever runs the server may set."""
+    """Raise `BadParameter` for an option that only the owner of the server may set."""
     for option in spec.owner_options:
         if option in params and params[option] != spec.options[option].default:
             raise BadParameter(

@@ -119,7 +119,8 @@ def score_call(
     body = orjson.dumps({**options, "first": batch.first, "rows": batch.rows})
 
     def read(answer: bytes) -> list[Score]:
-        scores = [_only_score(result) for result in read_json(answer)["results"]]
+        results = [result["scores"].values() for result in read_json(answer)["results"]]
+        scores = [score_from_record(record) for (record,) in results]
         if len(scores) != len(batch.rows):
             raise ServerError(f"the answer has {len(scores)} results for {len(batch.rows)} rows")
         for place, problem in batch.problems.items():
@@ -131,20 +132,15 @@ def score_call(
     return ServerCall("POST", "/v1/score", read, body)
 
 
-def _only_score(result: Mapping[str, Any]) -> Score:
-    (record,) = result["scores"].values()
-    return score_from_record(record)
-
-
 def steps_call(steps: Sequence[Step | Mapping[str, Any]]) -> ServerCall[list[StepScore | None]]:
     """Asks for the score of each step; `None` for the reset and for a step without an outcome."""
-    records = [step.model_dump() if isinstance(step, Step) else dict(step) for step in steps]
-    return ServerCall("POST", "/v1/steps", _read_steps, write_json({"steps": records}))
+    body = [step.model_dump() if isinstance(step, Step) else dict(step) for step in steps]
 
+    def read(answer: bytes) -> list[StepScore | None]:
+        records = [step["score"] for step in read_json(answer)["steps"]]
+        return [None if record is None else step_score_from_record(record) for record in records]
 
-def _read_steps(answer: bytes) -> list[StepScore | None]:
-    records = [step["score"] for step in read_json(answer)["steps"]]
-    return [None if record is None else step_score_from_record(record) for record in records]
+    return ServerCall("POST", "/v1/steps", read, write_json({"steps": body}))
 
 
 REWARDS_CALL: ServerCall[list[RewardRecord]] = ServerCall(
@@ -170,24 +166,6 @@ def server_error(status: int, body: bytes) -> ServerError:
     return ServerError(f"{status} {code}: {message}", status=status, code=code)
 
 
-def check_url(url: str) -> str:
-    """The address without a slash at its end; raises `BadParameter` if it is none."""
-    if not url.startswith(("http://", "https://")):
-        raise BadParameter(f"{url!r} is no address of a server; it begins with http:// or https://")
-    return url.rstrip("/")
-
-
-def auth_headers(token: str | None) -> dict[str, str]:
-    """The headers of every request; a token that no header can hold is refused, and not shown."""
-    if token is None:
-        return {}
-    if not fits_header(token):
-        raise BadParameter(
-            "the token holds characters that a header cannot, perhaps the end of a line; strip it"
-        )
-    return {"authorization": f"Bearer {token}"}
-
-
 class _Connection(Generic[H, W]):
     """What both clients know of the server, and when they send a request again."""
 
@@ -204,13 +182,22 @@ class _Connection(Generic[H, W]):
         sleep: Callable[[float], W] | None = None,
         rng: random.Random | None = None,
     ) -> None:
-        self.url = check_url(url)
+        if not url.startswith(("http://", "https://")):
+            raise BadParameter(
+                f"{url!r} is no address of a server; it begins with http:// or https://"
+            )
+        if token is not None and not fits_header(token):
+            raise BadParameter(
+                "the token holds characters that a header cannot, perhaps the end of a line; "
+                "strip it"
+            )
+        self.url = url.rstrip("/")
         self._backoff = Backoff(attempts=retries + 1, base_s=0.25, cap_s=30.0)
         self._rng = rng or random.Random()
         self._sleep: Callable[[float], W] = sleep or self._default_sleep
         self._http: H = self._http_type(
             base_url=self.url,
-            headers=auth_headers(token),
+            headers={} if token is None else {"authorization": f"Bearer {token}"},
             timeout=httpx.Timeout(timeout_s, connect=min(10.0, timeout_s)),
             # A proxy of the environment is for other machines, and would read token and rows.
             trust_env=not is_loopback(httpx.URL(self.url).host),
@@ -283,7 +270,6 @@ class Client(_Connection[httpx.Client, None]):
         return read_status(response.status_code, response.content)
 
     def close(self) -> None:
-        """Close the connections."""
         self._http.close()
 
     def __enter__(self) -> Self:
@@ -366,7 +352,6 @@ class AsyncClient(_Connection[httpx.AsyncClient, Awaitable[None]]):
         return read_status(response.status_code, response.content)
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._http.aclose()
 
     async def __aenter__(self) -> Self:

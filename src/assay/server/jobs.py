@@ -32,7 +32,7 @@ Counts: TypeAlias = Counter[tuple[str, Outcome]]
 """Rows by reward and outcome."""
 
 NICE = 5
-"""By how much a worker gives way to the processes around it."""
+"""The niceness of a worker: other processes go first."""
 OOM_SCORE = 500
 """How far before others the kernel chooses a worker to end, out of 1,000."""
 ROW_SHARE = 0.5
@@ -86,7 +86,7 @@ class Turn(NamedTuple):
     """What a worker has for one call."""
 
     budget_s: float
-    begin: Callable[[int, int], None] = lambda row, behind: None  # noqa: ARG005 - for nobody
+    begin: Callable[[int, int], None] = lambda row, behind: None  # noqa: ARG005 - not shown
     """Says which row is next, from 0, and how many are behind it."""
 
 
@@ -181,11 +181,8 @@ def _in_thread(scorer: Scorer, row: Any, place: str) -> Future[Score]:
 def _await(future: Future[Score], binding: Binding, place: str, ends: float) -> Score:
     try:
         return future.result(max(0.0, ends - time.monotonic()))
-    except TimeoutError:
-        return binding.scorer.abstain("deadline", f"{place} was not finished before the deadline")
-    except KeyboardInterrupt as error:
-        name = binding.scorer.spec.name
-        return binding.scorer.abstain("grader_error", f"{name} raised {type(error).__name__}")
+    except (TimeoutError, KeyboardInterrupt) as error:
+        return _interrupted(binding.scorer, place, error)
 
 
 def abstain_all(chunk: RowChunk, reason: str, because: str) -> ChunkResult:
@@ -245,11 +242,15 @@ def _score(binding: Binding, row: Any, problem: str, place: str, left_s: float) 
     try:
         with alarm(left_s):
             return score_row(scorer, row, place)
-    except OutOfTime:
-        return scorer.abstain("deadline", f"{place} was not finished before the deadline")
-    except KeyboardInterrupt as error:
+    except (OutOfTime, KeyboardInterrupt) as error:
+        return _interrupted(scorer, place, error)
+
+
+def _interrupted(scorer: Scorer, place: str, error: BaseException) -> Score:
+    if isinstance(error, KeyboardInterrupt):
         # A worker takes no Ctrl-C, so it is the reward that raised it.
         return scorer.abstain("grader_error", f"{scorer.spec.name} raised {type(error).__name__}")
+    return scorer.abstain("deadline", f"{place} was not finished before the deadline")
 
 
 @contextmanager

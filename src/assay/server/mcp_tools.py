@@ -72,8 +72,10 @@ class RewardTools:
         size = sum(len(str(row)) for row in rows)
         if size > MOST_CHARS:
             raise BadParameter(f"{size:,} characters; at most {MOST_CHARS:,} in one call")
-        function = self._reward(reward)
-        self._check_owner_options(function, params or {})
+        self._check_address(reward)
+        function = REWARDS.find(reward)
+        if not self.run_code:
+            check_owner_options(find_reward(function), params or {})
         scorer = Scorer(function, params)
         scores = [scorer(row) for row in rows]
         values = [float(score) for score in scores if not score.abstained]
@@ -131,10 +133,6 @@ class RewardTools:
                 f"reward: {', '.join(REWARDS.names())}"
             )
 
-    def _reward(self, reward: str) -> Callable[..., Any]:
-        self._check_address(reward)
-        return REWARDS.find(reward)
-
     def _target(self, reward: str) -> str:
         """The name by which the audit's own process finds the reward."""
         self._check_address(reward)
@@ -145,10 +143,6 @@ class RewardTools:
             return reward
         # It was registered by a module that the person named with --import.
         return f"{function.__module__}:{function.__qualname__}"
-
-    def _check_owner_options(self, reward: Callable[..., Any], params: dict[str, Any]) -> None:
-        if not self.run_code:
-            check_owner_options(find_reward(reward), params)
 
     def _file(self, name: str) -> Path:
         root = self.folder.resolve()

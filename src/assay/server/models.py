@@ -1,7 +1,7 @@
 """The answers that the server describes and the client reads.
 
-The bodies of a single route are beside that route. This module does without FastAPI, as the client
-does.
+The bodies of a single route are in its module. FastAPI is not imported here: the client does not
+need it.
 """
 
 from __future__ import annotations

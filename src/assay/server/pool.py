@@ -14,7 +14,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from assay.isolation import kernel, processes
 from assay.isolation.child import ChildProcess, is_of_a_child, module_child
@@ -61,14 +62,13 @@ class _NoWorker(Exception):
     """The worker had ended before it received the job, which is not to blame."""
 
 
-class _Job(Generic[T]):
+class _Job(NamedTuple):
     """A call for one worker, and the future of its result."""
 
-    def __init__(self, work: Callable[..., T], argument: Any, deadline: float) -> None:
-        self.work = work
-        self.argument = argument
-        self.deadline = deadline
-        self.result: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+    work: Callable[..., Any]
+    argument: Any
+    deadline: float
+    result: asyncio.Future[Any]
 
 
 class WorkerPool:
@@ -86,9 +86,9 @@ class WorkerPool:
         starting: threading.Lock | None = None,
     ) -> None:
         self._on_restart = on_restart
-        self._jobs: asyncio.Queue[_Job[Any]] = asyncio.Queue()
-        # Held while a process starts: one without a number yet is nobody's, as an orphan is.
-        # Pools of one process share it.
+        self._jobs: asyncio.Queue[_Job] = asyncio.Queue()
+        # Held while a process starts: until its id is known it looks like an orphan. Pools of one
+        # process share it.
         self._starting = starting or threading.Lock()
         prepared = Preparation(tuple(imports), tuple(rewards), root)
         self._workers = [
@@ -102,12 +102,10 @@ class WorkerPool:
 
     @property
     def ready(self) -> bool:
-        """Whether every worker has started."""
         return all(worker.ready for worker in self._workers)
 
     @property
     def pids(self) -> list[int]:
-        """The ids of the processes that run now."""
         return [worker.pid for worker in self._workers if worker.pid is not None]
 
     def start(self) -> None:
@@ -121,11 +119,12 @@ class WorkerPool:
         Raises what the work raises, and `WorkerLost` if the worker dies or the deadline (on the
         monotonic clock) passes. Work that is cancelled before it starts never starts.
         """
-        job = _Job(work, argument, deadline)
+        job = _Job(work, argument, deadline, asyncio.get_running_loop().create_future())
         self._jobs.put_nowait(job)
         try:
             async with asyncio.timeout(deadline - time.monotonic() + LATE_S):
-                return await job.result
+                result: T = await job.result
+                return result
         except TimeoutError:
             raise WorkerLost("deadline") from None
 
@@ -140,9 +139,7 @@ class WorkerPool:
         self._threads.shutdown(wait=False)
 
     async def _in_thread(self, call: Callable[..., T], *arguments: Any) -> T:
-        """What the call returns; it is not left alone before it has, even by a cancellation."""
-        running = asyncio.get_running_loop().run_in_executor(self._threads, call, *arguments)
-        return await running
+        return await asyncio.get_running_loop().run_in_executor(self._threads, call, *arguments)
 
     async def _end(self, worker: _Worker) -> None:
         """End the process, and every process whose worker is gone."""
@@ -174,14 +171,14 @@ class WorkerPool:
                     self._on_restart("died")
                     await self._end(worker)
                 else:
-                    await self._end_if_crowded(worker)
+                    await self._end_if_too_many(worker)
                 continue
             if job.deadline <= time.monotonic():
                 _settle(job.result, error=WorkerLost("deadline"))
             elif not job.result.done():
                 await self._do(worker, job)
 
-    async def _do(self, worker: _Worker, job: _Job[Any]) -> None:
+    async def _do(self, worker: _Worker, job: _Job) -> None:
         began = time.monotonic()
         try:
             result = await self._in_thread(worker.do, job.work, job.argument, job.deadline)
@@ -193,16 +190,16 @@ class WorkerPool:
             self._on_restart("died")
             self._jobs.put_nowait(job)
             await self._end(worker)
-        except Exception as error:  # noqa: BLE001 - whatever the work raised belongs to the caller
+        except Exception as error:  # noqa: BLE001 - the caller handles what the work raised
             _settle(job.result, error=error)
         else:
             _settle(job.result, result)
             if time.monotonic() - began > WATCH_S:
-                await self._end_if_crowded(worker)
+                await self._end_if_too_many(worker)
 
-    async def _end_if_crowded(self, worker: _Worker) -> None:
+    async def _end_if_too_many(self, worker: _Worker) -> None:
         """End a worker whose rewards left many processes behind; its results are safe."""
-        if await self._in_thread(worker.is_crowded):
+        if await self._in_thread(worker.has_too_many_processes):
             self._on_restart("processes")
             await self._end(worker)
 
@@ -217,42 +214,36 @@ def _settle(future: asyncio.Future[T], result: Any = None, error: Exception | No
         future.set_exception(error)
 
 
+@dataclass(slots=True)
 class _Worker:
     """One process, started when needed and again after it ended; its methods are for a thread."""
 
-    def __init__(
-        self,
-        prepared: Preparation,
-        memory_bytes: int | None,
-        waiting: Callable[[], int],
-        starting: threading.Lock,
-    ) -> None:
-        self._starting = starting
-        self._prepared = prepared
-        self._memory_bytes = memory_bytes
-        self._waiting = waiting
-        self._child: ChildProcess | None = None
-        self._progress: Progress | None = None
-        self.pid: int | None = None
-        self.ready = False
+    prepared: Preparation
+    memory_bytes: int | None
+    waiting: Callable[[], int]
+    starting: threading.Lock
+    child: ChildProcess | None = None
+    progress: Progress | None = None
+    pid: int | None = None
+    ready: bool = False
 
     def start(self) -> bool:
         """Whether the process runs and is prepared; it is started now if need be."""
         if self.ready:
             return True
         try:
-            self._progress = progress = Progress()
-            self._child = child = module_child(
+            self.progress = progress = Progress()
+            self.child = child = module_child(
                 "assay.server.worker",
                 str(progress.fd),
-                memory_bytes=self._memory_bytes,
+                memory_bytes=self.memory_bytes,
                 inherit=[progress.fd],
                 show_output=True,
             )
-            with self._starting:
+            with self.starting:
                 child.start()
             self.pid = child.pid
-            self._call(jobs.prepare, self._prepared, time.monotonic() + START_S)
+            self._call(jobs.prepare, self.prepared, time.monotonic() + START_S)
         except Exception as error:  # noqa: BLE001 - importing a user's module may raise anything
             message = f"{type(error).__name__}: {error!s:.200}"
             log("worker_not_started", level=logging.ERROR, error=message)
@@ -261,8 +252,7 @@ class _Worker:
         return True
 
     def is_running(self) -> bool:
-        """Whether there is a process, and it has not ended."""
-        return self._child is not None and self._child.is_running()
+        return self.child is not None and self.child.is_running()
 
     def do(self, work: Callable[[Any, Turn], T], argument: Any, deadline: float) -> T:
         """The result of the work.
@@ -274,19 +264,19 @@ class _Worker:
             raise _NoWorker
         return self._call(work, argument, deadline)
 
-    def is_crowded(self) -> bool:
+    def has_too_many_processes(self) -> bool:
         """Whether the process has started more than a reward needs, and left it running."""
-        return self._child is not None and len(self._child.family()) > MOST_PROCESSES
+        return self.child is not None and len(self.child.family()) > MOST_PROCESSES
 
     def kill(self) -> None:
-        """Kill the process and what it started, so that nobody waits for it."""
-        if self._child is not None:
-            self._child.kill()
+        """Kill the process and what it started; a thread that waits for it goes on."""
+        if self.child is not None:
+            self.child.kill()
 
     def end(self) -> None:
         """End the process and what it started, whatever they are doing."""
-        child, progress = self._child, self._progress
-        self._child = self._progress = self.pid = None
+        child, progress = self.child, self.progress
+        self.child = self.progress = self.pid = None
         self.ready = False
         if child is not None:
             child.close()
@@ -294,9 +284,9 @@ class _Worker:
             progress.close()
 
     def _call(self, work: Callable[[Any, Turn], T], argument: Any, deadline: float) -> T:
-        assert self._child is not None
-        assert self._progress is not None
-        child, progress = self._child, self._progress
+        assert self.child is not None
+        assert self.progress is not None
+        child, progress = self.child, self.progress
         progress.reset()
         left_s = max(deadline - time.monotonic(), 0.01)
         # The rest of the time is for sending back the results.
@@ -313,7 +303,7 @@ class _Worker:
             raise WorkerLost("deadline", progress.read().row) from None
         except WorkerLost:
             raise
-        except Exception as problem:  # noqa: BLE001 - a reward can write to the pipe whatever it likes
+        except Exception as problem:  # noqa: BLE001 - a reward can write anything to the pipe
             if not isinstance(problem, (PipeClosed, BadFrame)):
                 log("worker_unreadable", level=logging.ERROR, error=type(problem).__name__)
             raise WorkerLost("died", progress.read().row) from None
@@ -335,13 +325,13 @@ class _Worker:
             self._check_memory(child, progress)
             if progress.read() != place:
                 place, since = progress.read(), time.monotonic()
-            elif (place.behind or self._waiting()) and _is_stuck(since, deadline):
+            elif (place.behind or self.waiting()) and _is_stuck(since, deadline):
                 raise WorkerLost("stuck", place.row)
 
     def _check_memory(self, child: ChildProcess, progress: Progress) -> None:
         """Raise `WorkerLost` if the family takes too much: the kernel's limit is for one process,
         and not for memory that is shared."""
-        limit = self._memory_bytes
+        limit = self.memory_bytes
         family = [process.pid for process in child.family()]
         if limit and kernel.family_bytes(family, above=limit) > limit:
             raise WorkerLost("memory", progress.read().row)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from fastapi.exceptions import RequestValidationError
@@ -67,15 +68,12 @@ def error_handlers() -> dict[Any, Any]:
         # Its traceback is logged.
         Exception: lambda _: Refusal(500, "internal", "a fault of this server; its log says more"),
     }
-    return {kind: _handler(to_refusal) for kind, to_refusal in refusals.items()}
 
-
-def _handler(to_refusal: Callable[[Any], Refusal]) -> Callable[..., Any]:
-    async def handle(request: Request, error: Exception) -> Response:  # noqa: ARG001 - FastAPI's
+    async def handle(to_refusal: Callable[[Any], Refusal], _: Request, error: Any) -> Response:
         refusal = to_refusal(error)
         return Response(refusal.body, refusal.status, refusal.headers, "application/json")
 
-    return handle
+    return {kind: partial(handle, to_refusal) for kind, to_refusal in refusals.items()}
 
 
 def _framework_refusal(error: HTTPException) -> Refusal:

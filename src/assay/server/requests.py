@@ -171,7 +171,6 @@ class BoundReward:
         (self.binding,) = jobs.bind_all(self._scorers, query.columns)
 
     async def score(self, rows: Sequence[dict[str, Any]]) -> list[Score]:
-        """The score of each row."""
         query = self._query
         result = await score_rows(
             self._request, self._scorers, rows, columns=query.columns, deadline_s=query.deadline_s

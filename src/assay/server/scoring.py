@@ -8,7 +8,7 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
@@ -31,19 +31,16 @@ WAITING_WORKERS = 8
 PACE_WINDOW_S = 10.0
 MAX_RETRY_AFTER_S = 60
 
-DEEP = "is nested too deeply"
 DIED = ("grader_error", "the worker process died on this row, twice")
-MEMORY = ("grader_error", "the worker process took more memory on this row than it may")
-STUCK = ("deadline", "it did not return, and others were waiting")
 LATE = ("deadline", "no worker brought it back before the deadline")
 GIVEN_UP: dict[LossCause, tuple[str, str]] = {
     "died": DIED,
-    "memory": MEMORY,
+    "memory": ("grader_error", "the worker process took more memory on this row than it may"),
     "processes": DIED,
-    "stuck": STUCK,
+    "stuck": ("deadline", "it did not return, and others were waiting"),
     "deadline": LATE,
 }
-"""The reason of an abstention, and why, by what became of the worker."""
+"""The reason of an abstention, and why, by how the worker was lost."""
 
 
 class AdmissionQueue:
@@ -62,7 +59,6 @@ class AdmissionQueue:
         return self.rows >= self._limit
 
     def try_enter(self, rows: int) -> bool:
-        """Whether the rows are accepted."""
         if self.rows + rows > self._limit:
             return False
         self.rows += rows
@@ -125,9 +121,8 @@ class ScoringService:
         self._has_waiting = False
         self._max_chunks = CHUNKS_PER_WORKER * settings.workers
         self._draining = False
-        metrics.watch(
-            lambda: self.admission.rows, lambda: len(self._pool.pids + self._waiting_pool.pids)
-        )
+        metrics.queue_rows.set_function(lambda: self.admission.rows)
+        metrics.workers.set_function(lambda: len(self._pool.pids + self._waiting_pool.pids))
 
     @property
     def status(self) -> Status:
@@ -144,7 +139,6 @@ class ScoringService:
         self._draining = True
 
     async def close(self) -> None:
-        """End every worker."""
         self.drain()
         await asyncio.gather(self._pool.close(), self._waiting_pool.close())
 
@@ -175,7 +169,7 @@ class ScoringService:
         under_way: deque[asyncio.Task[ChunkResult]] = deque()
         finished: list[ChunkResult] = []
         try:
-            for items in _groups(numbered, self.settings.chunk_rows):
+            while items := list(islice(numbered, self.settings.chunk_rows)):
                 chunk = RowChunk(scorers, columns, "row", items)
                 under_way.append(asyncio.create_task(self.score_chunk(chunk, deadline)))
                 if len(under_way) >= self._max_chunks:
@@ -234,7 +228,7 @@ class ScoringService:
         return await self._pool.run(work, argument, deadline)
 
     async def score_chunk(self, chunk: RowChunk, deadline: float) -> ChunkResult:
-        """The scores of the chunk, whatever becomes of the worker that has it.
+        """The scores of the chunk, also where its worker is lost.
 
         The row at which a worker dies is tried once more, alone, and one at which it never
         returns, or takes all memory, is given up; either costs no other row its score.
@@ -253,7 +247,7 @@ class ScoringService:
         except WorkerLost as error:
             if error.cause == "deadline":
                 return jobs.abstain_all(chunk, *LATE)
-            # A reward can write there whatever it likes.
+            # A reward can write any number there.
             row = max(0, min(error.row, len(chunk.items) - 1))
             cause = error.cause
         before, culprit, after = (
@@ -271,7 +265,7 @@ class ScoringService:
         """The scores of rows one of which is nested too deeply to be sent to a worker."""
         if len(chunk.items) == 1:
             ((number, _),) = chunk.items
-            empty = chunk._replace(items=[(number, UnreadableRow(DEEP))])
+            empty = chunk._replace(items=[(number, UnreadableRow("is nested too deeply"))])
             return await self._score_chunk(empty, deadline)
         halves = (
             chunk._replace(items=chunk.items[part])
@@ -308,11 +302,6 @@ def _waits(name: str) -> bool:
         return find_reward(name).waits
     except UnknownName:
         return False
-
-
-def _groups(items: Iterator[T], size: int) -> Iterator[list[T]]:
-    while group := list(islice(items, size)):
-        yield group
 
 
 async def _cancel(tasks: Iterable[asyncio.Task[Any]]) -> None:

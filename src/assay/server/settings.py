@@ -46,14 +46,8 @@ class ServerSettings:
     def __post_init__(self) -> None:
         if not Path(self.root).is_dir():
             raise UsageError(f"root={self.root!r}: there is no such folder")
-        for name in (
-            "workers",
-            "max_rows",
-            "max_body_bytes",
-            "max_stream_bytes",
-            "max_requests",
-            "chunk_rows",
-        ):
+        bodies = ("max_body_bytes", "max_stream_bytes", "max_requests")
+        for name in ("workers", "max_rows", *bodies, "chunk_rows"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name}={getattr(self, name)!r}; at least 1 is needed")
         if not 0.05 <= self.deadline_s <= 86_400:

@@ -8,7 +8,6 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -63,7 +62,6 @@ def log_to_stderr() -> None:
 
 
 def log(event: str, *, level: int = logging.INFO, **fields: Any) -> None:
-    """Log an event with its fields."""
     logging.getLogger(LOGGER).log(level, event, extra={"fields": fields})
 
 
@@ -93,11 +91,6 @@ class Metrics:
         self.queue_rows = gauge("assay_queue_rows", "Rows accepted and not finished.")
         self.workers = gauge("assay_workers", "Worker processes there are.")
 
-    def watch(self, queue_rows: Callable[[], float], workers: Callable[[], float]) -> None:
-        """Read the queue and the workers from these, whenever the metrics are read."""
-        self.queue_rows.set_function(queue_rows)
-        self.workers.set_function(workers)
-
     def count_rows(self, result: ChunkResult) -> None:
         """Count a chunk that came back, or was given up."""
         for (reward, outcome), count in result.counts.items():
@@ -106,18 +99,17 @@ class Metrics:
             self.scoring_seconds.observe(result.elapsed_s)
 
     def text(self) -> bytes:
-        """All of it, in Prometheus's text format."""
         return generate_latest(self.registry)
 
 
-def instrument(app: App, metrics: Metrics, clock: Callable[[], float] = time.perf_counter) -> App:
+def instrument(app: App, metrics: Metrics) -> App:
     """The application, with each request under an id, in the log and in the metrics."""
 
     async def observe(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await app(scope, receive, send)
             return
-        started = clock()
+        started = time.perf_counter()
         request_id = _request_id(scope)
         status = GONE
 
@@ -136,7 +128,7 @@ def instrument(app: App, metrics: Metrics, clock: Callable[[], float] = time.per
                 message = "the server was stopped before this was finished; ask again"
                 await send_error(send_counted, 503, "stopped", message)
         finally:
-            took_s = clock() - started
+            took_s = time.perf_counter() - started
             route = getattr(scope.get("route"), "path", None) or "-"
             metrics.requests.labels(route, str(status)).inc()
             metrics.request_seconds.labels(route).observe(took_s)

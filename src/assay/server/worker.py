@@ -35,7 +35,7 @@ class Progress:
     """A few bytes shared with one worker, which writes them before each row.
 
     They are read from the file, and never mapped here: a reward can make the file shorter, or fill
-    the disk that it is on, and the kernel kills whoever touches memory that is no longer there.
+    the disk that it is on, and the kernel kills a process that reads memory behind its end.
     """
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ def _call(work: Any, argument: Any, turn: Turn) -> bytes:
     reply: tuple[Any, Exception | None]
     try:
         reply = (work(argument, turn), None)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the one who asked has to know
+    except Exception as error:  # noqa: BLE001 - the server gets to know every error
         reply = (None, error)
     try:
         return pickle.dumps(reply, protocol=pickle.HIGHEST_PROTOCOL)

@@ -1,6 +1,6 @@
-"""The local web viewer: every reward beside the fact that earned it.
+"""The local web viewer: every reward with the fact that earned it.
 
 `app.build_app` makes the application, `pages/` the record of each page, `templates/` its HTML,
-`export` the same pages as files. Pages read the ledger through `ledger` and `report`, write
+`share` one file for a whole run. Pages read the ledger through `ledger` and `report`, write
 nothing but the index that may be deleted, and keep no session: the address is the state.
 """

@@ -6,10 +6,9 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import parse_qsl, quote, unquote_to_bytes, urlencode
+from urllib.parse import parse_qsl, quote, unquote_to_bytes
 
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -20,8 +19,9 @@ from starlette.exceptions import HTTPException
 
 from assay.errors import AssayError, BadRecord, UnknownName, UsageError
 from assay.formats.lines import dump_json
+from assay.ledger.labels import add_label
 from assay.viewer.audits import Audits
-from assay.viewer.links import TWIN, ServerLinks
+from assay.viewer.links import TWIN, ServerLinks, address
 from assay.viewer.pages.agreement import AgreementQuery, LabelForm, agreement_page
 from assay.viewer.pages.compare import CompareQuery, compare_page, in_order
 from assay.viewer.pages.episode import EpisodeQuery, episode_page
@@ -102,15 +102,6 @@ def _with_twins(app: App) -> App:
     return call
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorPage:
-    """What went wrong, as a page."""
-
-    title: str
-    message: str
-    status: int | str
-
-
 class PageRenderer:
     """Renders pages as HTML, or as the JSON record of the page."""
 
@@ -124,10 +115,12 @@ class PageRenderer:
             return Response(to_json(page), media_type="application/json")
         query = [pair for pair in request.query_params.multi_items() if pair[0] not in OF_THE_PAGE]
         path = request.scope["raw_path"].decode("latin-1")
-        twin = _address(path + TWIN, query)
-        poll = _address(path, [*query, ("seen", seen)])
-        here, fill = _address(path, query), _address(path, [*query, ("fill", "true")])
-        addresses = {"twin": twin, "poll": poll, "here": here, "fill": fill}
+        addresses = {
+            "twin": address(path + TWIN, query),
+            "poll": address(path, [*query, ("seen", seen)]),
+            "here": address(path, query),
+            "fill": address(path, [*query, ("fill", "true")]),
+        }
         html = self._templates.render(template, page, self.links, **addresses)
         return Response(html.encode(), media_type="text/html; charset=utf-8")
 
@@ -136,13 +129,9 @@ class PageRenderer:
         if getattr(request.state, "twin", False):
             body = dump_json(error_body(title.replace(" ", "_"), message))
             return Response(body, status, media_type="application/json")
-        page = ErrorPage(title, message, status)
+        page = {"title": title, "message": message, "status": status}
         html = self._templates.render("problem.html", page, self.links, twin=None)
         return Response(html.encode(), status, media_type="text/html; charset=utf-8")
-
-
-def _address(path: str, query: list[tuple[str, str]]) -> str:
-    return f"{path}?{urlencode(query, errors='surrogatepass')}" if query else path
 
 
 def _pages(reader: RunsReader) -> App:
@@ -243,7 +232,7 @@ def _add_episodes(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> N
             return Response(status_code=204)
         page = episode_page(reader, run_id, attempt, query, wait=request.state.twin)
         response = renderer.page(request, "episode.html", page, seen=version)
-        if query.seen and not page.live:
+        if query.seen and not page["live"]:
             # The attempt has ended: there is more to show than its steps.
             response.headers["hx-refresh"] = "true"
         return response
@@ -263,8 +252,9 @@ def _add_labels(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> Non
     async def label(request: Request, run_id: str) -> Response:
         """The one request that writes: the guards have seen that no other site sent it."""
         form = await _label_form(request)
+        folder = reader.layout(run_id).folder
         await asyncio.to_thread(
-            reader.add_label, run_id, form.attempt, form.value, step=form.step, note=form.note
+            add_label, folder, form.attempt, form.value, step=form.step, note=form.note
         )
         if request.state.twin:
             return Response(b'{"added":true}', media_type="application/json")

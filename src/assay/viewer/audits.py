@@ -1,13 +1,13 @@
-"""Audits that were saved beside the runs, as the pages of the rewards show them.
+"""Audits that were saved in the folder of runs, as the pages of the rewards show them.
 
-`assay audit` writes one JSON file for each target. The file may be of another version, torn, or
-somebody else's.
+`assay audit` writes one JSON file for each target. The file may be of another version, cut
+off, or of another tool.
 """
 
 from __future__ import annotations
 
 import glob
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -86,23 +86,19 @@ def _report(path: Path) -> AuditReport:
             else finding
             for finding in findings[:MOST_FINDINGS]
         ]
-    record = {"fooled": None, "causes": [], **record}
+    record = _shorten({"fooled": None, "causes": [], **record})
     try:
-        report: AuditReport = _shorten(TypeAdapter(AuditReport).validate_python(record))
+        return TypeAdapter(AuditReport).validate_python(record)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
         raise BadRecord(f"{where}: {first['msg']}") from error
-    return report
 
 
 def _shorten(value: Any) -> Any:
     """The record with no text longer than a page can show."""
     if isinstance(value, str):
         return value[:TEXT_CHARS]
-    if isinstance(value, tuple):
-        return tuple(map(_shorten, value))
-    if is_dataclass(value) and not isinstance(value, type):
-        texts = {item.name: _shorten(getattr(value, item.name)) for item in fields(value)}
-        return replace(value, **texts)
-    return value
+    if isinstance(value, dict):
+        return {key: _shorten(item) for key, item in value.items()}
+    return [_shorten(item) for item in value] if isinstance(value, list) else value

@@ -6,7 +6,7 @@ A page that does not exist in one of them has no link, and its name is plain tex
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import quote, urlencode
@@ -17,10 +17,14 @@ TWIN = ".json"
 """At the end of a page's path: the page's record."""
 
 
-def _address(path: str, query: Mapping[str, Any]) -> str:
-    """The path with the query that has a value; a lone surrogate is sent as its three bytes."""
-    pairs = [(key, value) for key, value in query.items() if value not in (None, "", False)]
-    return f"{path}?{urlencode(pairs, errors='surrogatepass')}" if pairs else path
+def address(path: str, query: Sequence[tuple[str, Any]]) -> str:
+    """The path with its query; a lone surrogate is sent as its three bytes."""
+    return f"{path}?{urlencode(query, errors='surrogatepass')}" if query else path
+
+
+def _address(path: str, **query: Any) -> str:
+    """The path with that part of the query that has a value."""
+    return address(path, [pair for pair in query.items() if pair[1] not in (None, "", False)])
 
 
 def part(name: str) -> str:
@@ -40,10 +44,10 @@ class ServerLinks:
         return f"/static/{name}"
 
     def runs(self, **query: Any) -> str:
-        return _address("/runs", query)
+        return _address("/runs", **query)
 
     def run(self, run_id: str, **query: Any) -> str:
-        return _address(f"/runs/{part(run_id)}", query)
+        return _address(f"/runs/{part(run_id)}", **query)
 
     def diagnosis(self, run_id: str) -> str:
         return f"/runs/{part(run_id)}/diagnosis"
@@ -64,13 +68,13 @@ class ServerLinks:
         return f"/runs/{part(run_id)}/labels"
 
     def agreement(self, run_id: str = "", **query: Any) -> str:
-        return _address("/agreement", {"run": run_id, **query})
+        return _address("/agreement", run=run_id, **query)
 
     def compare(self, base: str = "", cand: str = "", **query: Any) -> str:
-        return _address("/compare", {"base": base, "cand": cand, **query})
+        return _address("/compare", base=base, cand=cand, **query)
 
     def pair(self, base: str, cand: str, task: str, **query: Any) -> str:
-        return _address("/compare/pair", {"base": base, "cand": cand, "task": task, **query})
+        return _address("/compare/pair", base=base, cand=cand, task=task, **query)
 
     def rewards(self) -> str:
         return "/rewards"

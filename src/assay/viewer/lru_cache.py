@@ -34,7 +34,6 @@ class LruCache(Generic[T]):
         self._making: dict[Hashable, threading.Lock] = {}
 
     def get(self, key: Hashable) -> T | None:
-        """The value, if it is still there."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)

@@ -1,13 +1,13 @@
 """Pages as HTML or as JSON.
 
 The templates escape everything, and make hostile text visible: nothing in it can drive a page, a
-terminal or a reader's eye.
+terminal or mislead a reader.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 from assay import __version__
 from assay.formats.lines import dump_json
 from assay.viewer.links import Links
+from assay.viewer.pages.records import PageRecord
 from assay.viewer.theme import GLYPHS, MEANINGS, bars, duration, money, plain, shade, signed, words
 from assay.viewer.words import CAUSES, code_sentence, page_words
 
@@ -31,9 +32,15 @@ _CONTROL_PICTURES = 0x2400
 _DELETE = 0x7F
 
 
-def to_json(page: Any) -> bytes:
-    """The page's record as ASCII JSON."""
-    return dump_json(asdict(page))
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """What `asdict` needs around a record to reach the dataclasses in it."""
+
+    record: PageRecord
+
+
+def to_json(page: PageRecord) -> bytes:
+    return dump_json(asdict(_Page(page))["record"])
 
 
 class Templates:
@@ -50,7 +57,7 @@ class Templates:
         )
         self._environment.filters.update(
             signed=signed, plain=plain, money=money, duration=duration, words=words, shade=shade,
-            bars=bars, brief=brief, when=_when, coded=coded, count="{:,}".format, record=asdict,
+            bars=bars, brief=brief, when=_when, coded=coded, count="{:,}".format,
             code_sentence=code_sentence, several=several, chance=chance, spaces=spaces,
         )  # fmt: skip
         sentences = page_words()
@@ -70,7 +77,6 @@ class Templates:
             self._environment.get_template(name)
 
     def render(self, template: str, page: Any, links: Links, **more: Any) -> str:
-        """The page as HTML."""
         return self._environment.get_template(template).render(page=page, links=links, **more)
 
 

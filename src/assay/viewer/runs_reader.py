@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import fsum
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from assay.errors import AssayError, UnknownName
 from assay.ledger.index import AttemptRow, LedgerIndex, RunRow, TaskRow
-from assay.ledger.labels import RunLabels, add_label, can_label, read_labels
+from assay.ledger.labels import RunLabels, read_labels
 from assay.ledger.layout import RunLayout, is_archived
 from assay.ledger.lock import is_being_written, runs_being_written
 from assay.ledger.records import StoredEpisode
@@ -31,6 +32,8 @@ from assay.schema.manifest import RunManifest
 from assay.schema.name import is_name
 from assay.schema.worlds import TEXT_WORLDS, did_nothing
 from assay.viewer.lru_cache import LruCache, Stamp, stamp
+
+T = TypeVar("T")
 
 MOST_SUMMARIES = 200_000
 """Steps whose summary is cached, over all episodes."""
@@ -110,12 +113,15 @@ class RunsReader:
         self._labels: LruCache[RunLabels] = LruCache(MOST_RUNS)
         self._agreements: LruCache[Agreement] = LruCache(MOST_REPORTS)
 
+    def _read_index(self, read: Callable[[LedgerIndex], T]) -> T:
+        with self._index_lock:
+            return read(self._index)
+
     def runs(self) -> list[RunRow]:
         """All runs, oldest first."""
         if not self.runs_dir.is_dir():
             return []
-        with self._index_lock:
-            rows = self._index.runs()
+        rows = self._read_index(LedgerIndex.runs)
         if self._only is None:
             return rows
         # What it scored again is another run.
@@ -136,29 +142,24 @@ class RunsReader:
 
     def attempts(self, run_id: str, task_id: str | None = None) -> list[AttemptRow]:
         """The attempts of a run, or of one task in it."""
-        layout = self.layout(run_id)
-
-        def make() -> list[AttemptRow]:
-            with self._index_lock:
-                return self._index.attempts(run_id=run_id)
-
-        key = (run_id, stamp(layout.manifest), stamp(layout.episodes))
+        key = self._attempts_key(run_id)
         if task_id is None:
-            return self._attempts.get_or_make(key, make)
+            every = partial(LedgerIndex.attempts, run_id=run_id)
+            return self._attempts.get_or_make(key, lambda: self._read_index(every))
         rows = self._attempts.get(key)
         if rows is None:
-            with self._index_lock:
-                return self._index.attempts(run_id=run_id, task_id=task_id)
+            return self._read_index(partial(LedgerIndex.attempts, run_id=run_id, task_id=task_id))
         return [row for row in rows if row.task_id == task_id]
+
+    def _attempts_key(self, run_id: str) -> tuple[str, Stamp, Stamp]:
+        """Another value whenever the attempts of a run are."""
+        layout = self.layout(run_id)
+        return run_id, stamp(layout.manifest), stamp(layout.episodes)
 
     def tasks(self, row: RunRow) -> list[TaskRow]:
         """Every task of the run with its mean reward."""
-
-        def make() -> list[TaskRow]:
-            with self._index_lock:
-                return self._index.tasks(row.run_id)
-
-        return self._tasks.get_or_make(_version_of(row), make)
+        read = partial(LedgerIndex.tasks, run_id=row.run_id)
+        return self._tasks.get_or_make(_version_of(row), lambda: self._read_index(read))
 
     def interval(self, row: RunRow) -> ConfidenceInterval | None:
         """The 95 % interval of the mean over tasks; `None` for too few of them."""
@@ -230,10 +231,9 @@ class RunsReader:
 
     def _numbers(self, run_id: str) -> RunAttempts:
         """The attempts of a run as a comparison reads them."""
-        layout = self.layout(run_id)
-        key = (run_id, stamp(layout.manifest), stamp(layout.episodes))
+        folder = self.layout(run_id).folder
         return self._compared.get_or_make(
-            key, lambda: read_attempts(Run(layout.folder, strict=False))
+            self._attempts_key(run_id), lambda: read_attempts(Run(folder, strict=False))
         )
 
     def layout(self, run_id: str) -> RunLayout:
@@ -247,7 +247,6 @@ class RunsReader:
         return layout
 
     def manifest(self, run_id: str) -> RunManifest:
-        """The manifest of the run."""
         with self._open(run_id) as run:
             return run.manifest
 
@@ -257,7 +256,6 @@ class RunsReader:
         return frozenset(folder.name for folder in runs_being_written(folders))
 
     def is_live(self, run_id: str) -> bool:
-        """Whether the run is being written."""
         return is_being_written(self.layout(run_id).folder)
 
     def unfinished(self, run_id: str) -> tuple[str, ...]:
@@ -342,14 +340,6 @@ class RunsReader:
         layout = self.layout(run_id)
         key = (run_id, stamp(layout.labels))
         return self._labels.get_or_make(key, lambda: read_labels(layout.folder))
-
-    def can_label(self, run_id: str) -> bool:
-        """Whether labels can be kept in the run's folder."""
-        return can_label(self.layout(run_id).folder)
-
-    def add_label(self, run_id: str, attempt: str, value: str, **fields: Any) -> None:
-        """A label is added; see `ledger.labels.add_label`."""
-        add_label(self.layout(run_id).folder, attempt, value, **fields)
 
     def agreement(self, run_id: str, *, at: float) -> Agreement:
         """The labels of a run against each of its rewards; of all runs where none is named."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from markupsafe import Markup
@@ -18,7 +18,7 @@ from assay.viewer.app import STATIC
 from assay.viewer.links import OneFileLinks
 from assay.viewer.pages.conversation import message_views
 from assay.viewer.pages.episode import window_page
-from assay.viewer.pages.run import RunPage, RunQuery, run_page
+from assay.viewer.pages.run import RunQuery, run_page
 from assay.viewer.rendering import Templates
 from assay.viewer.runs_reader import RunsReader
 
@@ -64,19 +64,19 @@ def export_html(run: Path, target: Path) -> int:
     reader, templates = RunsReader(folder.parent, only=run_id), Templates()
     pictures = _Pictures(reader, run_id)
     links = OneFileLinks(pictures.uri)
-    first, *others = _pages(reader, run_id)
-    run_item = replace(first.run, agent=FOLDERS.sub("", first.run.agent))
-    # The names of files alone: where they are is nobody's matter.
-    config = tuple((key, FOLDERS.sub("", value)) for key, value in first.config)
-    first = replace(first, config=config, run=run_item)
-    pages = [first, *others]
-    episodes = [item for page in pages for item in page.episodes]
+    first = run_page(reader, run_id, RunQuery(show="all"), wait=True)
+    queries = (RunQuery(show="all", page=number) for number in range(2, first["pages"] + 1))
+    others = [run_page(reader, run_id, query, wait=True) for query in queries]
+    # The names of files alone: where they are on this machine is private.
+    first["run"]["agent"] = FOLDERS.sub("", first["run"]["agent"])
+    first["config"] = [(key, FOLDERS.sub("", value)) for key, value in first["config"]]
+    episodes = [item for page in (first, *others) for item in page["episodes"]]
     recorded = Run(folder, strict=False)
     with atomic_write(target) as draft, draft.open("w", encoding="utf-8") as stream:
         style = Markup((STATIC / "viewer.css").read_text(encoding="utf-8"))  # noqa: S704 - ours
         more = {"style": style, "episodes": episodes, "model": recorded.manifest.model_name}
-        stream.write(templates.render("share.html", pages[0], links, **more))
-        for attempt in (*(item.attempt for item in episodes), *reader.unfinished(run_id)):
+        stream.write(templates.render("share.html", first, links, **more))
+        for attempt in (*(item["attempt"] for item in episodes), *reader.unfinished(run_id)):
             messages = _messages(recorded, attempt)
             window = window_page(reader, run_id, attempt)
             stream.write(
@@ -90,16 +90,6 @@ def export_html(run: Path, target: Path) -> int:
             )
         stream.write(templates.render("share_end.html", pictures, links))
     return len(episodes)
-
-
-def _pages(reader: RunsReader, run_id: str) -> list[RunPage]:
-    """The pages of the run, which list every attempt."""
-
-    def make(number: int) -> RunPage:
-        return run_page(reader, run_id, RunQuery(show="all", page=number), wait=True)
-
-    first = make(1)
-    return [first, *map(make, range(2, first.pages + 1))]
 
 
 def _messages(run: Run, attempt: str) -> tuple[Message, ...]:

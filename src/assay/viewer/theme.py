@@ -140,12 +140,10 @@ def signed(value: float | None, digits: int = 3) -> str:
 
 
 def plain(value: float | None, digits: int = 3) -> str:
-    """A number, or a dash."""
     return NONE if value is None else f"{value:.{digits}f}".replace("-", MINUS)
 
 
 def money(value: float | None) -> str:
-    """US dollars, or a dash."""
     if not value:
         return NONE if value is None else "$0"
     return f"${value:,.4f}" if value < 1 else f"${value:,.2f}"
@@ -162,5 +160,4 @@ def duration(seconds: float | None) -> str:
 
 
 def words(code: str) -> str:
-    """A code as words."""
     return code.replace("_", " ")

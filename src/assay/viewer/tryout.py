@@ -37,40 +37,31 @@ MEMORY_MB = 4096
 class RewardTryout:
     """Tries rewards, a few at the same time, each in a process of its own.
 
-    A process has `limit_s` seconds and `memory_mb` of memory; then it is killed, with all that it
-    started.
+    A process has `limit_s` seconds and `MEMORY_MB`; then it is killed, with all that it started.
     """
 
-    def __init__(
-        self, *, places: int = 2, limit_s: float = TRYOUT_S, memory_mb: int = MEMORY_MB
-    ) -> None:
+    def __init__(self, *, places: int = 2, limit_s: float = TRYOUT_S) -> None:
         self._places = threading.Semaphore(places)
         self._limit_s = limit_s
-        self._memory_mb = memory_mb
 
     def score(self, reward: str, columns: Mapping[str, Any], params: Mapping[str, Any]) -> Score:
         """The score of one row. Raises `BadParameter` if there is none, with the reason."""
-        answer = self._run({"do": "score", **_to_request(reward, columns, params)})
-        return score_from_record(answer["score"])
+        return score_from_record(self._run("score", reward, columns=columns, params=params))
 
     def probe(
-        self,
-        reward: str,
-        reference: str,
-        columns: Mapping[str, Any],
-        params: Mapping[str, Any],
+        self, reward: str, reference: str, columns: Mapping[str, Any], params: Mapping[str, Any]
     ) -> Sensitivity:
         """The scores of the reference's variants. Raises `BadParameter` as `score` does."""
-        request = {"do": "probe", "reference": reference, **_to_request(reward, columns, params)}
-        record = self._run(request)["probe"]
-        return Sensitivity(
-            **{**record, "rows": tuple(ScoredVariant(**row) for row in record["rows"])}
-        )
+        record = self._run("probe", reward, reference=reference, columns=columns, params=params)
+        rows = tuple(ScoredVariant(**row) for row in record["rows"])
+        return Sensitivity(**{**record, "rows": rows})
 
-    def _run(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _run(self, kind: str, reward: str, **parts: Any) -> dict[str, Any]:
+        module = find_reward(reward).function.__module__
+        request = {"do": kind, "reward": reward, "module": module, **parts}
         if not self._places.acquire(timeout=self._limit_s):
             raise BadParameter("other rewards are being tried; try again in a moment")
-        child = module_child("assay.viewer.tryout", memory_bytes=self._memory_mb << 20)
+        child = module_child("assay.viewer.tryout", memory_bytes=MEMORY_MB << 20)
         try:
             child.start()
             child.receive(time.monotonic() + START_S)
@@ -85,18 +76,8 @@ class RewardTryout:
             self._places.release()
         if "problem" in answer:
             raise BadParameter(answer["problem"])
-        return answer
-
-
-def _to_request(
-    reward: str, columns: Mapping[str, Any], params: Mapping[str, Any]
-) -> dict[str, Any]:
-    return {
-        "reward": reward,
-        "module": find_reward(reward).function.__module__,
-        "columns": dict(columns),
-        "params": dict(params),
-    }
+        record: dict[str, Any] = answer[kind]
+        return record
 
 
 def main() -> None:

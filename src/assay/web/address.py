@@ -60,8 +60,8 @@ def check_address(host: str, port: int, token: str | None) -> ListenAddress:
 def allowed_hosts(host: str, names: Iterable[str] = ()) -> frozenset[str]:
     """The names that a Host header may hold, for `Guards`.
 
-    Off loopback the token keeps strangers out and the names are not ours to know (a service name,
-    a proxy), so any is allowed unless `names` says which.
+    Off loopback the token protects the server, and its names are not known here (a service name, a
+    proxy), so any is allowed unless `names` says which.
     """
     further = frozenset(name.lower() for name in names)
     if not further and not is_loopback(host):

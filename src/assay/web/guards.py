@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
-from collections.abc import Iterator, MutableMapping
-from contextlib import contextmanager, suppress
+from collections.abc import MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -21,7 +21,7 @@ from assay.web.asgi import header_values as values_of
 
 ANY_HOST = "*"
 CLOSE: Header = (b"connection", b"close")
-"""The rest of a body that nobody reads must not be taken for the next request."""
+"""The unread rest of a body must not be taken for the next request."""
 NDJSON = b"application/x-ndjson"
 DRAIN_S = 1.0
 """For how long the rest of a body that is too large is read."""
@@ -46,7 +46,6 @@ class Guards:
     """What all requests that are not answered yet may have sent; `None`: any amount."""
     max_requests: int | None = None
     """Requests at a time; `None`: any number."""
-    check_origin: bool = True
     open_paths: frozenset[str] = frozenset()
     """Answered without the token: what a load balancer asks."""
 
@@ -73,8 +72,10 @@ def guard(app: App, guards: Guards) -> App:
         elif scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
         elif await _admit(scope, guards, send):
-            body = _Body(receive, send, _limit(scope, guards), load, stream=is_ndjson(scope))
-            body.counts = scope["path"] not in guards.open_paths
+            stream = is_ndjson(scope)
+            limit = (guards.max_stream_bytes if stream else None) or guards.max_body_bytes
+            counts = scope["path"] not in guards.open_paths
+            body = _Body(receive, send, limit, load, stream=stream, counts=counts)
             await _limit_body(app, scope, body)
 
     return guarded
@@ -82,7 +83,7 @@ def guard(app: App, guards: Guards) -> App:
 
 async def _admit(scope: Scope, guards: Guards, send: Send) -> bool:
     """Whether the application may see the request; if not, it has been answered."""
-    refusal = _wrong_host(scope, guards) or _wrong_origin(scope, guards)
+    refusal = _wrong_host(scope, guards) or _wrong_origin(scope)
     if refusal is not None:
         await send_error(send, *refusal, headers=[CLOSE])
         return False
@@ -107,9 +108,7 @@ def _wrong_host(scope: Scope, guards: Guards) -> tuple[int, str, str] | None:
     return 421, "wrong_host", "this server does not answer under the name in the Host header"
 
 
-def _wrong_origin(scope: Scope, guards: Guards) -> tuple[int, str, str] | None:
-    if not guards.check_origin:
-        return None
+def _wrong_origin(scope: Scope) -> tuple[int, str, str] | None:
     host = values_of(scope, b"host")[0].lower()
     for origin in values_of(scope, b"origin"):
         scheme, _, place = origin.lower().partition(b"://")
@@ -191,12 +190,6 @@ def _cookie_value(token: str) -> str:
     return hmac.new(token.encode(), b"assay cookie", hashlib.sha256).hexdigest()
 
 
-def _limit(scope: Scope, guards: Guards) -> int:
-    if guards.max_stream_bytes is not None and is_ndjson(scope):
-        return guards.max_stream_bytes
-    return guards.max_body_bytes
-
-
 def is_ndjson(scope: Scope) -> bool:
     """Whether the body is said to be one JSON value a line."""
     kinds = values_of(scope, b"content-type")
@@ -209,16 +202,17 @@ async def _limit_body(app: App, scope: Scope, body: _Body) -> None:
     if size > body.limit or (declared and not declared[0].isdigit()):
         await body.refuse()
         return
-    with body.load.entered(counts=body.counts):
+    body.load.requests += body.counts
+    try:
         if body.counts and body.load.is_full(size):
             await body.refuse(BUSY)
             return
-        try:
-            await app(scope, body.receive, body.send)
-        except BodyTooLarge:
-            await body.refuse(body.problem)
-        finally:
-            body.load.held_bytes -= body.size
+        await app(scope, body.receive, body.send)
+    except BodyTooLarge:
+        await body.refuse(body.problem)
+    finally:
+        body.load.requests -= body.counts
+        body.load.held_bytes -= body.size
 
 
 class _Refusal(NamedTuple):
@@ -249,14 +243,6 @@ class _Load:
         """Whether so many bytes more are too many, or there is one request too many."""
         too_many = self.max_requests is not None and self.requests > self.max_requests
         return too_many or (self.max_bytes is not None and self.held_bytes + more > self.max_bytes)
-
-    @contextmanager
-    def entered(self, *, counts: bool) -> Iterator[None]:
-        self.requests += counts
-        try:
-            yield
-        finally:
-            self.requests -= counts
 
 
 @dataclass(slots=True)

@@ -45,24 +45,19 @@ def serve(
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=max(1, round(grace_s)),
     )
-    _Server(config, on_ready, on_stop).run(sockets=[listening])
+    server = _Server(config)
+    server.on_ready, server.on_stop = on_ready, on_stop
+    server.run(sockets=[listening])
 
 
 class _Server(uvicorn.Server):
-    def __init__(
-        self,
-        config: uvicorn.Config,
-        on_ready: Callable[[], None] | None,
-        on_stop: Callable[[], None] | None,
-    ) -> None:
-        super().__init__(config)
-        self._on_ready = on_ready
-        self._on_stop = on_stop
+    on_ready: Callable[[], None] | None = None
+    on_stop: Callable[[], None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        if self._on_ready is not None:
-            self._on_ready()
+        if self.on_ready is not None:
+            self.on_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await super().shutdown(sockets)
@@ -88,5 +83,5 @@ class _Server(uvicorn.Server):
         if self.should_exit:
             self.force_exit = True
         self.should_exit = True
-        if self._on_stop is not None:
-            self._on_stop()
+        if self.on_stop is not None:
+            self.on_stop()

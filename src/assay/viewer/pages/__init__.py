@@ -1,1 +1,1 @@
-"""One module for each page: its record, frozen, and the function that builds it from the runs."""
+"""One module for each page, with the function that builds its record from the runs."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pydantic import BaseModel, ConfigDict, Field
 
 from assay.report.agreement import FEWEST_LABELS, PAID, Disagreement, RewardAgreement
-from assay.report.statistics import ConfidenceInterval
-from assay.viewer.pages.records import Index, LabelView, copy_fields, label_views
+from assay.viewer.pages.records import Index, PageRecord, label_views, pick
 from assay.viewer.runs_reader import RunsReader
-from assay.viewer.theme import Shade, reward_shade, shade
+from assay.viewer.theme import reward_shade, shade
 
 MOST_DISAGREEMENTS = 200
 
@@ -40,90 +37,34 @@ class LabelForm(BaseModel):
         return self.here if self.step is None else self.step
 
 
-@dataclass(frozen=True, slots=True)
-class DisagreementView:
-    """A label and a score that contradict each other."""
-
-    run_id: str
-    task_id: str
-    attempt: str
-    step: int | None
-    label: str
-    value: float
-    shade: Shade
-    because: str
-    labels: tuple[LabelView, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RewardAgreementView:
-    """One reward against the labels."""
-
-    scorer: str
-    of: str
-    n: int
-    right_paid: int
-    right_unpaid: int
-    wrong_paid: int
-    wrong_unpaid: int
-    doubtful: int
-    abstained: int
-    kappa: float | None
-    interval: ConfidenceInterval | None
-    size: str
-    """Of kappa, in a word."""
-    accuracy: float | None
-    accuracy_interval: ConfidenceInterval | None
-    disagreements: tuple[DisagreementView, ...]
-    n_disagreements: int
-
-
-@dataclass(frozen=True, slots=True)
-class AgreementPage:
-    """The labels of a run, or of all, against each reward."""
-
-    run_id: str
-    at: float
-    labelled: int
-    authors: tuple[str, ...]
-    rewards: tuple[RewardAgreementView, ...]
-    few: bool
-    """Whether there are too few labels to say much."""
-    fewest: int
-    problems: tuple[str, ...]
-
-
-def agreement_page(reader: RunsReader, query: AgreementQuery) -> AgreementPage:
-    """The agreement of a run's labels with its rewards. Raises `UnknownName` for no such run."""
+def agreement_page(reader: RunsReader, query: AgreementQuery) -> PageRecord:
+    """The labels of a run, or of all, against each reward. Raises `UnknownName` for no such run."""
     result = reader.agreement(query.run, at=query.at)
-    return AgreementPage(
+    return pick(
+        result,
+        "at labelled authors",
         run_id=query.run,
-        at=query.at,
-        labelled=result.labelled,
-        authors=result.authors,
-        rewards=tuple(map(_view, result.rewards)),
+        rewards=[_reward(row) for row in result.rewards],
         few=any(row.n < FEWEST_LABELS for row in result.rewards),
         fewest=FEWEST_LABELS,
         problems=result.problems[:20],
     )
 
 
-def _view(row: RewardAgreement) -> RewardAgreementView:
-    return copy_fields(
-        RewardAgreementView,
+def _reward(row: RewardAgreement) -> PageRecord:
+    return pick(
         row,
-        size=row.size,
-        disagreements=tuple(
-            _disagreement(row, item) for item in row.disagreements[:MOST_DISAGREEMENTS]
-        ),
+        "scorer of n right_paid right_unpaid wrong_paid wrong_unpaid doubtful abstained kappa "
+        "interval size accuracy accuracy_interval",
+        disagreements=[_disagreement(row, item) for item in row.disagreements[:MOST_DISAGREEMENTS]],
         n_disagreements=len(row.disagreements),
     )
 
 
-def _disagreement(row: RewardAgreement, item: Disagreement) -> DisagreementView:
-    return copy_fields(
-        DisagreementView,
+def _disagreement(row: RewardAgreement, item: Disagreement) -> PageRecord:
+    return pick(
         item,
+        "run_id task_id attempt step label value because",
         shade=reward_shade(item.value) if row.of == "attempt" else shade(item.value),
         labels=label_views(item.labels),
     )

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from assay.report.traces import CUT_MARK, PAGE, Turn
 from assay.schema.message import Message, ToolCall, text_of
-from assay.viewer.pages.records import CutText, cut_text
+from assay.viewer.pages.records import CutText, PageRecord, cut_text
 
 PieceKind: TypeAlias = Literal["text", "code", "json", "cut"]
 JSON_CHARS = 100_000
@@ -24,7 +24,7 @@ ONE_LINE = 80
 """Characters of a call's arguments that are left as they are."""
 NAME_CHARS = 200
 ANCHOR_CHARS = 120
-"""Of the text beside a cut, by which its place in the whole is found."""
+"""Of the text next to a cut, by which its place in the whole is found."""
 DIFF_LINES = 400
 """Lines of each text; longer ones are not compared."""
 DIFF_SHOWN = 200
@@ -45,71 +45,21 @@ class Piece:
     """Of JSON what it holds, of a cut its mark."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallView:
-    """One call of a tool."""
-
-    id: str
-    name: str
-    arguments: CutText
-
-
-@dataclass(frozen=True, slots=True)
-class MessageView:
-    """One message."""
-
-    role: str
-    name: str
-    """Of the tool whose result it is."""
-    call_id: str
-    pieces: tuple[Piece, ...]
-    calls: tuple[CallView, ...]
-    reasoning: CutText | None
-    is_error: bool
-    unreadable: str
-    """Why nothing could be done with the reply, in the agent's words."""
-    made_by: str
-    """Who made it, where that was not the model."""
-    chars: int
-
-    @property
-    def is_cut(self) -> bool:
-        return any(piece.kind == "cut" for piece in self.pieces)
-
-
-@dataclass(frozen=True, slots=True)
-class DiffLine:
-    """One line that is new or gone."""
-
-    sign: Literal["+", "−"]
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class DiffView:
-    """How a text differs from the one of the step before."""
-
-    added: int
-    removed: int
-    lines: tuple[DiffLine, ...]
-    """The first of them."""
-
-
 def message_views(
     messages: Sequence[Message],
     *,
     most: int,
     whole: Callable[[], str] | None = None,
     at_most: int = MOST_MESSAGES,
-) -> tuple[MessageView, ...]:
+) -> list[PageRecord]:
     """The first messages, `most` characters of each.
 
     `whole` gives what the environment recorded of what they show.
     """
-    return tuple(
+    return [
         _message(message, most, whole if _is_shown(message) else None)
         for message in messages[:at_most]
-    )
+    ]
 
 
 def shown_text(turn: Turn) -> str:
@@ -119,47 +69,51 @@ def shown_text(turn: Turn) -> str:
     return (paged or texts or [""])[0]
 
 
-def diff_view(before: str, after: str) -> DiffView | None:
+def diff_view(before: str, after: str) -> PageRecord | None:
     """The lines that are new and gone; `None` where nothing is, or there is too much to compare."""
     old, new = before.splitlines(), after.splitlines()
     if not old or not new or max(len(old), len(new)) > DIFF_LINES or old == new:
         return None
-    lines: list[DiffLine] = []
+    lines: list[PageRecord] = []
     for tag, i, j, k, n in SequenceMatcher(None, old, new).get_opcodes():
         if tag != "equal":
-            lines += [DiffLine("−", line[:NAME_CHARS]) for line in old[i:j]]
-            lines += [DiffLine("+", line[:NAME_CHARS]) for line in new[k:n]]
-    removed = sum(line.sign == "−" for line in lines)
-    return DiffView(len(lines) - removed, removed, tuple(lines[:DIFF_SHOWN]))
+            lines += [{"sign": "−", "text": line[:NAME_CHARS]} for line in old[i:j]]
+            lines += [{"sign": "+", "text": line[:NAME_CHARS]} for line in new[k:n]]
+    removed = sum(line["sign"] == "−" for line in lines)
+    return {"added": len(lines) - removed, "removed": removed, "lines": lines[:DIFF_SHOWN]}
 
 
 def _is_shown(message: Message) -> bool:
     return message.role in ("user", "tool")
 
 
-def _message(message: Message, most: int, whole: Callable[[], str] | None) -> MessageView:
+def _message(message: Message, most: int, whole: Callable[[], str] | None) -> PageRecord:
     text = text_of(message.content)
     reasoning = next((text_of(message.get(key)) for key in _REASONING if message.get(key)), "")
-    return MessageView(
-        role=message.role[:NAME_CHARS],
-        name=str(message.get("name") or "")[:NAME_CHARS],
-        call_id=(message.tool_call_id or "")[:NAME_CHARS],
-        pieces=tuple(_pieces(text, most, whole)),
-        calls=tuple(_call(call) for call in message.tool_calls[:MOST_CALLS]),
-        reasoning=cut_text(reasoning, most) if reasoning else None,
-        is_error=bool(message.get("is_error")),
-        unreadable=str(message.get("unreadable") or "")[:1_000],
-        made_by=str(message.get("made_by") or "")[:NAME_CHARS],
-        chars=len(text),
-    )
+    return {
+        "role": message.role[:NAME_CHARS],
+        # Of the tool whose result it is.
+        "name": str(message.get("name") or "")[:NAME_CHARS],
+        "call_id": (message.tool_call_id or "")[:NAME_CHARS],
+        "pieces": list(_pieces(text, most, whole)),
+        "calls": [_call(call) for call in message.tool_calls[:MOST_CALLS]],
+        "reasoning": cut_text(reasoning, most) if reasoning else None,
+        "is_error": bool(message.get("is_error")),
+        # Why nothing could be done with the reply, in the agent's words.
+        "unreadable": str(message.get("unreadable") or "")[:1_000],
+        # Who made it, where that was not the model.
+        "made_by": str(message.get("made_by") or "")[:NAME_CHARS],
+        "chars": len(text),
+    }
 
 
-def _call(call: ToolCall) -> CallView:
+def _call(call: ToolCall) -> PageRecord:
     arguments = call.function.arguments
     if len(arguments) > ONE_LINE:
         arguments = _pretty(arguments) or arguments
     name = call.function.name[:NAME_CHARS]
-    return CallView(call.id[:NAME_CHARS], name, cut_text(arguments, JSON_CHARS))
+    shown = cut_text(arguments, JSON_CHARS)
+    return {"id": call.id[:NAME_CHARS], "name": name, "arguments": shown}
 
 
 def _pieces(text: str, most: int, whole: Callable[[], str] | None) -> Iterator[Piece]:

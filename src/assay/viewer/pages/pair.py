@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, TypeAlias
 
@@ -11,10 +10,10 @@ from pydantic import BaseModel
 from assay.errors import UnknownName
 from assay.ledger.index import AttemptRow
 from assay.schema.episode import Step
-from assay.viewer.pages.episode import EpisodeEnding, ending_of
-from assay.viewer.pages.records import CutText, Index, cut_text
+from assay.viewer.pages.episode import ending_of
+from assay.viewer.pages.records import Index, PageRecord, cut_text
 from assay.viewer.runs_reader import RunsReader
-from assay.viewer.theme import RibbonCell, cells
+from assay.viewer.theme import cells
 
 ROWS = 100
 BEFORE = 3
@@ -37,90 +36,43 @@ class PairQuery(BaseModel, frozen=True):
     """The first row; `None` is a few before the divergence."""
 
 
-@dataclass(frozen=True, slots=True)
-class SideStep:
-    """One step of one side."""
-
-    cell: RibbonCell
-    action: CutText
-    classification: str
-    because: str
-
-
-@dataclass(frozen=True, slots=True)
-class PairRow:
-    """The same step of both sides; `None` where one has ended."""
-
-    index: int
-    base: SideStep | None
-    cand: SideStep | None
-    diverges: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PairSide:
-    """One of the two attempts."""
-
-    run_id: str
-    focus: str
-    attempt: str
-    n_steps: int
-    ending: EpisodeEnding
-
-
-@dataclass(frozen=True, slots=True)
-class PairPage:
-    """Both attempts at one task."""
-
-    task_id: str
-    repeat: int
-    repeats: tuple[int, ...]
-    """The repeats that both runs have."""
-    base: PairSide
-    cand: PairSide
-    divergence: int | None
-    """The first step that differs; `None` when none does."""
-    kind: Divergence
-    first: int
-    last: int
-    n_rows: int
-    rows: tuple[PairRow, ...]
-
-
-def pair_page(reader: RunsReader, query: PairQuery) -> PairPage:
+def pair_page(reader: RunsReader, query: PairQuery) -> PageRecord:
     """Both trajectories from shortly before the step at which they part."""
     run_ids = (query.base, query.cand)
     attempts = [_attempts(reader, run_id, query.task) for run_id in run_ids]
-    repeats = tuple(sorted(attempts[0].keys() & attempts[1].keys()))
+    # Those that both runs have.
+    repeats = sorted(attempts[0].keys() & attempts[1].keys())
     if query.repeat not in repeats:
         raise UnknownName(
-            f"task {query.task!r} has no repeat {query.repeat} in both runs; there are {repeats}"
+            f"task {query.task!r} has no repeat {query.repeat} in both runs; there are "
+            f"{tuple(repeats)}"
         )
     base, cand = (
         _side(reader, run_id, rows[query.repeat].attempt)
         for run_id, rows in zip(run_ids, attempts, strict=True)
     )
     divergence, kind = _divergence(reader, base, cand)
-    n_rows = max(base.n_steps, cand.n_steps)
+    n_rows = max(base["n_steps"], cand["n_steps"])
     first = query.first if query.first is not None else max(0, (divergence or 0) - BEFORE)
     last = min(first + ROWS, n_rows)
     steps = [_steps(reader, side, first, last) for side in (base, cand)]
-    return PairPage(
-        task_id=query.task,
-        repeat=query.repeat,
-        repeats=repeats,
-        base=base,
-        cand=cand,
-        divergence=divergence,
-        kind=kind,
-        first=first,
-        last=last - 1,
-        n_rows=n_rows,
-        rows=tuple(
-            PairRow(index, one, other, diverges=index == divergence)
+    return {
+        "task_id": query.task,
+        "repeat": query.repeat,
+        "repeats": repeats,
+        "base": base,
+        "cand": cand,
+        "divergence": divergence,
+        "kind": kind,
+        "first": first,
+        "last": last - 1,
+        "n_rows": n_rows,
+        "rows": [
+            # A side is `None` where it has ended.
+            {"index": index, "base": one, "cand": other, "diverges": index == divergence}
             for index, (one, other) in enumerate(zip_longest(*steps), first)
-        ),
-    )
+        ],
+    }
 
 
 def _attempts(reader: RunsReader, run_id: str, task: str) -> dict[int, AttemptRow]:
@@ -131,22 +83,26 @@ def _attempts(reader: RunsReader, run_id: str, task: str) -> dict[int, AttemptRo
     return rows
 
 
-def _side(reader: RunsReader, run_id: str, attempt: str) -> PairSide:
-    ending = ending_of(reader.stored(run_id, attempt))
-    focus = reader.manifest(run_id).focus
-    return PairSide(run_id, focus, attempt, len(reader.step_summaries(run_id, attempt)), ending)
+def _side(reader: RunsReader, run_id: str, attempt: str) -> PageRecord:
+    return {
+        "run_id": run_id,
+        "focus": reader.manifest(run_id).focus,
+        "attempt": attempt,
+        "n_steps": len(reader.step_summaries(run_id, attempt)),
+        "ending": ending_of(reader.stored(run_id, attempt)),
+    }
 
 
-def _steps(reader: RunsReader, side: PairSide, first: int, last: int) -> list[SideStep]:
-    summaries = reader.step_summaries(side.run_id, side.attempt)[first:last]
-    steps = reader.steps(side.run_id, side.attempt, first, last)
+def _steps(reader: RunsReader, side: PageRecord, first: int, last: int) -> list[PageRecord]:
+    summaries = reader.step_summaries(side["run_id"], side["attempt"])[first:last]
+    steps = reader.steps(side["run_id"], side["attempt"], first, last)
     return [
-        SideStep(
-            cell,
-            cut_text(step.action, ACTION_CHARS),
-            summary.classification or summary.block or summary.error,
-            _because(step),
-        )
+        {
+            "cell": cell,
+            "action": cut_text(step.action, ACTION_CHARS),
+            "classification": summary.classification or summary.block or summary.error,
+            "because": _because(step),
+        }
         for cell, summary, step in zip(cells(summaries, first), summaries, steps, strict=True)
     ]
 
@@ -160,10 +116,10 @@ def _because(step: Step) -> str:
 
 
 def _divergence(
-    reader: RunsReader, base: PairSide, cand: PairSide
+    reader: RunsReader, base: PageRecord, cand: PageRecord
 ) -> tuple[int | None, Divergence]:
     """The first step with another action or, by its codes and score, another result."""
-    steps = [reader.steps(side.run_id, side.attempt, 0, SCANNED) for side in (base, cand)]
+    steps = [reader.steps(side["run_id"], side["attempt"], 0, SCANNED) for side in (base, cand)]
     addresses = [_base_url(side) for side in (base, cand)]
     for index, (one, other) in enumerate(zip(*steps, strict=False)):
         if _action(one, addresses[0]) != _action(other, addresses[1]):
@@ -174,9 +130,9 @@ def _divergence(
     return (min(lengths), "length") if lengths[0] != lengths[1] else (None, "")
 
 
-def _base_url(side: PairSide) -> str:
+def _base_url(side: PageRecord) -> str:
     """The address that the environment had in this run."""
-    return next((text.text for key, text in side.ending.metadata if key == "base_url"), "")
+    return next((text.text for key, text in side["ending"]["metadata"] if key == "base_url"), "")
 
 
 def _action(step: Step, base_url: str) -> str:

@@ -1,23 +1,23 @@
-"""What the pages share: texts that are cut, numbered pages of a list, records built from rows."""
+"""What the pages share: records of JSON values, texts that are cut, numbered pages of a list.
+
+A page is a record: its template and its JSON twin show the same names. Pieces on which Python
+computes are dataclasses; the twin has their fields.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
-from typing import Annotated, Any, ClassVar, Protocol, TypeAlias, TypeVar
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 from pydantic import Field
 
 from assay.ledger.labels import Label
 
-
-class _Dataclass(Protocol):
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-
-
-R = TypeVar("R", bound=_Dataclass)
 T = TypeVar("T")
 
+PageRecord: TypeAlias = dict[str, Any]
+"""A page, or a part of one, by the names that its template and its JSON twin have."""
 PageNumber: TypeAlias = Annotated[int, Field(ge=1, le=10**6)]
 Index: TypeAlias = Annotated[int, Field(ge=0, le=10**9)]
 """Of a step or a repeat."""
@@ -36,19 +36,13 @@ class CutText:
         return self.chars - len(self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class LabelView:
-    """What a person said."""
-
-    value: str
-    note: str
-    author: str
-    at: str
+def pick(source: object, names: str, **others: Any) -> PageRecord:
+    """The named attributes of an object, and `others`."""
+    return {**{name: getattr(source, name) for name in names.split()}, **others}
 
 
-def label_views(labels: Iterable[Label]) -> tuple[LabelView, ...]:
-    """The labels as a page shows them."""
-    return tuple(copy_fields(LabelView, label) for label in labels)
+def label_views(labels: Iterable[Label]) -> list[PageRecord]:
+    return [pick(label, "value note author at") for label in labels]
 
 
 def cut_text(text: str, most: int) -> CutText:
@@ -64,9 +58,3 @@ def page_of(rows: Sequence[T], number: int, size: int) -> tuple[Sequence[T], int
     pages = max(1, -(-len(rows) // size))
     number = min(number, pages)
     return rows[(number - 1) * size : number * size], number, pages
-
-
-def copy_fields(kind: type[R], source: object, **others: Any) -> R:
-    """A record of this kind: `others`, and every other field from the attribute of its name."""
-    names = [field.name for field in fields(kind) if field.name not in others]
-    return kind(**{name: getattr(source, name) for name in names}, **others)

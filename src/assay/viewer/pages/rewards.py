@@ -5,198 +5,116 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from assay.errors import AssayError, BadParameter, UnknownName
 from assay.registry import REWARDS, RewardSpec, find_reward
-from assay.report.sensitivity import ScoredVariant, Sensitivity
-from assay.schema.audit import Severity
-from assay.viewer.audits import Audits, StoredAudit
-from assay.viewer.pages.episode import ScoreView, score_view
+from assay.report.sensitivity import Sensitivity
+from assay.viewer.audits import Audits
+from assay.viewer.pages.episode import score_view
+from assay.viewer.pages.records import PageRecord, pick
 from assay.viewer.tryout import RewardTryout
 
 MOST_CHARS = 20_000
 """Of one field of the form."""
 SAMPLE = '[{"role": "user", "content": "…"}, {"role": "assistant", "content": "…"}]'
 
-TryoutKind: TypeAlias = Literal["score", "probe"]
-_TRYOUT_KINDS: dict[str, TryoutKind] = {"score": "score", "probe": "probe"}
 
-
-@dataclass(frozen=True, slots=True)
-class RewardItem:
-    """A registered reward."""
-
-    name: str
-    version: int
-    summary: str
-    needs: tuple[str, ...]
-    world: bool
-    """Whether it scores a live environment, so that there is no text to try it on."""
-
-
-@dataclass(frozen=True, slots=True)
-class AuditItem:
-    """The outcome of the latest audit of a reward."""
-
-    version: int
-    worst: Severity | None
-    passes_at: Severity | None
-    readable: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ListedReward:
-    """A reward of the list."""
-
-    reward: RewardItem
-    audit: AuditItem | None
-    """`None` when no audit was saved."""
-
-
-@dataclass(frozen=True, slots=True)
-class RewardsPage:
-    """Every registered reward."""
-
-    rewards: tuple[ListedReward, ...]
-    broken: tuple[str, ...]
-    """Those that cannot be loaded, with the reason."""
-
-
-@dataclass(frozen=True, slots=True)
-class Paragraph:
-    """A piece of documentation; one with a shape of its own keeps its line breaks."""
-
-    text: str
-    shaped: bool
-
-
-@dataclass(frozen=True, slots=True)
-class FormField:
-    """One field of the form."""
-
-    name: str
-    """As the form sends it: `c.` before a column, `o.` before an option."""
-    title: str
-    required: bool
-    value: str
-    hint: str
-
-
-@dataclass(frozen=True, slots=True)
-class RewardPage:
-    """One reward, and what came of trying it."""
-
-    reward: RewardItem
-    documentation: tuple[Paragraph, ...]
-    parts: tuple[str, ...] | None
-    columns: tuple[FormField, ...]
-    options: tuple[FormField, ...]
-    can_probe: bool
-    trial: TryoutKind | None
-    score: ScoreView | None
-    probed: Sensitivity | None
-    rows: tuple[ScoredVariant, ...]
-    """Those of `probed`, the ones that are scored wrongly first."""
-    sentence: str
-    problem: str
-    """Why there is no result."""
-    audit: StoredAudit | None
-    """The latest that was saved."""
-
-
-def rewards_page(audits: Audits) -> RewardsPage:
-    """Every reward that is registered here."""
+def rewards_page(audits: Audits) -> PageRecord:
+    """Every reward that is registered here, each with the outcome of its latest audit."""
     rewards, broken = [], []
     for name in REWARDS.names():
         try:
-            item = _item(find_reward(name))
-            rewards.append(ListedReward(item, _audit_item(audits, item)))
+            spec = find_reward(name)
+            rewards.append({"reward": _item(spec), "audit": _audit_item(audits, spec)})
         except AssayError as error:
             # A broken plug-in must not hide the others.
             broken.append(str(error))
-    return RewardsPage(tuple(rewards), tuple(broken))
+    return {"rewards": rewards, "broken": broken}
 
 
-def _item(spec: RewardSpec) -> RewardItem:
-    return RewardItem(
-        spec.name, spec.version, spec.summary, spec.required, world="context" in spec.required
-    )
+def _item(spec: RewardSpec) -> PageRecord:
+    # A live environment leaves no text to try the reward on.
+    return pick(spec, "name version summary", needs=spec.required, world="context" in spec.required)
 
 
-def _audit_item(audits: Audits, item: RewardItem) -> AuditItem | None:
-    stored = audits.latest(item.name, item.version)
+def _audit_item(audits: Audits, spec: RewardSpec) -> PageRecord | None:
+    """The outcome of the latest audit; `None` when none was saved."""
+    stored = audits.latest(spec.name, spec.version)
     if stored is None:
         return None
     report = stored.report
-    worst, passes_at = (None, None) if report is None else (report.worst, report.passes_at)
-    return AuditItem(stored.version, worst, passes_at, readable=report is not None)
+    return {
+        "version": stored.version,
+        "worst": None if report is None else report.worst,
+        "passes_at": None if report is None else report.passes_at,
+        "readable": report is not None,
+    }
 
 
 def reward_page(
     name: str, form: Mapping[str, str], *, tryout: RewardTryout, audits: Audits
-) -> RewardPage:
+) -> PageRecord:
     """The reward; where the form was sent, with its result or the reason why there is none."""
     spec = find_reward(name)
     item = _item(spec)
     needs = (*spec.required, *spec.optional)
-    kind = _TRYOUT_KINDS.get(form.get("do", ""))
-    score, sensitivity, problem = None, None, ""
+    trial = form.get("do") if form.get("do") in ("score", "probe") else None
+    score, probed, problem = None, None, ""
     try:
-        if kind is not None and item.world:
+        if trial is not None and item["world"]:
             raise UnknownName(
                 f"{spec.name} scores a live environment; there is no text to try it on"
             )
-        if kind == "score":
+        if trial == "score":
             score = score_view(tryout.score(name, _row(needs, form), _params(form)))
-        elif kind == "probe":
-            sensitivity = _probe(name, form, tryout)
+        elif trial == "probe":
+            probed = _probe(name, form, tryout)
     except AssayError as error:
         problem = str(error)
-    return RewardPage(
-        reward=item,
-        documentation=tuple(_paragraphs(inspect.getdoc(spec.function) or "")),
-        parts=spec.parts,
-        columns=tuple(
+    wrong = {row.name for row in (*probed.losing, *probed.gaining)} if probed else set()
+    return {
+        "reward": item,
+        "documentation": list(_paragraphs(inspect.getdoc(spec.function) or "")),
+        "parts": spec.parts,
+        "columns": [
             _field("c.", column, form, required=column in spec.required, hint=_hint(column))
             for column in needs
             if column != "context"
-        ),
-        options=tuple(
+        ],
+        "options": [
             _field("o.", option.name, form, required=True, hint="")
             if option.default is option.empty
             else _field("o.", option.name, form, required=False, hint=f"default {option.default!r}")
             for option in spec.options.values()
-        ),
-        can_probe=not item.world and "final_response" in needs,
-        trial=kind,
-        score=score,
-        probed=sensitivity,
-        rows=() if sensitivity is None else _wrong_first(sensitivity),
-        sentence=sensitivity.sentence if sensitivity is not None else "",
-        problem=problem,
-        audit=audits.latest(spec.name, spec.version),
-    )
+        ],
+        "can_probe": not item["world"] and "final_response" in needs,
+        "trial": trial,
+        "score": score,
+        "probed": probed,
+        # Those that are scored wrongly come first.
+        "rows": sorted(probed.rows, key=lambda row: row.name not in wrong) if probed else [],
+        "sentence": probed.sentence if probed else "",
+        "problem": problem,
+        "audit": audits.latest(spec.name, spec.version),
+    }
 
 
-def _wrong_first(probed: Sensitivity) -> tuple[ScoredVariant, ...]:
-    wrong = {row.name for row in (*probed.losing, *probed.gaining)}
-    return tuple(sorted(probed.rows, key=lambda row: row.name not in wrong))
-
-
-def _paragraphs(text: str) -> Iterator[Paragraph]:
+def _paragraphs(text: str) -> Iterator[PageRecord]:
+    """The pieces of a documentation; one with a shape of its own keeps its line breaks."""
     for block in text.split("\n\n"):
         shaped = any(line[:1] in (" ", "|", "-", "*") for line in block.splitlines())
         if block.strip():
-            yield Paragraph(block if shaped else " ".join(block.split()), shaped)
+            yield {"text": block if shaped else " ".join(block.split()), "shaped": shaped}
 
 
 def _field(
     prefix: str, title: str, form: Mapping[str, str], *, required: bool, hint: str
-) -> FormField:
+) -> PageRecord:
+    """A field of the form, which sends a column as `c.NAME` and an option as `o.NAME`."""
     name = prefix + title
-    return FormField(name, title, required, form.get(name, ""), hint)
+    value = form.get(name, "")
+    return {"name": name, "title": title, "required": required, "value": value, "hint": hint}
 
 
 def _hint(name: str) -> str:

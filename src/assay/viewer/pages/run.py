@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Annotated, Any, Literal, TypeAlias, cast
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from pydantic import BaseModel, BeforeValidator
 
@@ -15,13 +15,13 @@ from assay.ledger.index import AttemptRow, RunRow
 from assay.ledger.summary import DistinctFailure, group_failures, message_key
 from assay.report.attempts import EQUAL
 from assay.report.comparability import changes, dotted_items
-from assay.report.diagnosis import AttemptDiagnosis, CauseSummary, Diagnosis
-from assay.schema.episode import FAILURES, FailureKind
+from assay.report.diagnosis import AttemptDiagnosis, Diagnosis
+from assay.schema.episode import FailureKind
 from assay.schema.manifest import RunManifest
-from assay.viewer.pages.records import PageNumber, copy_fields, page_of
-from assay.viewer.pages.runs import Order, RunItem, run_item
+from assay.viewer.pages.records import PageNumber, PageRecord, page_of, pick
+from assay.viewer.pages.runs import Order, run_item
 from assay.viewer.runs_reader import RunsReader
-from assay.viewer.theme import RibbonSegment, Shade, overview, reward_shade
+from assay.viewer.theme import overview, reward_shade
 from assay.viewer.words import page_words
 
 PAGE = 50
@@ -81,169 +81,6 @@ class RunQuery(BaseModel, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class EpisodeItem:
-    """One attempt of the list; what `_item` does not compute is copied from the index row.
-
-    Texts are as long as the index keeps them; the episode's page has all of them.
-    """
-
-    attempt: str
-    task_id: str
-    repeat: int
-    domain: str
-    question: str
-    submitted: str | None
-    reference: str
-    failure: str
-    reward: float | None
-    abstained: str | None
-    shade: Shade
-    stop_reason: str
-    n_steps: int
-    cost_usd: float | None
-    elapsed_s: float
-    counts: bool
-    spark: tuple[RibbonSegment, ...]
-    cause: str | None
-    """Why points were lost: empty when none were, `None` when it is not known yet."""
-    evidence: str
-    """What in the record shows the cause."""
-    evidence_step: int | None
-    before: float | None
-    """The mean reward of the task in the run before."""
-    difference: float | None
-    """What the task's mean moved by since."""
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A value that the list can be filtered by, and how many attempts have it."""
-
-    value: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """What the list can be filtered by; of causes none until the run is diagnosed."""
-
-    causes: tuple[Choice, ...]
-    endings: tuple[Choice, ...]
-    domains: tuple[Choice, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RepeatSquare:
-    """One repeat of a task."""
-
-    attempt: str
-    repeat: int
-    reward: float | None
-    shade: Shade
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class TaskLine:
-    """One task over its repeats; `None` where there is no attempt yet."""
-
-    task_id: str
-    mean: float | None
-    spread: float
-    """Between its best and its worst repeat."""
-    squares: tuple[RepeatSquare | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RepeatGrid:
-    """Every task in every repeat, those that differ between repeats first; none without repeats."""
-
-    repeats: int
-    tasks: tuple[TaskLine, ...]
-    left_out: int
-    """Tasks beyond those that are shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class DiagnosisView:
-    """The summary of `assay diagnose`."""
-
-    mean: float | None
-    recoverable_mean: float | None
-    scored: int
-    lost: int
-    causes: tuple[CauseSummary, ...]
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DiagnosisPage:
-    """The diagnosis by itself, and the cause of each attempt that lost points."""
-
-    run_id: str
-    diagnosis: DiagnosisView
-    settings: dict[str, str]
-    """As on the run's page."""
-    causes: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class RunPage:
-    """What one address shows of the run."""
-
-    run: RunItem
-    rewards: tuple[str, ...]
-    config: tuple[tuple[str, str], ...]
-    before: str | None
-    """The run of the same benchmark before this one: what it would be compared with."""
-    before_focus: str
-    changes: tuple[str, ...]
-    """What is configured otherwise than in that run."""
-    settings: dict[str, str]
-    """By cause: the change of a setting that may have brought it about."""
-    paired: int
-    """Tasks that both runs have."""
-    better: int
-    """Tasks whose mean reward went up since."""
-    worse: int
-    show: Show
-    task: str
-    q: str
-    cause: str
-    ending: str
-    domain: str
-    least: float | None
-    most: float | None
-    changed: Changed
-    error: str
-    sort: SortKey
-    order: Order
-    choices: Choices
-    matching: int
-    total: int
-    """All attempts, counting or not."""
-    page: int
-    pages: int
-    episodes: tuple[EpisodeItem, ...]
-    pending: bool
-    """Whether the list waits for the diagnosis, by which it is filtered or sorted."""
-    errors: tuple[DistinctFailure, ...]
-    """What broke attempts that count, each message once."""
-    more_errors: int
-    """Messages beyond those that are shown."""
-    unfinished: tuple[str, ...]
-    answers: bool
-    """Whether an attempt has an answer; in a text environment none may."""
-    references: bool
-    steps: bool
-    """Whether an attempt has steps; a log of another tool may have none."""
-    matrix: RepeatGrid
-    diagnosis: DiagnosisView | None
-    """`None` when it takes too long to make with the page, which asks for it afterwards."""
-    live: bool
-
-
-@dataclass(frozen=True, slots=True)
 class _Facts:
     """What is known of the run beyond its attempts."""
 
@@ -260,12 +97,6 @@ class _Facts:
         before, now = self.shifts.get(task_id, (None, None))
         return None if before is None or now is None else now - before
 
-    def differences(self) -> Iterator[float]:
-        """Of the tasks that have a mean in both runs."""
-        for before, now in self.shifts.values():
-            if before is not None and now is not None:
-                yield now - before
-
     def changed(self, task_id: str, how: Changed) -> bool:
         difference = self.difference(task_id)
         if difference is None:
@@ -274,99 +105,114 @@ class _Facts:
         return {"up": difference, "down": -difference}.get(how, abs(difference)) > EQUAL
 
 
-def run_page(reader: RunsReader, run_id: str, query: RunQuery, *, wait: bool = False) -> RunPage:
+def run_page(reader: RunsReader, run_id: str, query: RunQuery, *, wait: bool = False) -> PageRecord:
     """The page; with `wait` the diagnosis is on it however long that takes."""
     reader.layout(run_id)
     rows = reader.runs()
-    row = next((row for row in rows if row.run_id == run_id), None)
+    row = row_of(rows, run_id)
     if row is None:
         raise UnknownName(f"run {run_id!r} has just gone")
     attempts = reader.attempts(run_id)
     manifest = reader.manifest(run_id)
     diagnosis = reader.diagnosis(run_id, now=wait or row.steps <= AT_ONCE)
     before = run_before(rows, row)
-    earlier = next((each for each in rows if each.run_id == before), None)
+    earlier = row_of(rows, before)
     bases = [each for each in rows if not reader.is_archived(each.run_id)]
     facts = _Facts(
         None if diagnosis is None else {finding.attempt: finding for finding in diagnosis.findings},
         {} if earlier is None else _shifts(reader, row, earlier),
     )
+    # The list waits for the diagnosis, by which it is filtered or sorted.
     pending = query.needs_causes and diagnosis is None
     matching = [] if pending else _sort(_matching(attempts, query, facts), query, facts)
     listed, number, pages = page_of(matching, query.page, PAGE)
     errors = _errors(attempts)
-    changed = () if earlier is None else config_changes(reader, earlier, manifest)
     live = reader.is_live(run_id)
-    return copy_fields(
-        RunPage,
+    return pick(
         query,
+        "show task q cause ending domain least most changed error sort order",
         run=run_item(reader, row, bases, live=live, now=wait or row.attempts <= AT_ONCE),
         rewards=manifest.rewards,
-        config=tuple(
+        config=[
             (key, value if isinstance(value, str) else repr(value))
             for key, value in dotted_items(manifest.config)
             if key
-        ),
+        ],
         before=before,
-        before_focus="" if earlier is None else earlier.focus,
-        changes=changed,
-        settings=settings_of_causes(changed),
-        paired=len(facts.shifts),
-        better=sum(difference > EQUAL for difference in facts.differences()),
-        worse=sum(difference < -EQUAL for difference in facts.differences()),
+        **_against(reader, earlier, manifest, facts),
         choices=_choices(attempts, query, facts),
         matching=len(matching),
         total=len(attempts),
         page=number,
         pages=pages,
-        episodes=tuple(_item(reader, attempt, facts) for attempt in listed),
+        episodes=[_item(reader, attempt, facts) for attempt in listed],
         pending=pending,
         errors=errors[:MOST_ERRORS],
         more_errors=max(0, len(errors) - MOST_ERRORS),
         unfinished=reader.unfinished(run_id)[:PAGE],
+        # A text environment may have no answers, the log of another tool no steps.
         answers=any(attempt.submitted is not None for attempt in attempts),
         references=any(attempt.reference for attempt in attempts),
         steps=any(attempt.n_steps for attempt in attempts),
         matrix=_repeat_grid(attempts),
+        # Where it takes too long to make with the page, the page asks for it afterwards.
         diagnosis=None if diagnosis is None else _diagnosis_view(diagnosis, errors),
         live=live,
     )
 
 
-def diagnosis_page(reader: RunsReader, run_id: str) -> DiagnosisPage:
-    """The diagnosis of the run, however long it takes."""
+def _against(
+    reader: RunsReader, earlier: RunRow | None, manifest: RunManifest, facts: _Facts
+) -> PageRecord:
+    """What changed since the run before: settings, and tasks whose mean reward moved."""
+    changed = config_changes(reader, earlier, manifest)
+    differences = [facts.difference(task) or 0.0 for task in facts.shifts]
+    return {
+        "before_focus": "" if earlier is None else earlier.focus,
+        "changes": changed,
+        "settings": settings_of_causes(changed),
+        "paired": len(facts.shifts),
+        "better": sum(difference > EQUAL for difference in differences),
+        "worse": sum(difference < -EQUAL for difference in differences),
+    }
+
+
+def diagnosis_page(reader: RunsReader, run_id: str) -> PageRecord:
+    """The diagnosis of the run, however long it takes, and the cause of each attempt."""
     diagnosis = reader.diagnosis(run_id)
     assert diagnosis is not None
-    causes: dict[str, str] = {finding.attempt: finding.cause for finding in diagnosis.findings}
     rows = reader.runs()
-    row = next((row for row in rows if row.run_id == run_id), None)
-    before = None if row is None else run_before(rows, row)
-    earlier = next((each for each in rows if each.run_id == before), None)
-    changed = config_changes(reader, earlier, reader.manifest(run_id)) if earlier else ()
-    view = _diagnosis_view(diagnosis, ())
-    return DiagnosisPage(run_id, view, settings_of_causes(changed), causes)
+    row = row_of(rows, run_id)
+    earlier = None if row is None else row_of(rows, run_before(rows, row))
+    return {
+        "run_id": run_id,
+        "diagnosis": _diagnosis_view(diagnosis, ()),
+        "settings": settings_of_causes(config_changes(reader, earlier, reader.manifest(run_id))),
+        "causes": {finding.attempt: finding.cause for finding in diagnosis.findings},
+    }
 
 
-def _diagnosis_view(diagnosis: Diagnosis, errors: Iterable[DistinctFailure]) -> DiagnosisView:
+def _diagnosis_view(diagnosis: Diagnosis, errors: Iterable[DistinctFailure]) -> PageRecord:
     """The diagnosis without the notes on errors that the page groups by themselves."""
     shown = {f"{error.kind}: {error.message[:LABEL_CHARS]}" for error in errors}
-    notes = (
-        note for note in diagnosis.notes if note.partition(" × ")[2][:LABEL_CHARS] not in shown
+    return pick(
+        diagnosis,
+        "mean recoverable_mean scored causes",
+        lost=sum(finding.lost is not None for finding in diagnosis.findings),
+        notes=[
+            note for note in diagnosis.notes if note.partition(" × ")[2][:LABEL_CHARS] not in shown
+        ],
     )
-    lost = sum(finding.lost is not None for finding in diagnosis.findings)
-    return copy_fields(DiagnosisView, diagnosis, lost=lost, notes=tuple(notes))
 
 
 def _errors(attempts: Iterable[AttemptRow]) -> tuple[DistinctFailure, ...]:
+    """What broke attempts that count; the agent failed where the ending does not say otherwise."""
+    kinds = {kind: kind for kind in get_args(FailureKind)}
     return group_failures(
-        (_failure_kind(row), row.failure) for row in attempts if row.counts and row.failure
+        (kinds.get(row.stop_reason, "agent_error"), row.failure)
+        for row in attempts
+        if row.counts and row.failure
     )
-
-
-def _failure_kind(row: AttemptRow) -> FailureKind:
-    """Who failed, which is how the attempt ended; the agent where the record says otherwise."""
-    kind = row.stop_reason if row.stop_reason in FAILURES else "agent_error"
-    return cast(FailureKind, kind)
 
 
 def _shifts(
@@ -390,10 +236,12 @@ def _shifts(
     return {task: means for task, means in shifts.items() if task not in others}
 
 
-def config_changes(reader: RunsReader, before: RunRow, manifest: RunManifest) -> tuple[str, ...]:
+def config_changes(
+    reader: RunsReader, before: RunRow | None, manifest: RunManifest
+) -> tuple[str, ...]:
     """What is configured otherwise than in the run before; nothing where that cannot be read."""
     try:
-        return changes(reader.manifest(before.run_id), manifest)
+        return () if before is None else changes(reader.manifest(before.run_id), manifest)
     except AssayError:
         # The page of that run says what is wrong with it.
         return ()
@@ -492,68 +340,88 @@ def _sort_value(query: RunQuery, facts: _Facts) -> Callable[[AttemptRow], Any]:
     return attrgetter(_SORT_FIELDS[query.sort])
 
 
-def _choices(attempts: Iterable[AttemptRow], query: RunQuery, facts: _Facts) -> Choices:
-    """The values that the attempts of the chosen kind have, the most frequent first."""
+def _choices(attempts: Iterable[AttemptRow], query: RunQuery, facts: _Facts) -> PageRecord:
+    """The values that the attempts of the chosen kind have, the most frequent first.
+
+    There are no causes until the run is diagnosed.
+    """
     shown = [row for row in attempts if _is_shown(row, query)]
-    return Choices(
-        causes=_counted(facts.cause(row.attempt) for row in shown),
-        endings=_counted(row.stop_reason for row in shown),
-        domains=_counted(row.domain for row in shown),
-    )
+    return {
+        "causes": _counted(facts.cause(row.attempt) for row in shown),
+        "endings": _counted(row.stop_reason for row in shown),
+        "domains": _counted(row.domain for row in shown),
+    }
 
 
-def _counted(values: Iterable[str]) -> tuple[Choice, ...]:
-    return tuple(Choice(*item) for item in Counter(filter(None, values)).most_common())
+def _counted(values: Iterable[str]) -> list[PageRecord]:
+    counts = Counter(filter(None, values)).most_common()
+    return [{"value": value, "count": count} for value, count in counts]
 
 
-def _item(reader: RunsReader, row: AttemptRow, facts: _Facts) -> EpisodeItem:
+def _item(reader: RunsReader, row: AttemptRow, facts: _Facts) -> PageRecord:
+    """One attempt of the list; texts are as long as the index keeps them."""
     try:
         spark = overview(reader.step_summaries(row.run_id, row.attempt), SPARK)
     except AssayError:
         # The episode's own page shows what is wrong with its steps file.
         spark = ()
-    finding = (facts.findings or {}).get(row.attempt)
-    sign = finding.evidence[0] if finding is not None and finding.evidence else None
-    return copy_fields(
-        EpisodeItem,
+    return pick(
         row,
+        "attempt task_id repeat domain question submitted reference failure reward abstained "
+        "stop_reason n_steps cost_usd elapsed_s counts",
         shade=reward_shade(row.reward),
         spark=spark,
+        **evidence_of((facts.findings or {}).get(row.attempt)),
+        # Empty when no points were lost, `None` when it is not known yet.
         cause=None if facts.findings is None else facts.cause(row.attempt),
-        evidence="" if sign is None else sign.text,
-        evidence_step=None if sign is None else sign.step,
+        # The mean reward of the task in the run before, and what it moved by since.
         before=facts.shifts.get(row.task_id, (None, None))[0],
         difference=facts.difference(row.task_id),
     )
 
 
-def _repeat_grid(attempts: list[AttemptRow]) -> RepeatGrid:
+def evidence_of(finding: AttemptDiagnosis | None) -> PageRecord:
+    """The first sign of a finding, and its step; empty where there is none."""
+    sign = finding.evidence[0] if finding is not None and finding.evidence else None
+    text, step = ("", None) if sign is None else (sign.text, sign.step)
+    return {"evidence": text, "evidence_step": step}
+
+
+def _repeat_grid(attempts: list[AttemptRow]) -> PageRecord:
+    """Every task in every repeat, those that differ between repeats first; none without repeats."""
     if not any(row.repeat for row in attempts):
-        return RepeatGrid(1 if attempts else 0, (), 0)
-    tasks: dict[str, dict[int, RepeatSquare]] = {}
+        return {"repeats": 1 if attempts else 0, "tasks": (), "left_out": 0}
+    tasks: dict[str, dict[int, AttemptRow]] = {}
     for row in attempts:
         if row.counts and row.repeat < MOST_REPEATS:
-            tasks.setdefault(row.task_id, {})[row.repeat] = _square(row)
-    repeats = max((repeat + 1 for squares in tasks.values() for repeat in squares), default=0)
-    lines = [_task_line(task, squares, repeats) for task, squares in tasks.items()]
-    lines.sort(key=lambda line: -line.spread)
-    return RepeatGrid(repeats, tuple(lines[:MOST_TASKS]), max(0, len(tasks) - MOST_TASKS))
+            tasks.setdefault(row.task_id, {})[row.repeat] = row
+    repeats = max((repeat + 1 for rows in tasks.values() for repeat in rows), default=0)
+    lines = [_task_line(task, rows, repeats) for task, rows in tasks.items()]
+    lines.sort(key=lambda line: -line["spread"])
+    left_out = max(0, len(tasks) - MOST_TASKS)
+    return {"repeats": repeats, "tasks": lines[:MOST_TASKS], "left_out": left_out}
 
 
-def _task_line(task: str, squares: Mapping[int, RepeatSquare], repeats: int) -> TaskLine:
-    rewards = [square.reward for square in squares.values() if square.reward is not None]
-    return TaskLine(
-        task,
-        sum(rewards) / len(rewards) if rewards else None,
-        max(rewards) - min(rewards) if rewards else 0.0,
-        tuple(squares.get(repeat) for repeat in range(repeats)),
-    )
+def _task_line(task: str, rows: Mapping[int, AttemptRow], repeats: int) -> PageRecord:
+    """A task over its repeats; `None` where there is no attempt yet."""
+    rewards = [row.reward for row in rows.values() if row.reward is not None]
+    return {
+        "task_id": task,
+        "mean": sum(rewards) / len(rewards) if rewards else None,
+        "spread": max(rewards) - min(rewards) if rewards else 0.0,
+        "squares": [_square(rows[i]) if i in rows else None for i in range(repeats)],
+    }
 
 
-def _square(row: AttemptRow) -> RepeatSquare:
+def _square(row: AttemptRow) -> PageRecord:
     outcome = row.abstained or row.stop_reason if row.reward is None else f"{row.reward:.3f}"
     label = f"{row.task_id[:LABEL_CHARS]}, repeat {row.repeat}: {outcome}"
-    return RepeatSquare(row.attempt, row.repeat, row.reward, reward_shade(row.reward), label)
+    return pick(row, "attempt repeat reward", shade=reward_shade(row.reward), label=label)
+
+
+def row_of(runs: Iterable[RunRow], run_id: str | None) -> RunRow | None:
+    """The run of this name, if it is among them."""
+    return next((row for row in runs if row.run_id == run_id), None)
 
 
 def run_before(runs: list[RunRow], row: RunRow) -> str | None:

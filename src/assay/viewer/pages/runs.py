@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Literal, TypeAlias
 
 from pydantic import BaseModel
 
 from assay.ledger.index import RunRow, TaskRow
-from assay.report.statistics import ConfidenceInterval
-from assay.report.timeline import RunChange
-from assay.viewer.pages.records import PageNumber, copy_fields, page_of
-from assay.viewer.runs_reader import PassRateRow, RunsReader
-from assay.viewer.theme import Shade, reward_shade
+from assay.viewer.pages.records import PageNumber, PageRecord, page_of, pick
+from assay.viewer.runs_reader import RunsReader
+from assay.viewer.theme import reward_shade
 
 PAGE = 50
 CHARTED = 500
@@ -70,140 +67,9 @@ class RunsQuery(BaseModel, frozen=True):
     """Whether the page asks again, for the changes that it was sent without."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunItem:
-    """One run of the list."""
-
-    run_id: str
-    created_at: str
-    benchmark: str
-    agent: str
-    focus: str
-    parent: str | None
-    model: str
-    commit: str
-    archived: bool
-    n: int
-    planned: int
-    mean: float | None
-    interval: ConfidenceInterval | None
-    pass_rate: PassRateRow | None
-    change: RunChange | None
-    """Against the run before that it can be compared with; `None` where there is none."""
-    change_known: bool
-    """Whether that was looked for yet."""
-    answered: int
-    abstained: int
-    errors: int
-    damaged: int
-    cost_usd: float | None
-    elapsed_s: float
-    live: bool
-    shade: Shade
-
-
-@dataclass(frozen=True, slots=True)
-class ChartLine:
-    """The mean rewards of one agent on one benchmark; `None` at the places of other runs."""
-
-    benchmark: str
-    agent: str
-    focus: str
-    """Of the newest run, where the benchmark does not say which tasks it has."""
-    means: tuple[float | None, ...]
-    lows: tuple[float | None, ...]
-    highs: tuple[float | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RewardChart:
-    """Mean rewards in the order of the runs: a line for each benchmark and agent."""
-
-    run_ids: tuple[str, ...]
-    created: tuple[str, ...]
-    lines: tuple[ChartLine, ...]
-    left_out: int
-    """Lines beyond those that are shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class MapCell:
-    """A task in one run."""
-
-    mean: float | None
-    shade: Shade
-    attempts: int
-    attempt: str
-    """The first of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class MapColumn:
-    """A run of the map."""
-
-    run_id: str
-    created_at: str
-    agent: str
-    focus: str
-
-
-@dataclass(frozen=True, slots=True)
-class MapRow:
-    """A task over the runs; `None` where a run does not have it."""
-
-    task_id: str
-    spread: float
-    """Between its best and its worst run."""
-    cells: tuple[MapCell | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class HeatMap:
-    """Task by task over the newest runs of a benchmark, the tasks that moved most first."""
-
-    benchmark: str
-    runs: tuple[MapColumn, ...]
-    """Oldest first."""
-    tasks: tuple[MapRow, ...]
-    n_tasks: int
-    page: int
-    pages: int
-    """More than one only where the map stands alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunsPage:
-    """What one address shows of the list."""
-
-    runs_dir: str
-    benchmark: str
-    agent: str
-    model: str
-    q: str
-    archived: bool
-    n_archived: int
-    sort: SortKey
-    order: Order
-    total: int
-    matching: int
-    page: int
-    pages: int
-    benchmarks: tuple[str, ...]
-    agents: tuple[str, ...]
-    models: tuple[str, ...]
-    runs: tuple[RunItem, ...]
-    pending: int
-    """Runs whose change is not known yet: the page asks again."""
-    chart: RewardChart
-    maps: tuple[HeatMap, ...]
-    more_maps: int
-    """Benchmarks beyond those whose map is shown."""
-    live: bool
-
-
 def runs_page(
     reader: RunsReader, query: RunsQuery, rows: list[RunRow], *, wait: bool = False
-) -> RunsPage:
+) -> PageRecord:
     """Those of the rows that match, sorted, one page of them; the chart has all that match.
 
     With `wait` the change of every run is on it however long that takes.
@@ -211,54 +77,36 @@ def runs_page(
     matching = _matching(rows, query)
     listed, number, pages = page_of(_sort(matching, query), query.page, PAGE)
     live = reader.live(listed)
-    items = _items(reader, listed, rows, live, _Patience(query, wait=wait))
+    bases = [row for row in rows if not reader.is_archived(row.run_id)]
+    until = time.monotonic() + (AFTERWARDS_S if query.fill else AT_ONCE_S)
+
+    def has_time(row: RunRow) -> bool:
+        return time.monotonic() < until and (query.fill or row.attempts <= AT_ONCE)
+
+    runs = [
+        run_item(reader, row, bases, live=row.run_id in live, now=wait or has_time(row))
+        for row in listed
+    ]
     maps = _maps(reader, matching, query)
-    return copy_fields(
-        RunsPage,
+    return pick(
         query,
+        "benchmark agent model q archived sort order",
         runs_dir=reader.runs_dir.name or str(reader.runs_dir),
         n_archived=len(reader.runs()) - len(reader.listed_runs()),
         total=len(rows),
         matching=len(matching),
         page=number,
         pages=pages,
-        benchmarks=tuple(sorted({row.benchmark for row in rows})),
-        agents=tuple(sorted({row.agent for row in rows})),
-        models=tuple(sorted({row.model for row in rows if row.model})),
-        runs=items,
-        pending=sum(not item.change_known for item in items),
+        benchmarks=sorted({row.benchmark for row in rows}),
+        agents=sorted({row.agent for row in rows}),
+        models=sorted({row.model for row in rows if row.model}),
+        runs=runs,
+        # While there are some, the page asks again.
+        pending=sum(not run["change_known"] for run in runs),
         chart=_chart(reader, matching[-CHARTED:]),
         maps=maps[:MOST_MAPS],
         more_maps=max(0, len(maps) - MOST_MAPS),
         live=bool(live),
-    )
-
-
-class _Patience:
-    """How long a page looks for the changes of its runs."""
-
-    def __init__(self, query: RunsQuery, *, wait: bool) -> None:
-        self._wait = wait
-        self._large = query.fill
-        self._until = time.monotonic() + (AFTERWARDS_S if query.fill else AT_ONCE_S)
-
-    def allows(self, row: RunRow) -> bool:
-        if self._wait:
-            return True
-        return time.monotonic() < self._until and (self._large or row.attempts <= AT_ONCE)
-
-
-def _items(
-    reader: RunsReader,
-    listed: Sequence[RunRow],
-    rows: list[RunRow],
-    live: frozenset[str],
-    patience: _Patience,
-) -> tuple[RunItem, ...]:
-    bases = [row for row in rows if not reader.is_archived(row.run_id)]
-    return tuple(
-        run_item(reader, row, bases, live=row.run_id in live, now=patience.allows(row))
-        for row in listed
     )
 
 
@@ -285,15 +133,16 @@ def _sort(rows: list[RunRow], query: RunsQuery) -> list[RunRow]:
 
 def run_item(
     reader: RunsReader, row: RunRow, rows: list[RunRow], *, live: bool, now: bool
-) -> RunItem:
+) -> PageRecord:
     """The run as a line of a list; without `now` its change is left out unless it is known.
 
     `rows` are the runs that it may be compared with.
     """
     change = reader.change(row, rows, now=now)
-    return copy_fields(
-        RunItem,
+    return pick(
         row,
+        "run_id created_at benchmark agent focus parent model commit n planned mean answered "
+        "abstained errors damaged cost_usd elapsed_s",
         archived=reader.is_archived(row.run_id),
         interval=reader.interval(row),
         pass_rate=reader.pass_rate(row),
@@ -304,7 +153,11 @@ def run_item(
     )
 
 
-def _chart(reader: RunsReader, rows: list[RunRow]) -> RewardChart:
+def _chart(reader: RunsReader, rows: list[RunRow]) -> PageRecord:
+    """Mean rewards in the order of the runs: a line for each benchmark and agent.
+
+    A line has `None` at the places of other runs.
+    """
     charted = [row for row in rows if row.mean is not None]
     # Intervals of runs that no page has shown yet are left out: making them all takes too long.
     with_intervals = len(charted) <= PAGE
@@ -320,18 +173,21 @@ def _chart(reader: RunsReader, rows: list[RunRow]) -> RewardChart:
             reader.interval(row) if row is not None and with_intervals else None for row in every
         ]
         lines.append(
-            ChartLine(
-                benchmark,
-                agent,
-                focus=places[max(places)].focus[:FOCUS_CHARS] if tasks else "",
-                means=tuple(None if row is None else row.mean for row in every),
-                lows=tuple(interval.low if interval else None for interval in intervals),
-                highs=tuple(interval.high if interval else None for interval in intervals),
-            )
+            {
+                "benchmark": benchmark,
+                "agent": agent,
+                "focus": places[max(places)].focus[:FOCUS_CHARS] if tasks else "",
+                "means": [None if row is None else row.mean for row in every],
+                "lows": [interval.low if interval else None for interval in intervals],
+                "highs": [interval.high if interval else None for interval in intervals],
+            }
         )
-    run_ids = tuple(row.run_id for row in charted)
-    created = tuple(row.created_at for row in charted)
-    return RewardChart(run_ids, created, tuple(lines), max(0, len(groups) - MOST_LINES))
+    return {
+        "run_ids": [row.run_id for row in charted],
+        "created": [row.created_at for row in charted],
+        "lines": lines,
+        "left_out": max(0, len(groups) - MOST_LINES),
+    }
 
 
 def task_list(row: RunRow) -> str:
@@ -342,7 +198,7 @@ def task_list(row: RunRow) -> str:
     return row.task_set if row.benchmark == TASK_LIST else ""
 
 
-def _maps(reader: RunsReader, rows: list[RunRow], query: RunsQuery) -> list[HeatMap]:
+def _maps(reader: RunsReader, rows: list[RunRow], query: RunsQuery) -> list[PageRecord]:
     """A map for each benchmark with two runs or more, that of the newest run first.
 
     Those beyond the first few are left empty: they are only counted.
@@ -356,14 +212,15 @@ def _maps(reader: RunsReader, rows: list[RunRow], query: RunsQuery) -> list[Heat
     return [
         _heat_map(reader, name, group[::-1], query.tasks if alone else 1, alone=alone)
         if place < MOST_MAPS
-        else HeatMap(name, (), (), 0, 1, 1)
+        else {}
         for place, (name, group) in enumerate(several)
     ]
 
 
 def _heat_map(
     reader: RunsReader, benchmark: str, rows: Sequence[RunRow], number: int, *, alone: bool
-) -> HeatMap:
+) -> PageRecord:
+    """Task by task over the newest runs of a benchmark, the tasks that moved most first."""
     columns = [{task.task_id: task for task in reader.tasks(row)} for row in rows]
     spreads: dict[str, list[float]] = {}
     for column in columns:
@@ -375,17 +232,26 @@ def _heat_map(
         ((max(means) - min(means) if means else 0.0, task) for task, means in spreads.items()),
         key=lambda item: -item[0],
     )
-    size = MAPPED_TASKS * (4 if alone else 1)
-    shown, number, pages = page_of(order, number, size)
-    lines = tuple(
-        MapRow(task, spread, tuple(_map_cell(column.get(task)) for column in columns))
-        for spread, task in shown
-    )
-    runs = tuple(copy_fields(MapColumn, row) for row in rows)
-    return HeatMap(benchmark, runs, lines, len(order), number, pages if alone else 1)
+    shown, number, pages = page_of(order, number, MAPPED_TASKS * (4 if alone else 1))
+    return {
+        "benchmark": benchmark,
+        "runs": [pick(row, "run_id created_at agent focus") for row in rows],
+        "tasks": [
+            {
+                "task_id": task,
+                "spread": spread,
+                "cells": [_map_cell(column.get(task)) for column in columns],
+            }
+            for spread, task in shown
+        ],
+        "n_tasks": len(order),
+        "page": number,
+        "pages": pages if alone else 1,
+    }
 
 
-def _map_cell(task: TaskRow | None) -> MapCell | None:
+def _map_cell(task: TaskRow | None) -> PageRecord | None:
+    """A task in one run, with the first of its attempts; `None` where the run does not have it."""
     if task is None:
         return None
-    return MapCell(task.mean, reward_shade(task.mean), task.n, task.attempt)
+    return pick(task, "mean attempt", shade=reward_shade(task.mean), attempts=task.n)

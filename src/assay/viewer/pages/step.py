@@ -14,18 +14,11 @@ from assay.errors import AssayError, BadRecord
 from assay.report.traces import REFUSED, Turn
 from assay.schema.episode import Step
 from assay.schema.evidence import PageEvidence, WorldEvidence
-from assay.schema.usage import Usage
-from assay.viewer.pages.conversation import (
-    DiffView,
-    MessageView,
-    diff_view,
-    message_views,
-    shown_text,
-)
-from assay.viewer.pages.records import CutText, LabelView, copy_fields, cut_text, label_views
-from assay.viewer.pages.world import WorldView, world_view
+from assay.viewer.pages.conversation import diff_view, message_views, shown_text
+from assay.viewer.pages.records import PageRecord, cut_text, label_views, pick
+from assay.viewer.pages.world import world_view
 from assay.viewer.runs_reader import RunsReader
-from assay.viewer.theme import Shade, shade
+from assay.viewer.theme import shade
 from assay.viewer.words import event_sentences, page_words
 
 TEXT_CHARS = 30_000
@@ -41,44 +34,7 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """The JPEG segments that hold a size."""
 
-Change: TypeAlias = Literal["changed", "same", "not recorded"]
 PictureKind: TypeAlias = Literal["image/png", "image/jpeg", "image/webp"]
-
-
-@dataclass(frozen=True, slots=True)
-class ReasonView:
-    """One reason of a step score."""
-
-    code: str
-    n: int
-    sentence: str
-
-
-@dataclass(frozen=True, slots=True)
-class StepScoreView:
-    """One score of a step, with its reasons and evidence."""
-
-    scorer: str
-    score: float | None
-    shade: Shade
-    classification: str
-    strength: str
-    reasons: tuple[ReasonView, ...]
-    confidence: float | None
-    controllable: bool | None
-    evidence_backed: bool | None
-    rule: int | None
-    progress: str
-    contract: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceFact:
-    """One thing that the evidence records, and whether it changed since the step before."""
-
-    name: str
-    change: Change
-    value: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,75 +59,6 @@ class Rectangle:
     height: float
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A screenshot, and where on it the action went."""
-
-    sha256: str
-    kind: str
-    size: PictureSize
-    box: Rectangle | None
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class StepView:
-    """One step."""
-
-    index: int
-    action: CutText
-    think: CutText
-    error: CutText
-    refused: str
-    """Why the agent did not do what the reply asks for; empty where it did."""
-    observation: CutText | None
-    observation_sha256: str
-    truncated: bool
-    """Whether the agent saw only a part of what there was."""
-    pictures: tuple[Picture, ...]
-    scores: tuple[StepScoreView, ...]
-    facts: tuple[EvidenceFact, ...]
-    outcome: tuple[tuple[str, str], ...]
-    reward: float | None
-    raw_reward: float | None
-    elapsed_s: float
-    usage: Usage
-    talk: StepTalk | None
-    """`None` where the record does not say which messages are of this step."""
-    events: tuple[tuple[str, bool], ...]
-    """What the browser reported, in words, each with whether it is bad news."""
-    world: WorldView | None
-    labels: tuple[LabelView, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StepTalk:
-    """What the agent was shown, what it replied, and what it was shown of what came back."""
-
-    shown: tuple[MessageView, ...]
-    """New to the agent before its reply."""
-    replies: tuple[MessageView, ...]
-    """The reply; more than one where the first could not be used."""
-    result: tuple[MessageView, ...]
-    """What came back as the agent was shown it; empty where the episode had ended."""
-    n_before: int
-    """Messages of the conversation before these."""
-    reply_step: int | None
-    """The step whose reply held the call of this one, where it had no reply of its own."""
-    diff: DiffView | None
-    """What was shown, against what was shown at the step before."""
-
-    @property
-    def shown_cut(self) -> bool:
-        """Whether the agent saw only a part of what it was shown."""
-        return any(message.is_cut for message in self.shown)
-
-    @property
-    def result_cut(self) -> bool:
-        """Whether the agent saw only a part of what came back."""
-        return any(message.is_cut for message in self.result)
-
-
 def step_view(
     reader: RunsReader,
     run_id: str,
@@ -181,7 +68,7 @@ def step_view(
     most: int = TEXT_CHARS,
     turns: tuple[Turn, ...] | None = None,
     following: bool = True,
-) -> StepView:
+) -> PageRecord:
     """The step with this number, and what changed since the one before it.
 
     `following` says that what the agent was shown afterwards is to be there too.
@@ -193,30 +80,31 @@ def step_view(
         before = next(iter(reader.steps(run_id, attempt, index - 1, index)), None)
     text = reader.text(run_id, step.observation) if step.observation else ""
     recorded = step.scores[0] if step.scores else {}
+    refused = REFUSED.search(step.think)
 
     def earlier_text() -> str:
         known = before is not None and before.observation
         return reader.text(run_id, before.observation) if before and known else ""
 
     earlier = before.evidence if before is not None else None
-    return copy_fields(
-        StepView,
+    return pick(
         step,
+        "truncated reward raw_reward elapsed_s usage",
         index=index,
         action=cut_text(step.action, ACTION_CHARS),
         think=cut_text(step.think, most),
         error=cut_text(step.error, ACTION_CHARS),
-        refused=_refused(step.think),
+        refused=refused["because"] if refused else "",
         observation=cut_text(text, most) if step.observation else None,
         observation_sha256=step.observation,
         pictures=_pictures(reader, run_id, step, before),
-        scores=tuple(map(_score, step.scores)),
+        scores=[_score(score) for score in step.scores],
         facts=_facts(step, before),
-        outcome=tuple(
+        outcome=[
             (_code(key), _code(value))
             for key, value in (step.outcome or {}).items()
             if value is not None and key not in ("call", "target", "info", "box")
-        ),
+        ],
         talk=_talk(turns, index, most, earlier_text, lambda: text, following=following),
         events=event_sentences(recorded.get("events")),
         world=world_view(step.evidence, earlier, text, index=index),
@@ -232,81 +120,76 @@ def _talk(
     after: Callable[[], str],
     *,
     following: bool,
-) -> StepTalk | None:
-    """The messages of a step: its turn, and the beginning of the next one."""
+) -> PageRecord | None:
+    """The messages of a step: its turn, and the beginning of the next one.
+
+    `None` where the record does not say which messages are of this step.
+    """
     if turns is None or index > len(turns):
         return None
     turn = turns[index - 1] if index else ()
     first = next((i for i, message in enumerate(turn) if message.role == "assistant"), len(turn))
     following_turn = turns[index] if following and index < len(turns) else ()
     result = list(takewhile(lambda message: message.role != "assistant", following_turn))
-    spoken = [i for i, each in enumerate(turns[:index], 1) if _has_reply(each)]
+    roles = ([message.role for message in each] for each in turns[:index])
+    spoken = [i for i, each in enumerate(roles, 1) if "assistant" in each]
     earlier = shown_text(turns[index - 2]) if index > 1 else ""
-    return StepTalk(
-        shown=message_views(turn[:first], most=most, whole=before),
-        replies=message_views(turn[first:], most=most),
-        result=message_views(
+    return {
+        "shown": message_views(turn[:first], most=most, whole=before),
+        # More than one where the first could not be used.
+        "replies": message_views(turn[first:], most=most),
+        # What came back as the agent was shown it.
+        "result": message_views(
             [each for each in result if each.role != "system"], most=most, whole=after
         ),
-        n_before=sum(map(len, turns[: max(index - 1, 0)])),
-        reply_step=spoken[-1] if turn and spoken and spoken[-1] != index else None,
-        diff=diff_view(earlier, shown_text(turn)) if earlier else None,
-    )
+        "n_before": sum(map(len, turns[: max(index - 1, 0)])),
+        # The step whose reply held the call of this one, where it had no reply of its own.
+        "reply_step": spoken[-1] if turn and spoken and spoken[-1] != index else None,
+        "diff": diff_view(earlier, shown_text(turn)) if earlier else None,
+    }
 
 
-def _refused(think: str) -> str:
-    match = REFUSED.search(think)
-    return match["because"] if match else ""
-
-
-def _has_reply(turn: Turn) -> bool:
-    return any(message.role == "assistant" for message in turn)
-
-
-def _score(record: Mapping[str, Any]) -> StepScoreView:
+def _score(record: Mapping[str, Any]) -> PageRecord:
     """A score as it was written; what another version wrote in another form is left out."""
     value = _number(record.get("score"))
-    reasons = record.get("reasons")
-    contract = record.get("contract")
-    return StepScoreView(
-        scorer=_code(record.get("scorer", "")),
-        score=value,
-        shade=shade(value),
-        classification=_code(record.get("classification") or ""),
-        strength=_code(record.get("strength") or ""),
-        reasons=tuple(
-            ReasonView(
-                code=_code(reason.get("code", "")),
-                n=n if isinstance(n := reason.get("n"), int) else 0,
-                sentence=_code(reason.get("sentence", "")),
-            )
+    reasons, contract = record.get("reasons"), record.get("contract")
+    texts = ("classification", "strength", "progress")
+    return {
+        "scorer": _code(record.get("scorer", "")),
+        "score": value,
+        "shade": shade(value),
+        **{name: _code(record.get(name) or "") for name in texts},
+        "reasons": [
+            {
+                "code": _code(reason.get("code", "")),
+                "n": n if isinstance(n := reason.get("n"), int) else 0,
+                "sentence": _code(reason.get("sentence", "")),
+            }
             for reason in (reasons if isinstance(reasons, list) else ())[:MOST_REASONS]
             if isinstance(reason, Mapping)
-        ),
-        confidence=_number(record.get("confidence")),
-        controllable=_flag(record.get("controllable")),
-        evidence_backed=_flag(record.get("evidence_backed")),
-        rule=rule if isinstance(rule := record.get("rule"), int) else None,
-        progress=_code(record.get("progress") or ""),
-        contract=tuple(
+        ],
+        "confidence": _number(record.get("confidence")),
+        "controllable": _flag(record.get("controllable")),
+        "evidence_backed": _flag(record.get("evidence_backed")),
+        "rule": rule if isinstance(rule := record.get("rule"), int) else None,
+        "contract": [
             (_code(key), _code(item))
             for key, item in (contract.items() if isinstance(contract, Mapping) else ())
-        ),
-    )
+        ],
+    }
 
 
-def _facts(step: Step, before: Step | None) -> tuple[EvidenceFact, ...]:
+def _facts(step: Step, before: Step | None) -> list[PageRecord]:
+    """What the evidence records, each with whether it changed since the step before."""
     now, earlier = step.evidence, before.evidence if before is not None else None
-    if isinstance(now, WorldEvidence) and now.world == "chat":
-        return ()
-    if isinstance(now, WorldEvidence):
+    if isinstance(now, WorldEvidence) and now.world != "chat":
         old = _world_values(earlier) if isinstance(earlier, WorldEvidence) else {}
-        return tuple(
-            EvidenceFact(_code(name), _change(name in old, value, old.get(name)), _code(value))
+        return [
+            _fact(_code(name), _code(value), name in old, value, old.get(name))
             for name, value in _world_values(now).items()
-        )
-    if now is None:
-        return ()
+        ]
+    if not isinstance(now, PageEvidence):
+        return []
     page = earlier if isinstance(earlier, PageEvidence) else PageEvidence()
     facts = []
     for name, title in CHANNELS.items():
@@ -316,8 +199,13 @@ def _facts(step: Step, before: Step | None) -> tuple[EvidenceFact, ...]:
         digest = "" if value is None else f"#{str(value).rpartition(':')[2][:DIGITS]}"
         if isinstance(value, bool):
             digest = "open" if value else "none"
-        facts.append(EvidenceFact(title, _change(comparable, value, was), digest))
-    return tuple(facts)
+        facts.append(_fact(title, digest, comparable, value, was))
+    return facts
+
+
+def _fact(name: str, text: str, comparable: bool, value: object, was: object) -> PageRecord:
+    changed = "same" if value == was else "changed"
+    return {"name": name, "change": changed if comparable else "not recorded", "value": text}
 
 
 def _world_values(evidence: WorldEvidence) -> dict[str, Any]:
@@ -326,15 +214,7 @@ def _world_values(evidence: WorldEvidence) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _change(comparable: bool, value: object, was: object) -> Change:
-    if not comparable:
-        return "not recorded"
-    return "same" if value == was else "changed"
-
-
-def _pictures(
-    reader: RunsReader, run_id: str, step: Step, before: Step | None
-) -> tuple[Picture, ...]:
+def _pictures(reader: RunsReader, run_id: str, step: Step, before: Step | None) -> list[PageRecord]:
     """What the agent saw when it chose, with the element that it aimed at; and what came of it."""
     box = _box(step.outcome or {})
     pictures = []
@@ -343,12 +223,13 @@ def _pictures(
         pictures.append(_picture(reader, run_id, before.screenshot, title, box))
     if step.screenshot:
         pictures.append(_picture(reader, run_id, step.screenshot, "after the action", None))
-    return tuple(picture for picture in pictures if picture is not None)
+    return [picture for picture in pictures if picture is not None]
 
 
 def _picture(
     reader: RunsReader, run_id: str, sha256: str, title: str, box: Rectangle | None
-) -> Picture | None:
+) -> PageRecord | None:
+    """A screenshot, and where on it the action went."""
     try:
         data = reader.artifact(run_id, sha256)
     except AssayError:
@@ -360,7 +241,8 @@ def _picture(
     if box is not None:
         aim = "the box is what it was aimed at" if is_on(box, size) else "it was aimed out of view"
         title = f"{title}: {aim}"
-    return Picture(sha256, kind.removeprefix("image/"), size, box, title)
+    kind_name = kind.removeprefix("image/")
+    return {"sha256": sha256, "kind": kind_name, "size": size, "box": box, "title": title}
 
 
 def is_on(box: Rectangle, size: PictureSize) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from assay.ledger.steps import StepSummary
 from assay.schema.evidence import WorldEvidence
 from assay.schema.worlds import TEXT_WORLDS, did_nothing
+from assay.viewer.pages.records import PageRecord, pick
 from assay.viewer.words import page_words
 
 MOST_ACTIONS = 200
@@ -28,65 +28,31 @@ _LEFT_OUT = frozenset({"steps", "goals", "shuffled", "seed", "nouns", "goal_cond
 """Parts of progress that say how the environment was set up, or what another part says."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorldView:
-    """What a text environment recorded after one step."""
-
-    name: str
-    title: str
-    score: float | None
-    full_score: float
-    gained: float | None
-    """The score minus that of the step before."""
-    done: bool
-    won: bool | None
-    nothing: bool
-    """Whether the action had no effect, as the environment says."""
-    actions: tuple[str, ...]
-    """What can be done now, where the observation lists it."""
-    facts: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class WorldScores:
-    """The environment's own score over the steps of an episode."""
-
-    name: str
-    title: str
-    full_score: float
-    points: tuple[tuple[int, float], ...]
-    """Steps and scores, those that have one."""
-
-    @property
-    def best(self) -> float | None:
-        return max((score for _, score in self.points), default=None)
-
-
 def world_view(
     evidence: object, before: object, observation: str, *, index: int
-) -> WorldView | None:
+) -> PageRecord | None:
     """The step as its environment has it; `None` for one of a browser, or without evidence."""
     if not isinstance(evidence, WorldEvidence) or evidence.world == "chat":
         return None
     known = TEXT_WORLDS.get(evidence.world)
     earlier = before.score if isinstance(before, WorldEvidence) else None
     score = evidence.score
-    return WorldView(
+    return pick(
+        evidence,
+        "score done won",
         name=evidence.world[:FACT_CHARS],
         title=TITLES.get(evidence.world, evidence.world[:FACT_CHARS]),
-        score=score,
         full_score=known.full_score if known else 1.0,
         gained=None if score is None or earlier is None else score - earlier,
-        done=evidence.done,
-        won=evidence.won,
+        # Whether the action had no effect, as the environment says.
         nothing=index > 0 and did_nothing(evidence.world, observation),
         actions=_actions(evidence.world, observation, evidence.progress),
-        facts=tuple(_facts(evidence.progress)),
+        facts=_facts(evidence.progress),
     )
 
 
-def world_scores(summaries: Sequence[StepSummary]) -> WorldScores | None:
-    """The scores over the steps; `None` where no text environment recorded them."""
+def world_scores(summaries: Sequence[StepSummary]) -> PageRecord | None:
+    """The environment's own score over the steps; `None` where no text environment recorded it."""
     name = next((summary.world for summary in summaries if summary.world), "")
     if not name or name == "chat":
         return None
@@ -96,13 +62,12 @@ def world_scores(summaries: Sequence[StepSummary]) -> WorldScores | None:
         for step, summary in enumerate(summaries)
         if summary.world_score is not None
     ]
-    stride = max(1, -(-len(points) // MOST_POINTS))
-    return WorldScores(
-        name=name,
-        title=TITLES.get(name, name),
-        full_score=known.full_score if known else 1.0,
-        points=tuple(points[::stride]),
-    )
+    return {
+        "name": name,
+        "title": TITLES.get(name, name),
+        "full_score": known.full_score if known else 1.0,
+        "points": points[:: max(1, -(-len(points) // MOST_POINTS))],
+    }
 
 
 def _facts(progress: Mapping[str, Any]) -> list[tuple[str, str]]:
