@@ -47,9 +47,9 @@ def read_lines(path: Path) -> Iterator[Any]:
 
 
 def record_of(score: Any) -> str:
-    """All that a score says, as text; the address of an object in a message is left out."""
-    notes = {key: text for key, text in score.notes.items() if key != "traceback"}
-    return json.dumps([dict(score), score.because, notes], default=str, sort_keys=True)
+    """All that a score says, as text, but for a traceback, which names lines of the source."""
+    shown = {key: value for key, value in dict(score).items() if key != "traceback"}
+    return json.dumps([shown, score.because], default=str, sort_keys=True)
 
 
 def digest(rewards: Mapping[str, Any] | str, rows: Iterable[Mapping[str, Any]]) -> tuple[int, str]:

@@ -9,7 +9,7 @@ import pytest
 from assay.errors import UsageError
 from assay.registry import REWARDS, find_reward
 from assay.report import probe
-from assay.report.sensitivity import number_words, variants
+from assay.report.form_sensitivity import number_words, variants
 
 ANSWER_REWARDS = [
     name

@@ -23,7 +23,7 @@ from assay.audit.target import TargetSpec, parse_target
 from assay.cli.options import renamed_option
 from assay.cli.terminal import output, plain, print_json, progress_output, reward_text, table_of
 from assay.errors import BadParameter
-from assay.report.sensitivity import Sensitivity, probe
+from assay.report.form_sensitivity import FormSensitivity, probe
 from assay.schema.audit import (
     FAMILIES,
     KINDS,
@@ -293,7 +293,7 @@ def _print_comparison(comparison: AuditComparison, *, as_json: bool) -> None:
     output().print(table, "", Text(plain(comparison.sentence, 1_000), style="bold"), sep="\n")
 
 
-def _print_forms(sensitivity: Sensitivity, *, as_json: bool) -> None:
+def _print_forms(sensitivity: FormSensitivity, *, as_json: bool) -> None:
     """Print what each right form of an answer scores, and each wrong answer like it."""
     if as_json:
         print_json(sensitivity.to_record())

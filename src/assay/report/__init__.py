@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from assay.report.comparison import compare_many as compare_many
     from assay.report.diagnosis import diagnose as diagnose
     from assay.report.diff_job import diff_rewards as diff_rewards
+    from assay.report.form_sensitivity import probe as probe
     from assay.report.noise import noise_floor as noise_floor
-    from assay.report.sensitivity import probe as probe
     from assay.report.timeline import history as history
 
 __getattr__, __dir__, __all__ = lazy_names(
@@ -27,7 +27,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "assay.report.diagnosis": "diagnose",
         "assay.report.diff_job": "diff_rewards",
         "assay.report.noise": "noise_floor",
-        "assay.report.sensitivity": "probe",
+        "assay.report.form_sensitivity": "probe",
         "assay.report.timeline": "history",
     },
 )

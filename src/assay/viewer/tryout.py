@@ -24,7 +24,7 @@ from assay.isolation import frames
 from assay.isolation.child import module_child
 from assay.isolation.frames import BadFrame, PipeClosed
 from assay.registry import find_reward
-from assay.report.sensitivity import ScoredVariant, Sensitivity, probe
+from assay.report.form_sensitivity import FormSensitivity, ScoredVariant, probe
 from assay.schema.score import Score, score_from_record, score_to_record
 from assay.scoring.scorer import Scorer
 
@@ -50,11 +50,11 @@ class RewardTryout:
 
     def probe(
         self, reward: str, reference: str, columns: Mapping[str, Any], params: Mapping[str, Any]
-    ) -> Sensitivity:
+    ) -> FormSensitivity:
         """The scores of the reference's variants. Raises `BadParameter` as `score` does."""
         record = self._run("probe", reward, reference=reference, columns=columns, params=params)
         rows = tuple(ScoredVariant(**row) for row in record["rows"])
-        return Sensitivity(**{**record, "rows": rows})
+        return FormSensitivity(**{**record, "rows": rows})
 
     def _run(self, kind: str, reward: str, **parts: Any) -> dict[str, Any]:
         module = find_reward(reward).function.__module__

@@ -9,8 +9,13 @@ import pytest
 from assay.errors import BadParameter
 from assay.isolation import values
 from assay.rewards.outcome.code.compare import same_output, same_value
-from assay.rewards.outcome.code.read import CallTests, CodeTests, StdioTests, read_tests
-from assay.rewards.outcome.code.reward import find_program
+from assay.rewards.outcome.code.read import (
+    CallTests,
+    CodeTests,
+    StdioTests,
+    find_program,
+    read_tests,
+)
 from assay.schema.values import Unreadable
 
 PROGRAMS = [

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 
 from assay.audit.conversations import read_calls
 from assay.audit.findings import Sample
-from assay.report.sensitivity import variants
+from assay.report.form_sensitivity import variants
 from assay.schema.audit import Kind
 
 Named: TypeAlias = tuple[str, str]

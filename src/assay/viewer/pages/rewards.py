@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.errors import AssayError, BadParameter, UnknownName
 from assay.registry import REWARDS, RewardSpec, find_reward
-from assay.report.sensitivity import Sensitivity
+from assay.report.form_sensitivity import FormSensitivity
 from assay.viewer.audits import Audits
 from assay.viewer.pages.episode import score_view
 from assay.viewer.pages.records import PageRecord, pick
@@ -131,7 +131,7 @@ def _row(needs: Sequence[str], form: Mapping[str, str]) -> dict[str, Any]:
     return columns
 
 
-def _probe(name: str, form: Mapping[str, str], tryout: RewardTryout) -> Sensitivity:
+def _probe(name: str, form: Mapping[str, str], tryout: RewardTryout) -> FormSensitivity:
     fields = _filled_fields(form, "c.")
     reference = fields.pop("answer", "") or fields.pop("golden_answers", "")
     others = {

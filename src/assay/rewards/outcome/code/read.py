@@ -1,4 +1,4 @@
-"""What the `tests` of a task are: calls of a function, inputs of a program, or code."""
+"""The program of a response, and what the `tests` of a task are: calls, inputs, or code."""
 
 from __future__ import annotations
 
@@ -6,10 +6,25 @@ import ast
 import builtins
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
+from assay.errors import check_choice
 from assay.schema.values import Unreadable, is_missing, plain
+from assay.text.blocks import code_blocks
+from assay.text.channels import after_thoughts
 
+CodeExtraction: TypeAlias = Literal["default", "fenced", "whole"]
+"""`default`: the last fenced block, or the whole response where there is none; `fenced`: a block
+or nothing; `whole`: the response as it is."""
+
+TAGS: dict[str, frozenset[str]] = {
+    "python": frozenset({"python", "py", "python3", "python2"}),
+    "c++": frozenset({"c++", "cpp", "cxx", "cc"}),
+    "c": frozenset({"c"}),
+    "node": frozenset({"node", "javascript", "js", "mjs"}),
+    "bash": frozenset({"bash", "sh", "shell"}),
+}
+"""How a fence names each language."""
 MOST_TESTS = 10_000
 _GLOBALS = frozenset(dir(builtins)) | {"__name__", "__file__", "__builtins__"}
 
@@ -200,3 +215,27 @@ def _unknown_names(tree: ast.Module) -> set[str]:
         elif isinstance(node, ast.MatchMapping) and node.rest:
             stored.add(node.rest)
     return loaded - stored
+
+
+class ProgramText(NamedTuple):
+    """The text of a program, empty if there is none, and where it was."""
+
+    text: str
+    because: str
+
+
+def find_program(response: str, *, extraction: CodeExtraction, language: str) -> ProgramText:
+    """The program of a response. Raises `BadParameter` for an unknown policy."""
+    check_choice("extraction", extraction, get_args(CodeExtraction))
+    if extraction == "whole":
+        return ProgramText(response, "the whole response")
+    blocks = code_blocks(response).blocks
+    tags = TAGS.get(language, frozenset({language.lower()}))
+    for names in (tags, frozenset({""})):
+        for block in reversed(blocks):
+            if block.language in names and block.text.strip():
+                return ProgramText(block.text, "the last fenced block")
+    if blocks or extraction == "fenced":
+        return ProgramText("", f"there is no fenced block of {language}")
+    text = after_thoughts(response)
+    return ProgramText(text if text.strip() else "", "the whole response, which has no fence")

@@ -4,32 +4,24 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from assay.errors import BadParameter, check_choice
 from assay.isolation.sandbox import Isolation, NoSandbox, SandboxBusy, SandboxLimits, shared_sandbox
 from assay.registry import reward
 from assay.rewards.outcome.code.compare import ListOrder, same_output, same_value
 from assay.rewards.outcome.code.execute import Outcomes, ProgramRun, SandboxLost, check_language
-from assay.rewards.outcome.code.read import CodeTests, Tests, read_tests
+from assay.rewards.outcome.code.read import (
+    CodeExtraction,
+    CodeTests,
+    Tests,
+    find_program,
+    read_tests,
+)
 from assay.schema.score import Abstained, Score, Scored
 from assay.schema.values import Unreadable
-from assay.text.blocks import code_blocks
-from assay.text.channels import after_thoughts
 
 Pay: TypeAlias = Literal["all", "fraction"]
-CodeExtraction: TypeAlias = Literal["default", "fenced", "whole"]
-"""`default`: the last fenced block, or the whole response where there is none; `fenced`: a block
-or nothing; `whole`: the response as it is."""
-
-TAGS: dict[str, frozenset[str]] = {
-    "python": frozenset({"python", "py", "python3", "python2"}),
-    "c++": frozenset({"c++", "cpp", "cxx", "cc"}),
-    "c": frozenset({"c"}),
-    "node": frozenset({"node", "javascript", "js", "mjs"}),
-    "bash": frozenset({"bash", "sh", "shell"}),
-}
-"""How a fence names each language."""
 
 PARTS = ("passed", "total", "fraction", "compiled")
 LONGEST_PROGRAM = 1_000_000
@@ -98,30 +90,6 @@ def code_reward(
         partial(same_output, tolerance=tolerance),
     )
     return _score(run, task, pay)
-
-
-class ProgramText(NamedTuple):
-    """The text of a program, empty if there is none, and where it was."""
-
-    text: str
-    because: str
-
-
-def find_program(response: str, *, extraction: CodeExtraction, language: str) -> ProgramText:
-    """The program of a response. Raises `BadParameter` for an unknown policy."""
-    check_choice("extraction", extraction, get_args(CodeExtraction))
-    if extraction == "whole":
-        return ProgramText(response, "the whole response")
-    blocks = code_blocks(response).blocks
-    tags = TAGS.get(language, frozenset({language.lower()}))
-    for names in (tags, frozenset({""})):
-        for block in reversed(blocks):
-            if block.language in names and block.text.strip():
-                return ProgramText(block.text, "the last fenced block")
-    if blocks or extraction == "fenced":
-        return ProgramText("", f"there is no fenced block of {language}")
-    text = after_thoughts(response)
-    return ProgramText(text if text.strip() else "", "the whole response, which has no fence")
 
 
 def _score(run: ProgramRun, task: Tests, pay: Pay) -> Score:

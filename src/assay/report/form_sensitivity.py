@@ -268,7 +268,7 @@ class ScoredVariant(AnswerVariant):
 
 
 @dataclass(frozen=True, slots=True)
-class Sensitivity:
+class FormSensitivity:
     """A reward's scores for every variant of one right answer."""
 
     reward: str
@@ -326,7 +326,7 @@ def probe(
     *,
     params: Mapping[str, Any] | None = None,
     columns: Mapping[str, Any] | None = None,
-) -> Sensitivity:
+) -> FormSensitivity:
     """The scores of systematic variants of the right `answer`, other right ones and wrong ones.
 
     A reward that asks for a trajectory gets a short one in which a tool was used; `columns` fills
@@ -352,7 +352,7 @@ def probe(
         forms += choice_variants(answer.strip())
     rows = tuple(_score(scorer, variant, answer, columns or {}) for variant in forms)
     right = [row.reward for row in rows if row.right and row.reward is not None]
-    return Sensitivity(scorer.spec.id, scorer.params, answer, max(right, default=None), rows)
+    return FormSensitivity(scorer.spec.id, scorer.params, answer, max(right, default=None), rows)
 
 
 def _score(
