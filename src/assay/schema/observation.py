@@ -11,12 +11,10 @@ from assay.schema.tools import ActionTool
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """The text the agent reads, and the evidence beside it."""
+    """The text the agent reads, and the evidence."""
 
     text: str
     evidence: Evidence | None = None
-    before: PageEvidence | None = None
-    """The page as a step began that was carried out, where it had changed by itself before."""
     reward: float | None = None
     """What the environment itself pays for this step, as a trainer would see it."""
     raw_reward: float | None = None
@@ -37,3 +35,5 @@ class Observation:
     actions: tuple[ActionTool, ...] = ()
     """The environment's actions as tools for a model's native calls, at least after the reset.
     Empty where it lists none: then an action is a text."""
+    before: PageEvidence | None = None
+    """The page as a step began that was carried out, where it had changed by itself before."""
