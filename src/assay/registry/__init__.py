@@ -1,32 +1,25 @@
-"""Names for rewards, environments, agents and benchmarks, and the `@reward` decorator.
+"""The registries of rewards, environments, agents and benchmarks, and the `@reward` decorator.
 
-A name finds an object in this order: registered in this process, built in (a string here, imported
-when first named), or offered by an installed package as an entry point. Two different objects
-under one name and version are an error, never a silent replacement. An address, `module:name` or
-`file.py:name`, is followed by `find` alone, for what a person typed: to follow one runs code, and a
-name may come out of a record or a request.
+What comes with Assay is in `builtins.toml`, by kind and name.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
-import re
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as replace_fields
 from importlib.resources.abc import Traversable
-from pathlib import Path
-from typing import Any, Generic, TypeVar, cast, overload
+from typing import Any, TypeVar, overload
 
-from assay.errors import BadParameter, NameCollision, UnknownName, did_you_mean, nearest_file
-from assay.registry.addresses import OWN, is_address, load_address, names_in
-from assay.registry.code import address_of, code_of
+from assay.errors import BadParameter, NameCollision, did_you_mean
+from assay.lazy import read_toml
+from assay.registry.code import address_of
+from assay.registry.names import Registry as Registry
+from assay.registry.names import check_name
 from assay.schema.audit import KINDS, Kind
 
-T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 RESERVED = ("final_response", "trajectory", "context")
@@ -96,295 +89,22 @@ def describe_defaults(parameters: Iterable[inspect.Parameter]) -> dict[str, str 
     }
 
 
-class Registry(Generic[T]):
-    """Named, versioned objects of one kind."""
-
-    def __init__(
-        self, kind: str, builtins: Mapping[str, str], *, renamed: Mapping[str, str] | None = None
-    ) -> None:
-        self.kind = kind
-        self._builtins = dict(builtins)
-        self._renamed = dict(renamed or {})
-        self._objects: dict[str, dict[int, T]] = {}
-        self._codes: dict[tuple[str, int], object] = {}
-        """As it was when it was registered: defaults and closures may change afterwards."""
-        self._lock = threading.RLock()
-
-    def add(self, name: str, item: T, *, version: int = 1, replace: bool = False) -> None:
-        """Make `item` findable as `name` and `name@version`.
-
-        The same code again (a notebook cell run twice, a reloaded module, an unpickled copy) takes
-        the place of the first. Other code raises `NameCollision`, unless `replace` is set.
-        """
-        _check_name(self.kind, name)
-        with self._lock:
-            builtin = self._builtins.get(name)
-            if builtin is not None and not _is_of(item, builtin):
-                raise NameCollision(
-                    f"{self.kind} {name!r} is built in ({builtin}); choose another name"
-                )
-            if name in self._renamed:
-                raise NameCollision(
-                    f"{self.kind} {name!r} is the earlier name of {self._renamed[name]!r}; "
-                    "choose another name"
-                )
-            versions = self._objects.setdefault(name, {})
-            code = code_of(item)
-            if version in versions and not replace:
-                self._check_same(name, version, item, code)
-            versions[version] = item
-            self._codes[name, version] = code
-
-    def _check_same(self, name: str, version: int, item: T, code: object) -> None:
-        id_, existing = f"{name}@{version}", self._objects[name][version]
-        if existing is item:
-            return
-        if address_of(existing) != address_of(item):
-            raise NameCollision(
-                f"{self.kind} {id_!r} is {address_of(existing)} already, and "
-                f"{address_of(item)} claims it too; rename one, or raise its version"
-            )
-        if self._codes.get((name, version), code_of(existing)) != code:
-            where = " to `@assay.reward`" if self.kind == "reward" else ""
-            raise NameCollision(
-                f"{self.kind} {id_!r} is registered with other code ({address_of(existing)}); "
-                f"raise its version, or pass `replace=True`{where} while you are still writing it"
-            )
-
-    def get(self, name: str) -> T:
-        """The object called `name` (its newest version) or `name@version`, now or earlier."""
-        plain, _, number = self.current_name(name).partition("@")
-        versions = self._versions(plain)
-        if not versions:
-            raise UnknownName(self._unknown(plain))
-        if not number:
-            return versions[max(versions)]
-        for version, item in versions.items():
-            if str(version) == number:
-                return item
-        ids = ", ".join(f"{plain}@{version}" for version in sorted(versions))
-        changes = _changes_since(number, versions.values())
-        raise UnknownName(f"no {self.kind} {name!r:.200}; this installation has {ids}{changes}")
-
-    def find(self, name: str) -> T:
-        """As `get`, or the object at an address, whose module is loaded: only for a name that the
-        person who runs this wrote, never for one out of a record or a request.
-        """
-        if is_address(name):
-            return cast(T, load_address(name, self.kind))
-        try:
-            return self.get(name)
-        except UnknownName as error:
-            if name.partition("@")[0] in self.names():
-                raise
-            if name.endswith(".py"):
-                raise UnknownName(self._unnamed(Path(name))) from None
-            raise UnknownName(f"{error}, and {OWN} is one of your own") from None
-
-    def has(self, name: str) -> bool:
-        """Whether `find` may be asked for it: a name that there is, or an address."""
-        return is_address(name) or name in self.names()
-
-    def current_name(self, name: str) -> str:
-        """The name, or `name@version`, with an earlier name replaced by the one in use."""
-        plain, at, version = name.partition("@")
-        return f"{self._renamed[plain]}{at}{version}" if plain in self._renamed else name
-
-    def versions(self, name: str) -> list[int]:
-        """The versions that `get` would find under a name, oldest first; none if there is none."""
-        return sorted(self._versions(self.current_name(name).partition("@")[0]))
-
-    def names(self) -> list[str]:
-        """Every name that `get` would find, sorted; earlier names are left out."""
-        with self._lock:
-            return sorted({*self._objects, *self._builtins, *self._entry_points()})
-
-    def built_in(self) -> list[str]:
-        """The names that come with Assay, in the order of the table."""
-        return list(self._builtins)
-
-    def registered(self) -> list[tuple[str, int, T]]:
-        """Name, version and object of whatever is not built in and was registered or used here."""
-        with self._lock:
-            return [
-                (name, version, item)
-                for name, versions in self._objects.items()
-                if name not in self._builtins
-                for version, item in versions.items()
-            ]
-
-    def _versions(self, name: str) -> dict[int, T]:
-        with self._lock:
-            if name not in self._objects:
-                address = self._builtins.get(name) or self._offered_address(name)
-                if address is not None:
-                    self._load(name, address)
-            return self._objects.get(name, {})
-
-    def _load(self, name: str, address: str) -> None:
-        module, _, attribute = address.partition(":")
-        try:
-            item = cast(T, getattr(importlib.import_module(module), attribute))
-        except (ImportError, AttributeError) as error:
-            raise UnknownName(
-                f"{self.kind} {name!r} should be {address}, which cannot be loaded: {error}"
-            ) from error
-        # Importing the module usually registers the object by its own decorator.
-        if name not in self._objects:
-            self._objects[name] = {1: item}
-
-    def _offered_address(self, name: str) -> str | None:
-        """Where an installed package says that the object is; `None` if none has that name."""
-        packages = self._entry_points().get(name, {})
-        if len(packages) > 1:
-            offers = " and ".join(f"{address} ({who})" for address, who in packages.items())
-            raise NameCollision(
-                f"{self.kind} {name!r} is offered by several installed packages: {offers}; "
-                "uninstall one, or register yours under another name"
-            )
-        return next(iter(packages), None)
-
-    def _entry_points(self) -> dict[str, dict[str, str]]:
-        """By name, the addresses that installed packages offer, each with the package's name."""
-        from importlib.metadata import entry_points
-
-        offers: dict[str, dict[str, str]] = {}
-        for point in entry_points(group=f"assay.{self.kind.replace(' ', '_')}s"):
-            package = "unknown package" if point.dist is None else point.dist.name
-            offers.setdefault(point.name, {}).setdefault(point.value, package)
-        return offers
-
-    def _unnamed(self, file: Path) -> str:
-        """What to write for an object of a file of which only the file was named."""
-        if not file.is_file():
-            return f"{self.kind} {str(file)!r}: there is no such file; {nearest_file(file, OWN)}"
-        names = names_in(file)[:10]
-        there = f"it has: {', '.join(names)}" if names else "it defines no function or class"
-        example = f"{file}:{names[0] if names else 'NAME'}"
-        return f"{self.kind} {str(file)!r} is a file; say which name of it, as {example} ({there})"
-
-    def _unknown(self, name: str) -> str:
-        command = f"assay list {self.kind.replace(' ', '-')}s"
-        hint = did_you_mean(name, self.names(), f"`{command}` shows all")
-        return f"no {self.kind} named {name!r}; {hint}"
-
-
-def _is_of(item: object, builtin: str) -> bool:
-    """Whether an object is what is built in under a name, or an earlier version beside it."""
-    module, _, function = builtin.partition(":")
-    return address_of(item) == builtin or (
-        address_of(item).partition(":")[0] == module
-        and re.fullmatch(re.escape(function) + r"_\d+", getattr(item, "__name__", "")) is not None
-    )
-
-
-def _changes_since(number: str, items: Iterable[object]) -> str:
-    """What later versions of a reward say of themselves, for somebody who asks for a gone one."""
-    changes: dict[int, str] = {}
-    for item in items:
-        changes |= getattr(getattr(item, "__assay__", None), "changes", {})
-    version = int(number) if number.isdecimal() and len(number) < 10 else 0
-    later = [f"version {at}: {changes[at]}" for at in sorted(changes) if at > version > 0]
-    return f"; {'; '.join(later)}" if later else ""
-
-
-def _check_name(kind: str, name: str) -> None:
-    if not name or not all(char.isalnum() or char in "_-." for char in name):
-        raise BadParameter(f"{name!r} cannot name a {kind}; use letters, digits, '_', '-' and '.'")
-
-
 RENAMED_REWARDS: Mapping[str, str] = {"testimony_reward": "environment_reward"}
 """Earlier names of rewards, and their names now: both are read, only the new one is written."""
 
+_BUILT_IN = read_toml("assay.registry", "builtins")
+
 REWARDS: Registry[Callable[..., Any]] = Registry(
-    "reward",
-    {
-        "qa_f1_reward": "assay.rewards.outcome.qa.reward:qa_f1_reward",
-        "qa_f1_reward_tool": "assay.rewards.outcome.qa.reward:qa_f1_reward_tool",
-        "math_equal_reward": "assay.rewards.outcome.maths.reward:math_equal_reward",
-        "math_equal_reward_tool": "assay.rewards.outcome.maths.reward:math_equal_reward_tool",
-        "assistantbench_reward": "assay.rewards.outcome.answers.reward:assistantbench_reward",
-        "fuzzy_answer_reward": "assay.rewards.outcome.answers.reward:fuzzy_answer_reward",
-        "webshop_reward": "assay.worlds.webshop.reward:webshop_reward",
-        "alfworld_episode_reward": "assay.worlds.alfworld.reward:alfworld_episode_reward",
-        "scienceworld_reward": "assay.worlds.scienceworld.reward:scienceworld_reward",
-        "environment_reward": "assay.rewards.outcome.environment:environment_reward",
-        "sql_reward": "assay.rewards.outcome.sql.reward:sql_reward",
-        "tool_call_reward": "assay.rewards.outcome.calls.reward:tool_call_reward",
-        "json_reward": "assay.rewards.outcome.records.reward:json_reward",
-        "code_reward": "assay.rewards.outcome.code.reward:code_reward",
-        "choice_reward": "assay.rewards.outcome.choice:choice_reward",
-        "format_reward": "assay.rewards.outcome.form:format_reward",
-        "instructions_reward": "assay.rewards.outcome.instructions.reward:instructions_reward",
-        "length_reward": "assay.rewards.outcome.form:length_reward",
-        "repetition_reward": "assay.rewards.outcome.form:repetition_reward",
-    },
-    renamed=RENAMED_REWARDS,
+    "reward", _BUILT_IN["reward"], renamed=RENAMED_REWARDS
 )
-
-ENVIRONMENTS: Registry[Callable[..., Any]] = Registry(
-    "environment",
-    {
-        "chat": "assay.worlds.chat.environment:Chat",
-        "scienceworld": "assay.worlds.scienceworld.environment:ScienceWorld",
-        "alfworld": "assay.worlds.alfworld.environment:AlfWorld",
-        "webshop": "assay.worlds.webshop.environment:WebShop",
-        "browser": "assay.browser.drive.environment:BrowserEnvironment",
-        "miniwob": "assay.browser.drive.miniwob.environment:MiniWob",
-        "browsergym": "assay.browser.drive.browsergym.environment:BrowserGym",
-    },
-)
-
-AGENTS: Registry[Callable[..., Any]] = Registry(
-    "agent",
-    {
-        "scripted": "assay.agents.scripted:ScriptedAgent",
-        "replay": "assay.agents.replay:ReplayAgent",
-        "web_research": "assay.browser.research.agent:WebResearchAgent",
-        "chat": "assay.agents.chat:ChatAgent",
-        "http": "assay.agents.outside:HttpAgent",
-        "stdio": "assay.agents.outside:StdioAgent",
-    },
-)
-
-MODELS: Registry[Callable[..., Any]] = Registry(
-    "model",
-    {
-        "openai": "assay.agents.models.openai:OpenAIModel",
-        "anthropic": "assay.agents.models.anthropic:AnthropicModel",
-        "cli": "assay.agents.models.cli:CliModel",
-    },
-)
-
-TASKS: Registry[Callable[..., Any]] = Registry(
-    "task source",
-    {
-        "jsonl": "assay.tasks.jsonl:tasks",
-        "assistantbench": "assay.tasks.assistantbench:tasks",
-        "alfworld": "assay.worlds.alfworld.tasks:tasks",
-        "scienceworld": "assay.worlds.scienceworld.tasks:tasks",
-        "webshop": "assay.worlds.webshop.tasks:tasks",
-        "miniwob": "assay.browser.drive.miniwob.pages:tasks",
-    },
-)
-
+ENVIRONMENTS: Registry[Callable[..., Any]] = Registry("environment", _BUILT_IN["environment"])
+AGENTS: Registry[Callable[..., Any]] = Registry("agent", _BUILT_IN["agent"])
+MODELS: Registry[Callable[..., Any]] = Registry("model", _BUILT_IN["model"])
+TASKS: Registry[Callable[..., Any]] = Registry("task source", _BUILT_IN["task source"])
 SERVICES: Registry[Callable[..., Any]] = Registry("service", {})
-
-STEP_SCORERS: Registry[Callable[..., Any]] = Registry(
-    "step scorer", {"recovery": "assay.browser.step_records:recovery"}
-)
+STEP_SCORERS: Registry[Callable[..., Any]] = Registry("step scorer", _BUILT_IN["step scorer"])
 """What makes, from the task of an episode, the scorer of its steps."""
-
-BENCHMARKS: Registry[Traversable] = Registry(
-    "benchmark",
-    {
-        "alfworld": "assay.runner.benchmarks:ALFWORLD",
-        "assistantbench": "assay.runner.benchmarks:ASSISTANTBENCH",
-        "miniwob": "assay.runner.benchmarks:MINIWOB",
-        "scienceworld": "assay.runner.benchmarks:SCIENCEWORLD",
-        "webshop": "assay.runner.benchmarks:WEBSHOP",
-    },
-)
+BENCHMARKS: Registry[Traversable] = Registry("benchmark", _BUILT_IN["benchmark"])
 """The TOML file of each benchmark: a `pathlib.Path`, or a file of `importlib.resources`."""
 
 
@@ -427,7 +147,7 @@ def reward(
 ) -> F | Callable[[F], F]:
     """Register a function as a reward; the function itself is returned, unchanged.
 
-    `parts` are the names of the numbers beside the reward; declaring them makes every result,
+    `parts` are the names of the further numbers; declaring them makes every result,
     abstentions included, carry the same keys. `replace` allows other code under a name and version
     that are registered already, while you are still writing it. `extras` names, for an option that
     needs one, the optional module: its absence is then an error before the first row. `waits` says
@@ -440,8 +160,7 @@ def reward(
 
     def decorate(function: F) -> F:
         spec = describe(function, name=name, version=version, parts=parts)
-        _check_changes(spec, changes or {})
-        _check_declarations(spec, kind, accepts or {})
+        _check_declarations(spec, changes or {}, kind, accepts or {})
         spec = replace_fields(
             spec,
             extras=dict(extras or {}),
@@ -486,7 +205,7 @@ def describe(
 ) -> RewardSpec:
     """The specification of a reward, read off the function's signature."""
     title = name or _display_name(function)
-    _check_name("reward", title)
+    check_name("reward", title)
     if version < 1:
         raise BadParameter(f"reward {title!r} has version {version!r}; versions count from 1")
     kinds = inspect.Parameter
@@ -520,8 +239,10 @@ def describe(
     )
 
 
-def _check_changes(spec: RewardSpec, changes: Mapping[Any, Any]) -> None:
-    """Raise `BadParameter` unless every key is a version and every value says something."""
+def _check_declarations(
+    spec: RewardSpec, changes: Mapping[Any, Any], kind: Any, accepts: Mapping[Any, Any]
+) -> None:
+    """Raise `BadParameter` unless versions, kind and checks are such, and have their reasons."""
     for version, text in changes.items():
         is_version = isinstance(version, int) and 1 <= version <= spec.version
         if not (is_version and isinstance(text, str) and text.strip()):
@@ -529,10 +250,6 @@ def _check_changes(spec: RewardSpec, changes: Mapping[Any, Any]) -> None:
                 f"reward {spec.id!r}: changes={{{version!r}: {text!r:.100}}}; give a sentence for "
                 f"each version, from 1 to {spec.version}"
             )
-
-
-def _check_declarations(spec: RewardSpec, kind: Any, accepts: Mapping[Any, Any]) -> None:
-    """Raise `BadParameter` unless the kind is one, and what is accepted has its reason."""
     if kind is not None and kind not in KINDS:
         hint = did_you_mean(str(kind), KINDS) or f"it is one of {', '.join(KINDS)}"
         raise BadParameter(f"reward {spec.id!r}: there is no kind {kind!r}; {hint}")

@@ -1,4 +1,4 @@
-"""The options of a reward: its configuration, which identifies it beside its name and version."""
+"""The options of a reward: the configuration that scores record with its name and version."""
 
 from __future__ import annotations
 

@@ -60,11 +60,6 @@ class AuditTarget:
     summary: str
     python: str
 
-    @property
-    def plain_name(self) -> str:
-        """The name without a version."""
-        return self.name.partition("@")[0]
-
 
 @dataclass(frozen=True, slots=True)
 class RateEstimate:
@@ -120,7 +115,7 @@ class FindingFacts:
     """Inputs that showed it."""
     tried: int
     accepted: str | None
-    """Why it is meant to be so; `None` when nobody declared that it is."""
+    """Why it is meant to be so; `None` when the author did not declare that it is."""
     cause: str
     """The name of its root cause; findings of one flaw have one."""
 

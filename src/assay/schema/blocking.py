@@ -1,14 +1,16 @@
-"""Pages that stand between an agent and what it asked for: one row each.
+"""Pages that stand between an agent and what it asked for: one row of `blocking.toml` each.
 
 A row holds all that is known of such a page: its code, its sentence in a step score, what the agent
-should look at next, and how the browser recognises it. A new one is a code and a row here.
+should look at next, and how the browser recognises it. A new page is a code here and a row there.
 Standard library only.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from assay.lazy import read_toml
 
 BlockCode: TypeAlias = Literal[
     "captcha", "bot_check", "access_denied", "auth_redirect", "js_required", "rate_limited", "gate"
@@ -43,64 +45,13 @@ class BlockingPage(NamedTuple):
     """Whole titles in lower case; they count only on a page with little else on it."""
 
 
-BLOCKING_PAGES: Final = (
-    BlockingPage(
-        "rate_limited",
-        "the site limits the rate of requests",
-        advice=("wait_and_read",),
-        statuses=(429,),
-        decisive=True,
-        titles=("too many requests", "429 too many requests"),
-    ),
-    BlockingPage(
-        "bot_check",
-        "a bot check stands in the way",
-        selectors=("#challenge-form", "#challenge-running", "#px-captcha"),
-        titles=(
-            "just a moment...",
-            "attention required! | cloudflare",
-            "robot check",
-            "are you a robot?",
-        ),
-    ),
-    BlockingPage(
-        "captcha",
-        "a CAPTCHA stands in the way",
-        selectors=(
-            'iframe[src*="recaptcha"]',
-            'iframe[src*="hcaptcha.com"]',
-            'iframe[src*="challenges.cloudflare.com"]',
-            'iframe[src*="captcha" i]',
-            'iframe[title*="captcha" i]',
-            'iframe[src*="arkoselabs"]',
-            'iframe[src*="funcaptcha"]',
-            "#aws-waf-captcha",
-            ".geetest_holder",
-            ".g-recaptcha",
-            ".h-captcha",
-            ".cf-turnstile",
-        ),
-        in_forms=True,
-    ),
-    BlockingPage(
-        "auth_redirect",
-        "the site asked for a login instead of showing the page",
-        statuses=(401,),
-        path_words=frozenset(
-            "login log-in log_in logon signin sign-in sign_in sso saml saml2 oauth oauth2 "
-            "openid-connect authenticate authorize auth login-actions".split()
-        ),
-    ),
-    BlockingPage(
-        "access_denied",
-        "the site denied access",
-        statuses=(403, 451),
-        titles=("access denied", "403 forbidden", "forbidden"),
-    ),
-    # Recognised by a window over the page that has no way to be closed, which is its own rule.
-    BlockingPage("gate", "a question has to be answered before the page can be used"),
-    # Recognised by `noscript` on a page without any text, which is its own rule.
-    BlockingPage("js_required", "the page refuses to work without scripts"),
+def _page(code: Any, row: dict[str, Any]) -> BlockingPage:
+    values = {name: tuple(value) if type(value) is list else value for name, value in row.items()}
+    return BlockingPage(code, **values | {"path_words": frozenset(row.get("path_words", ()))})
+
+
+BLOCKING_PAGES: Final = tuple(
+    _page(code, row) for code, row in read_toml("assay.schema", "blocking").items()
 )
 """Where a page fits two rows, the first one counts."""
 

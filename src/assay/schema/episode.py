@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import (
     Field,
@@ -21,6 +21,7 @@ from assay.schema.record import Record, ScoreField
 from assay.schema.task import Task
 from assay.schema.usage import Usage
 
+T = TypeVar("T", int, float, Usage)
 StopReason = Literal[
     "answered", "finished", "gave_up", "step_limit", "budget_limit", "timeout",
     "agent_error", "model_error", "env_error",
@@ -103,25 +104,9 @@ class Failure(Record):
         return fields
 
 
-def _steps(data: Mapping[str, Any]) -> tuple[Step, ...]:
-    steps: tuple[Step, ...] = data["trajectory"].steps
-    return steps
-
-
-def _n_steps(data: Mapping[str, Any]) -> int:
-    return sum(step.index > 0 for step in _steps(data))
-
-
-def _cum_reward(data: Mapping[str, Any]) -> float:
-    return sum((step.reward or 0.0 for step in _steps(data)), 0.0)
-
-
-def _cum_raw_reward(data: Mapping[str, Any]) -> float:
-    return sum((step.raw_reward or 0.0 for step in _steps(data)), 0.0)
-
-
-def _usage(data: Mapping[str, Any]) -> Usage:
-    return sum((step.usage for step in _steps(data)), Usage())
+def _total(value: Callable[[Step], T], zero: T) -> Callable[[dict[str, Any]], T]:
+    """The default of a field that adds up something of the steps."""
+    return lambda data: sum(map(value, data["trajectory"].steps), zero)
 
 
 class Episode(Record):
@@ -140,11 +125,13 @@ class Episode(Record):
     """Verbatim; `None` when the agent never answered, or the record does not say."""
     scores: tuple[ScoreField, ...] = ()
     """The first one is primary."""
-    n_steps: int = Field(default_factory=_n_steps, ge=0, le=MOST)
+    n_steps: int = Field(default_factory=_total(lambda step: step.index > 0, 0), ge=0, le=MOST)
     """Actions taken: every step but the reset."""
-    cum_reward: FiniteFloat = Field(default_factory=_cum_reward)
-    cum_raw_reward: FiniteFloat = Field(default_factory=_cum_raw_reward)
-    usage: Usage = Field(default_factory=_usage)
+    cum_reward: FiniteFloat = Field(default_factory=_total(lambda step: step.reward or 0.0, 0.0))
+    cum_raw_reward: FiniteFloat = Field(
+        default_factory=_total(lambda step: step.raw_reward or 0.0, 0.0)
+    )
+    usage: Usage = Field(default_factory=_total(lambda step: step.usage, Usage()))
     started_at: str = ""
     """ISO 8601, in UTC."""
     elapsed_s: FiniteFloat = 0.0

@@ -15,7 +15,7 @@ class PageEvidence:
     """Digests of a page; every part may be missing, and a missing one says nothing.
 
     Only equality of digests has a meaning, except for the screenshot hash, whose Hamming
-    distance says how much of the picture changed. What changes while nobody acts (a clock, a
+    distance says how much of the picture changed. What changes by itself (a clock, a
     ticker, an advertisement) is left out of the digests as soon as that has been seen.
     """
 

@@ -65,12 +65,9 @@ def text_of(content: Any) -> str:
     if content is None or isinstance(content, str):
         return content or ""
     if isinstance(content, Sequence):
-        return "".join(text for text in map(_text_of_part, content) if isinstance(text, str))
+        texts = (part if isinstance(part, str) else field_of(part, "text") for part in content)
+        return "".join(text for text in texts if isinstance(text, str))
     return str(content)
-
-
-def _text_of_part(part: Any) -> Any:
-    return part if isinstance(part, str) else field_of(part, "text")
 
 
 def field_of(record: Any, key: str) -> Any:

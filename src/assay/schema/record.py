@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, PlainSerializer, PlainValidator
 
-from assay.schema.score import Abstained, Score, Scored, score_from_record, score_to_record
+from assay.schema.score import Abstained, Scored, score_from_record, score_to_record
 
 
 class Record(BaseModel):
@@ -15,10 +15,10 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
 
 
-def _read_score(value: Any) -> Score:
-    return value if isinstance(value, (Scored, Abstained)) else score_from_record(value)
-
-
 ScoreField = Annotated[
-    Scored | Abstained, PlainValidator(_read_score), PlainSerializer(score_to_record)
+    Scored | Abstained,
+    PlainValidator(
+        lambda item: item if isinstance(item, (Scored, Abstained)) else score_from_record(item)
+    ),
+    PlainSerializer(score_to_record),
 ]

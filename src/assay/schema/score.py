@@ -43,7 +43,7 @@ class _FrozenScore(Mapping[str, Any]):
     parts: Mapping[str, float | None]
     """Numbers under the reward's fixed names; `None` where one has no meaning for this row."""
     notes: Mapping[str, str]
-    """Text beside the numbers, such as the extracted answer or an environment's output."""
+    """Text, such as the extracted answer or an environment's output."""
     scorer: str
     """`name@version`, set where the reward ran; empty when it was called directly."""
     params: Mapping[str, Json]

@@ -15,6 +15,8 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
+from assay.lazy import read_toml
+
 SECRET = "[secret]"  # noqa: S105 - what is shown instead of one
 LONGEST_LINE = 500
 """Of source code; a longer one is data, and is cut."""
@@ -23,29 +25,10 @@ SEARCHED_CHARS = 8_000
 LEAST_CHARS = 8
 """A shorter value is not looked for in texts: it would be found in innocent ones."""
 
-_WORDS = frozenset(
-    "password passwd passphrase passcode pwd secret secrets token auth authorization bearer cookie "
-    "cookies credential credentials apikey".split()
-)
-_GLUED = ("password", "passwd", "token", "secret", "apikey", "accesskey", "secretkey", "privatekey")
-"""At the end of a word, as in PGPASSWORD and authtoken."""
-_KEY_OF = frozenset(
-    "api access private secret signing auth encryption subscription service account license "
-    "openai anthropic azure gemini mistral groq openrouter cohere huggingface hf llm".split()
-)
-"""Before `key` they make a secret of it: a sort key or a reward key is none."""
-_OPENS = frozenset({"key", "sig", "signature"})
-"""At the end of a name: a secret in an address, and elsewhere if the value looks random."""
-_OF_A_TEMPLATE = frozenset(
-    "eos bos eot eom pad unk sep cls mask stop start end begin special image video audio think "
-    "prefix suffix middle next first last max min num new per total".split()
-)
-"""Before `token` they say that it is one of a text."""
-_OF_TOKENS = frozenset("id ids count limit budget type level length usage probability".split())
-"""After `token`, likewise."""
-_KEYS = frozenset({"key", "keys", "signature"})
-_NOT_THE_SECRET = frozenset("env file path url uri sock socket name".split())
-"""At the end of a name: it says where the secret is."""
+_WORDS = {
+    name: tuple(words.split()) for name, words in read_toml("assay.schema", "secrets").items()
+}
+"""Words in the names of secrets, and of what is none."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 _FLAG = re.compile(r"(--?[A-Za-z][\w-]*)=(.+)", re.DOTALL)
@@ -102,13 +85,17 @@ _PUBLIC_HEADERS = frozenset({"accept", "content-type", "user-agent", "anthropic-
 def is_secret_name(name: str) -> bool:
     """Whether a key, a header, an option or a variable of that name holds a secret."""
     words = _without_text_tokens([word.lower() for word in _WORD.findall(name)])
-    if not words or words[-1] in _NOT_THE_SECRET:
+    if not words or words[-1] in _WORDS["place"]:
         return False
-    if not _WORDS.isdisjoint(words) or any(word.endswith(_GLUED) for word in words):
+    if not set(words).isdisjoint(_WORDS["secret"]) or any(
+        word.endswith(_WORDS["glued"]) for word in words
+    ):
         return True
     if words[-1] == "pass" and len(words) > 1:
         return True
-    if any(before in _KEY_OF and word in _KEYS for before, word in pairwise(words)):
+    if any(
+        before in _WORDS["key_of"] and word in _WORDS["key"] for before, word in pairwise(words)
+    ):
         return True
     return words[-1] == "key" and len(words) > 1 and _VARIABLE.fullmatch(name) is not None
 
@@ -135,13 +122,11 @@ def environment_secrets(environment: Mapping[str, str]) -> frozenset[str]:
     return frozenset(
         value
         for name, value in environment.items()
-        if is_secret_name(name) and len(value) >= LEAST_CHARS and not _is_path(value)
+        if is_secret_name(name)
+        and len(value) >= LEAST_CHARS
+        # A path says where the secret is; a secret may begin with a slash too.
+        and not (value.startswith("/") and os.path.lexists(value))
     )
-
-
-def _is_path(value: str) -> bool:
-    """Whether it says where the secret is; a secret may begin with a slash too."""
-    return value.startswith("/") and os.path.lexists(value)
 
 
 class SecretMask:
@@ -286,7 +271,11 @@ class _Redaction:
         if flag is not None and is_secret_name(flag[1]):
             return f"{flag[1]}={self._remove(flag[2])}"
         header = _HEADER.fullmatch(text)
-        if header is not None and _is_header(header[1]) and is_secret_name(header[1]):
+        # Any other single word with a colon after it may be one of a sentence.
+        if header is not None and (
+            ("-" in header[1] and is_secret_name(header[1]))
+            or header[1].lower() in ("authorization", "cookie")
+        ):
             return f"{header[1]}: {self._remove(header[2])}"
         text = _JSON_MEMBER.sub(self._json_member, text)
         text = _SETTING.sub(self._setting, text)
@@ -379,7 +368,7 @@ def _lines_below(line: str) -> Callable[[str], bool] | None:
         indent = len(block[1])
         return lambda below: not below.strip() or len(below) - len(below.lstrip()) > indent
     mark = _open_text(line[:SEARCHED_CHARS])
-    return _Until(mark) if mark else None
+    return _until(mark) if mark else None
 
 
 def _open_text(line: str) -> str:
@@ -392,28 +381,21 @@ def _open_text(line: str) -> str:
     return opened[2] if opened is not None and is_secret_name(opened[1]) else ""
 
 
-class _Until:
+def _until(mark: str) -> Callable[[str], bool]:
     """The lines up to the one that the mark is in, and that one."""
+    is_over = False
 
-    def __init__(self, mark: str) -> None:
-        self._mark = mark
-        self._is_over = False
+    def goes_on(line: str) -> bool:
+        nonlocal is_over
+        was_over, is_over = is_over, is_over or mark in line
+        return not was_over
 
-    def __call__(self, line: str) -> bool:
-        if self._is_over:
-            return False
-        self._is_over = self._mark in line
-        return True
-
-
-def _is_header(name: str) -> bool:
-    """Whether it is no word of a sentence that a colon follows."""
-    return "-" in name or name.lower() in ("authorization", "cookie")
+    return goes_on
 
 
 def _opens(name: str) -> bool:
     """Whether a member of an address's query is a secret: such an address opens what it names."""
-    return is_secret_name(name) or (_WORD.findall(name.lower()) or [""])[-1] in _OPENS
+    return is_secret_name(name) or (_WORD.findall(name.lower()) or [""])[-1] in _WORDS["opens"]
 
 
 def _is_number(item: Any) -> bool:
@@ -424,8 +406,8 @@ def _without_text_tokens(words: list[str]) -> list[str]:
     """The words of a name without a token of a text, as in `eos_token` and `token_count`."""
     for at, word in enumerate(words):
         if word == "token" and (
-            (at and words[at - 1] in _OF_A_TEMPLATE)
-            or (at + 1 < len(words) and words[at + 1] in _OF_TOKENS)
+            (at and words[at - 1] in _WORDS["before_token"])
+            or (at + 1 < len(words) and words[at + 1] in _WORDS["after_token"])
         ):
             return words[:at] + words[at + 1 :]
     return words

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from assay.errors import BadRecord
+from assay.lazy import read_toml
 from assay.schema.blocking import BLOCKING_PAGES
 
 STEP_SCORE_SCHEMA = "assay.step_score/1"
@@ -44,62 +45,8 @@ BANDS: Mapping[Classification, tuple[int, int]] = {
 """The lowest and the highest score of each classification, in thousandths."""
 
 SENTENCES: Mapping[str, str] = {
-    "gate_missing": "a destructive or transactional action was attempted without its gate",
-    "gate_unknown": "a destructive action was attempted, and nothing says that its gate was passed",
-    "contract_pass": "the outcome contract passed on fresh facts",
-    "contract_fail": "the outcome contract failed",
-    "contract_fail_critical": "a critical outcome contract failed",
-    "contract_inconclusive": "the outcome contract could not be decided",
-    "contract_stale": "the outcome contract passed, but on facts that are not fresh",
-    "contract_held": "the outcome contract passed before and still holds; a pass is paid once",
     **{f"block_{page.code}": page.sentence for page in BLOCKING_PAGES},
-    "block_other": "something stands between the agent and the page",
-    "error_stale_ref": "the element reference was stale",
-    "error_not_found": "the element was not found",
-    "error_not_interactive": "the element could not be interacted with",
-    "error_timeout": "the call timed out",
-    "error_protocol": "the browser protocol failed",
-    "error_target_closed": "the page or the browser was closed",
-    "error_nav_error": "the navigation failed",
-    "error_empty_result": "the call returned nothing",
-    "error_wrong_element": "the call acted on another element than was meant",
-    "error_silent_click": "the click had no effect",
-    "error_page_error": "the site answered with an error instead of the page",
-    "error_request_failed": "a request that the step sent was refused or broke off",
-    "error_form_rejected": "the page refused what was entered",
-    "error_refusal": "a message on the page says that it did not work",
-    "error_value_refused": "the field does not hold what was put into it",
-    "error_bad_call": "the tool refused what it was called with",
-    "error_other": "the call failed",
-    "repeated_failure": "the same call failed before, {n} times",
-    "recovered": "what had failed before was achieved now",
-    "failure_pending": "an earlier failure has not been made good yet",
-    "subgoal_gained": "the contract came nearer to holding, by {n} in 1000",
-    "subgoal_lost": "the contract fell back from holding, by {n} in 1000",
-    "url_changed": "the address changed",
-    "dom_changed": "the structure of the page changed",
-    "text_changed": "the visible text changed",
-    "net_changed": "the page sent a request that changes something",
-    "refs_changed": "the actionable elements changed",
-    "shot_changed": "the picture of the page changed",
-    "download": "a download began",
-    "tab_opened": "a tab was opened",
-    "copied": "something was copied to the clipboard",
-    "dialog_opened": "a dialog was opened",
-    "popup": "a pop-up came up by itself",
-    "popup_closed": "a pop-up that had come up by itself was put out of the way",
-    "way_found": "a way on was found after being blocked, lost or getting nowhere",
-    "pending": "requests of this step had no answer yet: {n}",
-    "fresh_refs": "actionable elements were found anew after a stale reference",
-    "items": "{n} new items were extracted",
-    "new_info": "the call returned something not seen before",
-    "known_info": "the call returned what was known already",
-    "unchanged": "nothing changed in the parts of the page that can be compared ({n})",
-    "revisited": "the page had been in this state before, {n} times",
-    "repeated_call": "the same call was made in the same state before, {n} times",
-    "stalling": "the agent is stalling",
-    "stuck": "the agent is stuck",
-    "no_evidence": "nothing was recorded that could be compared",
+    **read_toml("assay.schema", "step_score"),
 }
 """Every reason that a step score can give: its code, and the sentence for a person."""
 

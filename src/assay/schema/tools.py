@@ -137,7 +137,9 @@ def describe_tools(tools: Sequence[ActionTool]) -> str:
     """How a conversation says in its text which tools there are; empty without any."""
     if not tools:
         return ""
-    lines = [f"- {usage_line(tool)}{_purpose(tool)}" for tool in tools]
+    purposes = (tool.description.partition("\n")[0] for tool in tools)
+    pairs = zip(tools, purposes, strict=True)
+    lines = [f"- {usage_line(tool)}{line and f': {line}'}" for tool, line in pairs]
     return (
         "\n\nThere are tools. To call one, end your reply with a line of this form, alone:\n"
         + "\n".join(lines)
@@ -149,8 +151,3 @@ def usage_line(tool: ActionTool) -> str:
     """The call of a tool as text, with its parameters."""
     pairs = ", ".join(f'"{parameter}": …' for parameter in tool.parameters["properties"])
     return f"{tool.name}({{{pairs}}})"
-
-
-def _purpose(tool: ActionTool) -> str:
-    line = tool.description.partition("\n")[0]
-    return f": {line}" if line else ""
