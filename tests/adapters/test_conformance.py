@@ -287,7 +287,7 @@ ADAPTERS = {
 }
 PAGES = {"observing", "watching", "beside", "browser_use", "selenium"}
 TESTS = {"pytest", "reward_tester", "golden"}
-SIGNALS = {"tracking", "tracking_signals", "tracking_writers"}
+SIGNALS = {"tracking", "tracking_signals"}
 EPISODES = {
     "episodes",
     "gymnasium",

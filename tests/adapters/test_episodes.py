@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 import assay
-from assay.adapters import episodes as module
 from assay.adapters.episodes import Episodes, LiveEpisode, LiveTurn, turn_rewards
 from assay.errors import BadParameter, DeadResource, NotReset, UnknownName
 from assay.registry import Registry
@@ -276,8 +275,8 @@ def test_an_environment_without_a_list_and_an_unknown_one_are_refused(
 
     registry: Registry[Callable[..., Any]] = Registry("environment", {})
     registry.add("silent", Silent)
-    monkeypatch.setattr(module, "ENVIRONMENTS", registry)
+    monkeypatch.setattr("assay.resources.spec.ENVIRONMENTS", registry)
     with pytest.raises(BadParameter, match="'silent' has no list of tasks"):
-        module.environment_tasks("silent", {})
+        _ = Episodes("silent").tasks
     with pytest.raises(UnknownName, match="no environment named 'nowhere'"):
-        module.environment_tasks("nowhere", {})
+        _ = Episodes("nowhere").tasks

@@ -55,7 +55,7 @@ def test_every_adapter_has_a_row_and_every_row_a_version() -> None:
     adapters = {path.stem for path in (ROOT / "src/assay/adapters").glob("[a-z]*.py")}
     pages = {"observing", "watching", "beside", "browser_use", "selenium"}
     tests = {"pytest", "reward_tester", "golden"}
-    signals = {"tracking", "tracking_signals", "tracking_writers"}
+    signals = {"tracking", "tracking_signals"}
     episodes = {"episodes", "openenv_episodes", "trl_episodes", "verifiers_episodes"}
     others = {*episodes, *pages, *tests, *signals}
     shared = {"binding", "end_tokens", "messages", "tally", *others}

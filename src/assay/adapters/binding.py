@@ -10,7 +10,7 @@ from inspect import signature as signature_of
 from math import isfinite
 from typing import Any, Literal, TypeAlias
 
-from assay.adapters.tally import GROUP_COLUMNS, Tally, group_of, tally_of
+from assay.adapters.tally import GROUP_COLUMNS, Tally, group_of, mean_of, tally_of
 from assay.errors import BadParameter, MissingExtra, MissingParameter, NoScore
 from assay.schema.score import Abstained, Score
 from assay.scoring.columns import RESPONSE, look_up
@@ -131,6 +131,19 @@ class Binding:
             return self.tally.mean(self._group(sample))
         return float(self.abstained)
 
+    def group_numbers(
+        self, scores: Sequence[Score], samples: Sequence[Mapping[str, Any]]
+    ) -> list[float]:
+        """The numbers of one whole group: the mean of the others stands for an abstention.
+
+        Where none was scored, or another number was chosen, it is that of `number`.
+        """
+        values = [score.value for score in scores if not isinstance(score, Abstained)]
+        if self.abstained == "mean" and values:
+            mean = mean_of(values, 0.0)
+            return [mean if score.abstained else float(score) for score in scores]
+        return [self.number(*pair) for pair in zip(scores, samples, strict=True)]
+
     def _group(self, sample: Mapping[str, Any]) -> Hashable:
         return group_of(self._cell(sample, column) for column in GROUP_COLUMNS)
 
@@ -154,11 +167,11 @@ def fill_parts(score: Score, parts: Iterable[str], filler: float) -> dict[str, f
 
 def bind(
     which: Reward,
-    *,
     params: Mapping[str, Any] | None = None,
     columns: Mapping[str, str] | None = None,
     abstained: StandIn = None,
     max_abstained: int | None = None,
+    *,
     end_tokens: Sequence[str] = END_TOKENS,
     observer: Observer | None = None,
 ) -> Binding:
@@ -167,19 +180,15 @@ def bind(
     Raises `BadParameter` for a column of a parameter that the reward does not have.
     """
     scorer = Scorer(which, params, columns=columns)
-    _check_stand_in(abstained)
+    number: Any = abstained
+    if number not in (None, "mean"):
+        if isinstance(number, bool) or not isinstance(number, (int, float)):
+            raise BadParameter(f'abstained={number!r}; choose a number, or "mean"')
+        if not isfinite(number):
+            raise BadParameter(f"abstained={number!r}; choose a finite number")
     if max_abstained is not None and max_abstained < 1:
         raise BadParameter(f"max_abstained={max_abstained!r}; at least 1, or None for no limit")
     return Binding(scorer, abstained, max_abstained, tuple(end_tokens), observer)
-
-
-def _check_stand_in(abstained: Any) -> None:
-    if abstained is None or abstained == "mean":
-        return
-    if isinstance(abstained, bool) or not isinstance(abstained, (int, float)):
-        raise BadParameter(f'abstained={abstained!r}; choose a number, or "mean"')
-    if not isfinite(abstained):
-        raise BadParameter(f"abstained={abstained!r}; choose a finite number")
 
 
 class RewardMaker:
@@ -207,14 +216,7 @@ class RewardMaker:
         name: str | None = None,
         **columns: str,
     ) -> Callable[..., Any]:
-        binding = bind(
-            which,
-            params=params,
-            columns=columns,
-            abstained=abstained,
-            max_abstained=max_abstained,
-        )
-        return self._make(binding, name)
+        return self._make(bind(which, params, columns, abstained, max_abstained), name)
 
 
 class RewardCall:
@@ -235,8 +237,11 @@ class RewardCall:
         signature: Signature | None = None,
     ) -> None:
         self._state = (function, bound, keywords, name, doc, signature)
-        rest = signature or _rest_of_signature(function, len(bound), keywords)
-        imitate(self, function, name=name, doc=doc, signature=rest)
+        if signature is None:
+            whole = signature_of(function)
+            left = list(whole.parameters.values())[len(bound) :]
+            signature = whole.replace(parameters=[p for p in left if p.name not in keywords])
+        imitate(self, function, name=name, doc=doc, signature=signature)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         function, bound, keywords, *_ = self._state
@@ -280,14 +285,6 @@ def imitate(
         __kwdefaults__=getattr(function, "__kwdefaults__", None),
         __signature__=signature,
     )
-
-
-def _rest_of_signature(
-    function: Callable[..., Any], bound: int, keywords: Mapping[str, Any]
-) -> Signature:
-    whole = signature_of(function)
-    left = [p for p in list(whole.parameters.values())[bound:] if p.name not in keywords]
-    return whole.replace(parameters=left)
 
 
 def import_library(module: str, *, package: str) -> Any:

@@ -8,7 +8,7 @@
     print(live.outcome, turn_rewards(live.finish()))
 
 A rollout of the runner turned inside out: the trainer has the loop; the record, the limits and the
-scores are those of the runner. What an environment pays stands beside the outcome, turn by turn.
+scores are those of the runner. What an environment pays for each turn is kept with the outcome.
 
 A failure of the environment ends the episode and is never a score: the outcome is `None`.
 """
@@ -21,15 +21,14 @@ import random
 import uuid
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, NoReturn, Self, TypeVar
+from functools import cached_property, update_wrapper
+from typing import Any, Concatenate, NoReturn, ParamSpec, Self, TypeVar
 
 from assay.adapters.binding import Reward
 from assay.agents.functions import recorded
 from assay.agents.protocol import as_action
 from assay.agents.transcript import Transcript
 from assay.errors import BadParameter, NotReset, UsageError, did_you_mean
-from assay.registry import ENVIRONMENTS
 from assay.resources.context import Context
 from assay.resources.pool import PoolLimits, Pools
 from assay.resources.spec import ResourceSpec
@@ -45,6 +44,7 @@ from assay.schema.task import Task
 from assay.scoring.scorer import Scorer, score_episode
 from assay.text.channels import strip_end_tokens
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 OUTCOMES: Mapping[str, str] = {
@@ -147,7 +147,13 @@ class Episodes:
         if self._task_list is not None:
             tasks = list(self._task_list)
         elif self.spec.make is None:
-            tasks = environment_tasks(self.spec.name, self.spec.config)
+            list_tasks = getattr(self.spec.factory()(**self.spec.config), "tasks", None)
+            if not callable(list_tasks):
+                raise BadParameter(
+                    f"the environment {self.spec.name!r} has no list of tasks; give them as a "
+                    "JSONL file"
+                )
+            tasks = list(list_tasks())
         else:
             tasks = []
         if not tasks:
@@ -217,16 +223,39 @@ class Episodes:
         self.close()
 
 
+def _on_shared_loop(
+    name: str, work: Callable[Concatenate[LiveEpisode, P], Coroutine[Any, Any, T]]
+) -> tuple[
+    Callable[Concatenate[LiveEpisode, P], T],
+    Callable[Concatenate[LiveEpisode, P], Coroutine[Any, Any, T]],
+]:
+    """The method that waits for the work, and the one to be awaited in any event loop."""
+
+    def call(self: LiveEpisode, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self.episodes.wait(work(self, *args, **kwargs))
+
+    async def call_async(self: LiveEpisode, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.episodes.run(work(self, *args, **kwargs))
+
+    for method, title in ((call, name), (call_async, f"{name}_async")):
+        update_wrapper(method, work)
+        method.__name__, method.__qualname__ = title, f"LiveEpisode.{title}"
+    call_async.__doc__ = f"As `{name}`, for an event loop."
+    return call, call_async
+
+
 class LiveEpisode:
     """One episode after the other in an environment; for one driver, on any thread or loop."""
 
     def __init__(self, episodes: Episodes) -> None:
-        self._episodes = episodes
+        self.episodes = episodes
         self._recorder: EpisodeRecorder | None = None
         self._context: Context | None = None
         self._transcript = Transcript()
-        self._steps = 0
-        self._turn = LiveTurn("")
+        self.steps = 0
+        """Actions that the environment was given since the reset."""
+        self.turn = LiveTurn("")
+        """The latest turn."""
         self._episode: Episode | None = None
         self.task: Task | None = None
         self.group = ""
@@ -237,7 +266,13 @@ class LiveEpisode:
         self.observation: Observation | None = None
         """The latest."""
 
-    def reset(
+    @property
+    def outcome(self) -> float | None:
+        """The reward of the episode that ended; `None` if it abstained, or none was asked for."""
+        scores = () if self._episode is None else self._episode.scores
+        return None if not scores or scores[0].abstained else float(scores[0])
+
+    async def _reset(
         self,
         task: Task | str | None = None,
         *,
@@ -251,73 +286,13 @@ class LiveEpisode:
         members of a group see the same. `seed` and `group`, by default the task and the seed, are
         kept in the record. Raises `BadParameter` for a task that there is not.
         """
-        return self._episodes.wait(self._reset(task, seed, group, member))
-
-    async def reset_async(
-        self,
-        task: Task | str | None = None,
-        *,
-        seed: int | None = None,
-        group: str | None = None,
-        member: int = 0,
-    ) -> LiveTurn:
-        """As `reset`, for an event loop."""
-        return await self._episodes.run(self._reset(task, seed, group, member))
-
-    def step(self, reply: str) -> LiveTurn:
-        """Carry out the action of a reply; after the end, the last turn again, unpaid.
-
-        In a conversation a reply that calls no tool is the answer; elsewhere `answer("…")` is.
-        Raises `NotReset` before the first reset.
-        """
-        return self._episodes.wait(self._step(reply))
-
-    async def step_async(self, reply: str) -> LiveTurn:
-        """As `step`, for an event loop."""
-        return await self._episodes.run(self._step(reply))
-
-    def finish(self, stop_reason: StopReason = "gave_up") -> Episode:
-        """The record, scored; an episode that goes on ends so. Raises `NotReset` before one."""
-        return self._episodes.wait(self._finish(stop_reason))
-
-    async def finish_async(self, stop_reason: StopReason = "gave_up") -> Episode:
-        """As `finish`, for an event loop."""
-        return await self._episodes.run(self._finish(stop_reason))
-
-    def close(self) -> None:
-        """Give the environment back, without a record of what was not finished."""
-        self._episodes.wait(self._release())
-
-    async def close_async(self) -> None:
-        """As `close`, for an event loop."""
-        await self._episodes.run(self._release())
-
-    @property
-    def steps(self) -> int:
-        """Actions that the environment was given since the reset."""
-        return self._steps
-
-    @property
-    def turn(self) -> LiveTurn:
-        """The latest turn."""
-        return self._turn
-
-    @property
-    def outcome(self) -> float | None:
-        """The reward of the episode that ended; `None` if it abstained, or none was asked for."""
-        scores = () if self._episode is None else self._episode.scores
-        return None if not scores or scores[0].abstained else float(scores[0])
-
-    async def _reset(
-        self, task: Task | str | None, seed: int | None, group: str | None, member: int
-    ) -> LiveTurn:
         await self._release()
-        selected = self._episodes.task(task, seed=seed)
+        selected = self.episodes.task(task, seed=seed)
         if group is None:
             group = selected.id if seed is None else f"{selected.id}#{seed}"
-        resources = replace(self._episodes.resources, notes={"group": group, "member": member})
+        resources = replace(self.episodes.resources, notes={"group": group, "member": member})
         attempt = uuid.uuid4().hex
-        self._transcript, self._steps, self._episode = Transcript(), 0, None
+        self._transcript, self.steps, self._episode = Transcript(), 0, None
         self.task, self.group, self.seed, self.member = selected, group, seed, member
         self.start = self.observation = None
         self._context = Context.open(
@@ -343,13 +318,18 @@ class LiveEpisode:
         return await self._next_turn(recorder)
 
     async def _step(self, reply: str) -> LiveTurn:
+        """Carry out the action of a reply; after the end, the last turn again, unpaid.
+
+        In a conversation a reply that calls no tool is the answer; elsewhere `answer("…")` is.
+        Raises `NotReset` before the first reset.
+        """
         recorder, context = self._recorder, self._context
         if self._episode is not None:
-            return replace(self._turn, reward=0.0)
+            return replace(self.turn, reward=0.0)
         if recorder is None or context is None or self.observation is None:
             raise NotReset("this episode was not reset to a task; `reset(task)` starts it")
-        resources = self._episodes.resources
-        text = self._episodes.action_of(strip_end_tokens(reply))
+        resources = self.episodes.resources
+        text = self.episodes.action_of(strip_end_tokens(reply))
         action = recorded(as_action(text, self.observation), self.observation, self._transcript)
         recorder.record_action(action)
         if action.answer is not None:
@@ -357,7 +337,7 @@ class LiveEpisode:
             recorder.end("answered" if action.answer.strip() else "gave_up", action.answer)
             self.observation = Observation("")
             return await self._next_turn(recorder)
-        self._steps += 1
+        self.steps += 1
         with episode_boundary(recorder):
             environment = await context.acquire_resource(resources.environment, "global")
             async with recorder.turn("env_error", resources.limits.step_s):
@@ -365,7 +345,7 @@ class LiveEpisode:
             self._see(recorder, observation)
             if observation.done:
                 recorder.end("finished")
-            elif self._steps >= resources.limits.steps:
+            elif self.steps >= resources.limits.steps:
                 recorder.end("step_limit")
         return await self._next_turn(recorder)
 
@@ -380,17 +360,18 @@ class LiveEpisode:
         observation = self.observation
         text = "" if observation is None or failed else observation.text
         paid = None if observation is None or failed else observation.reward
-        self._turn = LiveTurn(
+        self.turn = LiveTurn(
             text,
-            reward=paid or 0.0 if self._steps else 0.0,
+            reward=paid or 0.0 if self.steps else 0.0,
             done=recorder.stop_reason is not None,
             stop_reason=recorder.stop_reason,
         )
-        if self._turn.done:
+        if self.turn.done:
             await self._finish()
-        return self._turn
+        return self.turn
 
     async def _finish(self, stop_reason: StopReason = "gave_up") -> Episode:
+        """The record, scored; an episode that goes on ends so. Raises `NotReset` before one."""
         if self._episode is not None:
             return self._episode
         recorder, context = self._recorder, self._context
@@ -398,28 +379,36 @@ class LiveEpisode:
             raise NotReset("this episode was not reset to a task; `reset(task)` starts it")
         if recorder.stop_reason is None:
             recorder.end(stop_reason)
-            self._turn = LiveTurn("", done=True, stop_reason=stop_reason)
-        resources = self._episodes.resources
+            self.turn = LiveTurn("", done=True, stop_reason=stop_reason)
+        resources = self.episodes.resources
         recorder.scores = await score_episode(
             resources.scorers, recorder.episode(), context, limit_s=resources.limits.score_s
         )
         self._episode = recorder.episode()
         await self._release()
-        if self._episodes.on_episode is not None:
-            self._episodes.on_episode(self._episode)
+        if self.episodes.on_episode is not None:
+            self.episodes.on_episode(self._episode)
         return self._episode
 
     async def _release(self) -> None:
-        """Give the instance back; one that may be in the middle of something is ended."""
+        """Give the environment back, without a record of what was not finished.
+
+        An instance that may be in the middle of something is ended.
+        """
         context, recorder, self._context = self._context, self._recorder, None
         if context is None or recorder is None:
             return
         try:
-            spec = self._episodes.resources.environment
+            spec = self.episodes.resources.environment
             if recorder.stop_reason in RELEASED and context.has(spec):
                 await (await context.acquire_resource(spec)).close()
         finally:
             await context.release()
+
+    reset, reset_async = _on_shared_loop("reset", _reset)
+    step, step_async = _on_shared_loop("step", _step)
+    finish, finish_async = _on_shared_loop("finish", _finish)
+    close, close_async = _on_shared_loop("close", _release)
 
 
 def turn_rewards(episode: Episode) -> list[float]:
@@ -440,16 +429,6 @@ class _Nowhere:
         """The hash of the content, by which two observations can be compared."""
         content = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
         return hashlib.sha256(content).hexdigest()
-
-
-def environment_tasks(name: str, options: Mapping[str, Any]) -> list[Task]:
-    """The tasks that a registered environment lists by its method `tasks`; it is not started."""
-    list_tasks = getattr(ENVIRONMENTS.get(name)(**options), "tasks", None)
-    if not callable(list_tasks):
-        raise BadParameter(
-            f"the environment {name!r} has no list of tasks; give them as a JSONL file"
-        )
-    return list(list_tasks())
 
 
 def _no_agent(base_url: str) -> NoReturn:

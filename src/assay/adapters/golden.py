@@ -51,11 +51,6 @@ class GoldenChange(NamedTuple):
     score: Score
 
     @property
-    def is_new(self) -> bool:
-        """Whether the row had no score."""
-        return self.row.score is None
-
-    @property
     def keeps_version(self) -> bool:
         """Whether another number came under the `name@version` of the recorded one."""
         old = self.row.score

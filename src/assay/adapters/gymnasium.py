@@ -6,8 +6,8 @@
 or, after `gymnasium.register_environments()`, `gym.make("assay/alfworld-v0", step_limit=50)` and
 `gym.make_vec("assay/alfworld-v0", num_envs=64, group_size=8)`.
 
-The reward of a step is what the environment itself pays for it. Beside it, `info["outcome"]` of an
-episode that ended is the number of an Assay reward, and `info["record"]` the episode itself.
+The reward of a step is what the environment itself pays for it. When an episode has ended,
+`info["outcome"]` is the number of an Assay reward, and `info["record"]` the episode itself.
 
 Abstained: an episode whose reward abstains has no `outcome` (in a vector, its mask `_outcome` is
 False). An environment that dies raises; in a vector it ends its own episode alone.
@@ -181,14 +181,18 @@ class TextVectorEnvironment(vector.VectorEnv):  # type: ignore[misc]  # as above
         super().reset(seed=seed)
         choice = dict(options or {})
         mask = self._whole_groups(choice.pop("reset_mask", None))
-        tasks = self._tasks_of_groups(choice.pop("tasks", None), choice.pop("task", None))
+        groups = self.num_envs // self._group_size
+        tasks, task = choice.pop("tasks", None), choice.pop("task", None)
+        tasks = [task] * groups if tasks is None else list(tasks)
+        if len(tasks) != groups:
+            raise BadParameter(f"{len(tasks)} tasks for {groups} groups; name one for each")
         if choice:
             raise BadParameter(
                 f"no option {next(iter(choice))!r}; there are task, tasks and reset_mask"
             )
         seeds = [
             int(self.np_random.integers(SEEDS)) if seed is None else seed + group
-            for group in range(len(tasks))
+            for group in range(groups)
         ]
         places = [divmod(number, self._group_size) for number in range(self.num_envs)]
         self._episodes.all(
@@ -246,13 +250,6 @@ class TextVectorEnvironment(vector.VectorEnv):  # type: ignore[misc]  # as above
             )
         return chosen
 
-    def _tasks_of_groups(self, tasks: Any, task: Any) -> list[Any]:
-        groups = self.num_envs // self._group_size
-        selected = [task] * groups if tasks is None else list(tasks)
-        if len(selected) != groups:
-            raise BadParameter(f"{len(selected)} tasks for {groups} groups; name one for each")
-        return selected
-
 
 def _info(live: LiveEpisode) -> dict[str, Any]:
     """What is known of the episode; `outcome` and `record` once it has ended."""
@@ -279,14 +276,10 @@ def _put(infos: dict[str, Any], key: str, value: Any, number: int, count: int) -
     """Add the value to the column, and to the mask of those that have one, as Gymnasium does."""
     if key not in infos:
         kind: Any = type(value) if type(value) in (int, float) else object
-        infos[key] = np.zeros(count, dtype=kind) if kind is not object else _nothing(count)
+        infos[key] = np.full(count, None if kind is object else kind(), dtype=kind)
         infos[f"_{key}"] = np.zeros(count, dtype=np.bool_)
     infos[key][number] = value
     infos[f"_{key}"][number] = True
-
-
-def _nothing(count: int) -> np.ndarray:
-    return np.full(count, None, dtype=object)
 
 
 def register_environments() -> list[str]:

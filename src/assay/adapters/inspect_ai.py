@@ -30,7 +30,7 @@ def reward(
     the reward read as the answer, `explanation` why, `metadata` the parts and the reward's name.
     """
     api = import_library("inspect_ai.scorer", package="inspect-ai")
-    binding = bind(which, params=params, columns=columns)
+    binding = bind(which, params, columns)
     decorate = api.scorer(metrics=[api.mean(), api.stderr()], name=name or binding.name)
 
     # Inspect records these arguments in the log.

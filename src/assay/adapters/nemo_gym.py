@@ -29,7 +29,7 @@ from assay.schema.score import Abstained, Score
 from assay.text.channels import strip_end_tokens
 
 FILLER = 0.0
-"""What NeMo-Gym itself writes into the `reward` of a failed row; nobody reads it there."""
+"""What NeMo-Gym itself writes into the `reward` of a failed row; no reader uses it there."""
 
 ANSWERS = ("answer", "expected_answer", "ground_truth", "label")
 """Where data sets for NeMo-Gym keep the reference, in order."""
@@ -52,10 +52,7 @@ def reward(
     `BaseVerifyResponse` does not declare. The request's class declares the columns of the task
     (`expected_answer: str`); NeMo-Gym drops fields that it does not.
     """
-    binding = bind(
-        which, params=params, columns=columns, abstained="mean", max_abstained=max_abstained
-    )
-    return binding.function(_verify, name=name)
+    return bind(which, params, columns, "mean", max_abstained).function(_verify, name=name)
 
 
 async def _verify(binding: Binding, /, body: Any) -> Any:
@@ -136,7 +133,7 @@ def _are_items(output: Any) -> bool:
 
 
 def _final_text(output: Sequence[Any]) -> str | None:
-    """The text of the last item, if it is a message of the model; a tool's output never is."""
+    """The text of the last item, if it is a message of the model and not a tool's output."""
     items = [item for item in output if field_of(item, "type") != "reasoning"]
     if not items or field_of(items[-1], "type") != "message":
         return None

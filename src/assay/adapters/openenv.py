@@ -34,7 +34,7 @@ class RewardRubric(Rubric):  # type: ignore[misc]  # OpenEnv is no dependency, s
         **columns: str,
     ) -> None:
         super().__init__()
-        self._binding: Binding = bind(which, params=params, columns=columns, abstained=abstained)
+        self._binding: Binding = bind(which, params, columns, abstained)
         self.last_result: Score | None = None
 
     def forward(self, action: Any, observation: Any) -> float | None:

@@ -7,8 +7,8 @@
         result = await env.step(openenv_episodes.TextAction(text="look"))
 
 Each connection has an episode of its own, up to `at_once` of them in the server's process. The
-reward of a step is what the environment pays for it; `outcome`, beside it, is the number of an
-Assay reward once the episode has ended, and the state then has the whole record.
+reward of a step is what the environment pays for it; `outcome` is the number of an Assay
+reward once the episode has ended, and the state then has the whole record.
 
 Abstained: `outcome` stays `None`. An environment that dies ends the episode with the stop reason
 `env_error`, and neither pays nor scores it.
@@ -17,6 +17,7 @@ Abstained: `outcome` stays `None`. An environment that dies ends the episode wit
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from pydantic import Field
@@ -169,19 +170,8 @@ def create_app(
 
     The arguments are those of `Episodes`; the reward of a shipped environment is its own.
     """
-    episodes = Episodes.scored(
-        environment,
-        reward,
-        config=config,
-        params=params,
-        tasks=tasks,
-        step_limit=step_limit,
-        at_once=at_once,
-    )
+    options = {"config": config, "params": params, "tasks": tasks, "step_limit": step_limit}
+    episodes = Episodes.scored(environment, reward, **options, at_once=at_once)
     server = import_library("openenv.core.env_server.http_server", package=_PACKAGE)
-    return server.create_app(
-        lambda: EpisodeSession(episodes),
-        TextAction,
-        TextObservation,
-        max_concurrent_envs=at_once,
-    )
+    new_session = partial(EpisodeSession, episodes)
+    return server.create_app(new_session, TextAction, TextObservation, max_concurrent_envs=at_once)

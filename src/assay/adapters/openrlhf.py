@@ -36,14 +36,7 @@ def reward(
     The response is what follows the prompt in the query; a query that does not contain its prompt
     abstains (`bad_row`), since the prompt's own text must not be graded.
     """
-    binding = bind(
-        which,
-        params=params,
-        columns=columns,
-        abstained=abstained,
-        max_abstained=max_abstained,
-        end_tokens=end_tokens,
-    )
+    binding = bind(which, params, columns, abstained, max_abstained, end_tokens=end_tokens)
     return binding.function(_reward_func, name=name)
 
 

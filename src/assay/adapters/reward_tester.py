@@ -6,6 +6,7 @@ number and the reward's own reason.
 
 from __future__ import annotations
 
+import os
 import pickle
 import threading
 import time
@@ -66,7 +67,7 @@ class RewardProcess:
         message = pickle.dumps((scorer, dict(row)))
         if self._pool is None:
             self._pool = worker_pool(1)
-            self._pid = self._pool.submit(_own_pid).result(START_S)
+            self._pid = self._pool.submit(os.getpid).result(START_S)
         future = self._pool.submit(_score_pickled, message)
         try:
             return future.result(timeout_s)
@@ -83,12 +84,6 @@ class RewardProcess:
         self._pool, self._pid = None, 0
 
 
-def _own_pid() -> int:
-    import os
-
-    return os.getpid()
-
-
 def _score_pickled(message: bytes) -> TimedScore:
     scorer, row = pickle.loads(message)  # noqa: S301 - written by `RewardProcess.score`
     return _timed(scorer, row)
@@ -103,7 +98,7 @@ def _timed(scorer: Scorer, row: Mapping[str, Any]) -> TimedScore:
 class RewardTester:
     """A reward under test, or none yet: call it with one.
 
-    `columns` of its methods are the columns of the row beside the response.
+    `columns` of its methods are those of the row other than the response.
     """
 
     _scorer: Scorer | None = None
@@ -133,27 +128,24 @@ class RewardTester:
 
     def score(self, response: Response = None, /, **columns: Any) -> Score:
         """The score of one response, in this process."""
-        return self.scorer(self._row(response, columns))
+        return self.scorer(_rows([response], columns)[0])
 
     def pays(self, *responses: Response, at_least: float = 1.0, **columns: Any) -> None:
         """Fail unless every response earns at least so much."""
         __tracebackhide__ = True
-        for response in responses:
-            row = self._row(response, columns)
-            self._require(self.scorer(row), row, "is paid too little", least=at_least)
+        for row in _rows(responses, columns):
+            self._require(row, "is paid too little", least=at_least)
 
     def refuses(self, *responses: Response, at_most: float = 0.0, **columns: Any) -> None:
         """Fail if a response earns more than so much. An abstention is no refusal, and fails."""
         __tracebackhide__ = True
-        for response in responses:
-            row = self._row(response, columns)
-            self._require(self.scorer(row), row, "is paid", -inf, at_most)
+        for row in _rows(responses, columns):
+            self._require(row, "is paid", -inf, at_most)
 
     def abstains(self, *responses: Response, reason: str | None = None, **columns: Any) -> None:
         """Fail unless the reward abstains, for that reason if one is named."""
         __tracebackhide__ = True
-        for response in responses:
-            row = self._row(response, columns)
+        for row in _rows(responses, columns):
             score = self.scorer(row)
             if not score.abstained or reason not in (None, score["abstained"]):
                 self._fail("should abstain" + (f" ({reason})" if reason else ""), row, score)
@@ -161,7 +153,7 @@ class RewardTester:
     def agrees(self, *responses: Response, **columns: Any) -> None:
         """Fail unless all these forms of one answer get the same number."""
         __tracebackhide__ = True
-        rows = [self._row(response, columns) for response in responses]
+        rows = _rows(responses, columns)
         scores = [self.scorer(row) for row in rows]
         for row, score in zip(rows, scores, strict=True):
             if score["reward"] is None or score["reward"] != scores[0]["reward"]:
@@ -191,13 +183,11 @@ class RewardTester:
         a process of its own, which is where a call that does not return is noticed and ended.
         """
         __tracebackhide__ = True
-        paid = [self._row(response, columns) for response in (gold, *forms)]
-        empty = [self._row(response, columns) for response in no_ops]
-        near = [self._row(response, columns) for response in near_misses]
+        paid = _rows([gold, *forms], columns)
+        empty, near = _rows(no_ops, columns), _rows(near_misses, columns)
         rows = [*paid, *empty, *near]
         self._check_time_and_places(rows, within_s, threads, processes=processes)
-        best = self.scorer(paid[0])
-        self._require(best, paid[0], "is the gold answer, and is paid too little", least=at_least)
+        best = self._require(paid[0], "is the gold answer, and is paid too little", least=at_least)
         for row in paid[1:]:
             score = self.scorer(row)
             if score["reward"] != best["reward"]:
@@ -205,10 +195,10 @@ class RewardTester:
                     f"is another form of the gold, which gets {best['reward']:g}", row, score
                 )
         for row in empty:
-            self._require(self.scorer(row), row, "is no answer, and is paid", -inf, at_most or 0.0)
+            self._require(row, "is no answer, and is paid", -inf, at_most or 0.0)
         bar = HALF * best["reward"] if at_most is None else at_most
         for row in near:
-            self._require(self.scorer(row), row, "is a near miss, and is paid", -inf, bar)
+            self._require(row, "is a near miss, and is paid", -inf, bar)
 
     def golden(self, path: str | Path, rows: Iterable[Mapping[str, Any]] = ()) -> None:
         """Fail unless every row of the golden file gets the score that the file records.
@@ -237,12 +227,10 @@ class RewardTester:
             note = f", {same} of them under an unchanged version" if same else ""
             self.updated.append(f"{len(changed)} row(s) of {file} written anew{note}")
             return
-        raise AssertionError(report(file, changed, _advice(changed)))
-
-    def _row(self, response: Response, columns: Mapping[str, Any]) -> dict[str, Any]:
-        if isinstance(response, Mapping):
-            return {**columns, **response}
-        return {**columns, RESPONSE: response}
+        keeps_version = any(change.keeps_version for change in changed)
+        version = "raise the reward's version, then " if keeps_version else ""
+        advice = f"If this is meant, {version}write the file anew: pytest --assay-update"
+        raise AssertionError(report(file, changed, advice))
 
     def _check_time_and_places(
         self, rows: Sequence[dict[str, Any]], within_s: float, threads: int, *, processes: bool
@@ -255,23 +243,13 @@ class RewardTester:
         for row, call in zip(rows, apart or here, strict=True):
             if call.seconds > within_s:
                 self._fail(f"took {call.seconds:.1f} s; within_s={within_s:g}", row, call.score)
-        if apart is not None:
-            self._require_same(rows, here, apart, "another process")
-        for calls in together:
-            self._require_same(rows, here, calls, f"a thread among {threads}")
-
-    def _require_same(
-        self,
-        rows: Sequence[dict[str, Any]],
-        here: Sequence[TimedScore],
-        there: Sequence[TimedScore],
-        place: str,
-    ) -> None:
-        __tracebackhide__ = True
-        for row, mine, other in zip(rows, here, there, strict=True):
-            if _numbers(mine.score) != _numbers(other.score):
-                what = f"is scored otherwise in {place}\n  there   {explain(other.score)}"
-                self._fail(what, row, mine.score)
+        places = [] if apart is None else [("another process", apart)]
+        places += [(f"a thread among {threads}", calls) for calls in together]
+        for place, there in places:
+            for row, mine, other in zip(rows, here, there, strict=True):
+                if _numbers(mine.score) != _numbers(other.score):
+                    what = f"is scored otherwise in {place}\n  there   {explain(other.score)}"
+                    self._fail(what, row, mine.score)
 
     def _in_process(self, rows: Sequence[dict[str, Any]], within_s: float) -> list[TimedScore]:
         __tracebackhide__ = True
@@ -320,14 +298,14 @@ class RewardTester:
             raise raised[0]
         return results
 
-    def _require(
-        self, score: Score, row: Mapping[str, Any], what: str, least: float, most: float = inf
-    ) -> None:
-        """Fail if the reward abstains, or is not between these numbers."""
+    def _require(self, row: Mapping[str, Any], what: str, least: float, most: float = inf) -> Score:
+        """The row's score; fail if the reward abstains, or is not between these numbers."""
         __tracebackhide__ = True
+        score = self.scorer(row)
         if score["reward"] is None or not least <= score["reward"] <= most:
             bound = f"at least {least:g}" if most == inf else f"at most {most:g}"
             self._fail(f"{what}; {bound}", row, score)
+        return score
 
     def _fail(self, what: str, row: Mapping[str, Any], score: Score | None = None) -> NoReturn:
         __tracebackhide__ = True
@@ -346,6 +324,11 @@ class RewardTester:
         raise AssertionError("\n".join(lines)) from None
 
 
+def _rows(responses: Iterable[Response], columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    own = (each if isinstance(each, Mapping) else {RESPONSE: each} for each in responses)
+    return [{**columns, **each} for each in own]
+
+
 def _cell(value: Any) -> Any:
     """The value, or its type where printing it would say nothing."""
     is_plain = isinstance(value, str | int | float | list | tuple | dict | None)
@@ -354,12 +337,3 @@ def _cell(value: Any) -> Any:
 
 def _numbers(score: Score) -> tuple[Any, ...]:
     return score["reward"], score["abstained"] if score.abstained else None, dict(score.parts)
-
-
-def _advice(changed: Sequence[Any]) -> str:
-    if any(change.keeps_version for change in changed):
-        return (
-            "If this is meant, raise the reward's version, then write the file anew: "
-            "pytest --assay-update"
-        )
-    return "If this is meant, write the file anew: pytest --assay-update"

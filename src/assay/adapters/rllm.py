@@ -40,19 +40,14 @@ class Evaluator:
         max_abstained: int | None = MAX_ABSTAINED,
         **columns: str,
     ) -> None:
-        self._binding: Binding = bind(
-            which,
-            params=params,
-            columns=columns,
-            abstained=abstained,
-            max_abstained=max_abstained,
-        )
+        self._binding: Binding = bind(which, params, columns, abstained, max_abstained)
 
     def evaluate(self, task: Any, episode: Any) -> Any:
         """The reward, its parts as signals, and why; `task` is a row or rLLM's `Task`."""
         types = import_library("rllm.eval.types", package="rllm")
         binding = self._binding
-        row = _row(_data(task), _answer_of(episode), _messages_of(episode))
+        messages = field_of(_last(_last(episode, "trajectories"), "steps"), "chat_completions")
+        row = _row(_data(task), _answer_of(episode), messages)
         score = binding.score(row)
         signals = [
             types.Signal(name=part, value=number)
@@ -107,10 +102,6 @@ def _answer_of(episode: Any) -> Any:
     steps = reversed(field_of(trajectory, "steps") or [])
     responses = (field_of(step, "model_response") for step in steps)
     return output or next((response for response in responses if response), None)
-
-
-def _messages_of(episode: Any) -> Any:
-    return field_of(_last(_last(episode, "trajectories"), "steps"), "chat_completions")
 
 
 def _last(record: Any, key: str) -> Any:

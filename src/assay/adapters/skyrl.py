@@ -16,14 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay.adapters.binding import (
-    MAX_ABSTAINED,
-    Binding,
-    Reward,
-    StandIn,
-    bind,
-    import_library,
-)
+from assay.adapters.binding import MAX_ABSTAINED, Binding, Reward, StandIn, bind, import_library
 from assay.errors import BadParameter
 from assay.schema.message import field_of
 from assay.schema.score import Score
@@ -57,13 +50,9 @@ class RewardEnv(BaseTextEnv):  # type: ignore[misc]  # SkyRL is no dependency, s
                 "no reward was chosen; register the environment with "
                 "kwargs={'reward': 'math_equal_reward'}"
             )
-        self._binding: Binding = bind(
-            which,
-            params=params or field_of(env_config, "params"),
-            columns=columns or field_of(env_config, "columns"),
-            abstained=abstained,
-            max_abstained=max_abstained,
-        )
+        params = params or field_of(env_config, "params")
+        columns = columns or field_of(env_config, "columns")
+        self._binding: Binding = bind(which, params, columns, abstained, max_abstained)
         self._extras = dict(extras or {})
         self._score: Score | None = None
 

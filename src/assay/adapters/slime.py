@@ -19,7 +19,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from assay.adapters.binding import MAX_ABSTAINED, Binding, RewardMaker, bind, fill_parts
-from assay.adapters.tally import mean_of
 from assay.errors import BadParameter
 from assay.schema.message import field_of
 from assay.schema.score import Abstained, Score
@@ -44,14 +43,12 @@ async def rm(args: Any, sample: Any, **others: Any) -> Any:
     which = field_of(args, "assay_reward")
     if which is None:
         raise BadParameter("slime's arguments name no assay_reward; set it in --custom-config-path")
-    abstained, limit = field_of(args, "assay_abstained"), field_of(args, "assay_max_abstained")
-    binding = bind(
-        which,
-        params=field_of(args, "assay_params"),
-        columns=field_of(args, "assay_columns"),
-        abstained="mean" if abstained is None else abstained,
-        max_abstained=MAX_ABSTAINED if limit is None else limit,
+    params, columns, abstained, limit = (
+        field_of(args, f"assay_{name}")
+        for name in ("params", "columns", "abstained", "max_abstained")
     )
+    limit = MAX_ABSTAINED if limit is None else limit
+    binding = bind(which, params, columns, "mean" if abstained is None else abstained, limit)
     return await _score(binding, args, sample, **others)
 
 
@@ -62,8 +59,8 @@ async def _score(binding: Binding, args: Any, sample: Any, /, **others: Any) -> 
     scores = await asyncio.gather(*map(binding.score_async, rows))
     keyed = bool(field_of(args, "reward_key"))
     results = []
-    for each, row, score in zip(samples, rows, scores, strict=True):
-        value = _neutral(binding, scores, row, score) if score.abstained else float(score)
+    numbers = binding.group_numbers(scores, rows)
+    for each, value, score in zip(samples, numbers, scores, strict=True):
         if score.abstained:
             each.remove_sample = True
         results.append(_shape(score, value, binding.parts, keyed=keyed))
@@ -84,16 +81,6 @@ def to_row(sample: Any) -> dict[str, Any]:
         "answer": label,
         "final_response": strip_end_tokens(response) if isinstance(response, str) else response,
     }
-
-
-def _neutral(
-    binding: Binding, scores: Sequence[Score], row: Mapping[str, Any], score: Score
-) -> float:
-    """The mean of those of the group that were scored, unless another number was chosen."""
-    values = [float(each) for each in scores if not each.abstained]
-    if binding.abstained == "mean" and values:
-        return mean_of(values, 0.0)
-    return binding.number(score, row)
 
 
 def _shape(

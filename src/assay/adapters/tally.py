@@ -66,7 +66,12 @@ class Tally:
             first = self._firsts[reasons.most_common(1)[0][0]]
         count = reasons.total()
         if limit is not None and count >= limit:
-            message = _too_many(first, reasons)
+            counts = ", ".join(f"{reason} {number}" for reason, number in reasons.most_common())
+            message = (
+                f"{first.scorer} scored none of the last {count} rows ({counts}); one of them: "
+                f"{first.reason}: {first.because}. Mend the reward, its columns or the rows; "
+                "max_abstained= sets the limit, and max_abstained=None removes it"
+            )
             if count == limit:
                 # Some trainers swallow what a reward raises.
                 logger.error(message)
@@ -121,12 +126,3 @@ def _text(value: Any) -> str:
         return repr(plain(value))
     except Exception:  # noqa: BLE001 - a row's objects may fail at anything
         return type(value).__name__
-
-
-def _too_many(first: Abstained, reasons: Counter[str]) -> str:
-    counts = ", ".join(f"{reason} {number}" for reason, number in reasons.most_common())
-    return (
-        f"{first.scorer} scored none of the last {reasons.total()} rows ({counts}); one of them: "
-        f"{first.reason}: {first.because}. Mend the reward, its columns or the rows; "
-        "max_abstained= sets the limit, and max_abstained=None removes it"
-    )

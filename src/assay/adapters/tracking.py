@@ -14,18 +14,18 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 from math import inf
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Protocol, Self, runtime_checkable
 
 from assay.adapters.binding import RewardCall, import_library
 from assay.adapters.tracking_signals import ALERTS, Alert, NotedRow, RewardHistory, signals
-from assay.adapters.tracking_writers import TrackingWriter, open_writers
-from assay.errors import BadParameter
+from assay.errors import BadParameter, did_you_mean
 from assay.schema.score import Score
 
 FIRST: Final = 20
@@ -36,8 +36,166 @@ ROWS: Final = 65_536
 TEXT_CHARS: Final = 500
 THOUGHT_END: Final = "</think>"
 PHASES: Final = ("", "eval")
+COLUMNS: Final = ("reward", "score", "because", "response")
+"""The columns of the table of worst examples."""
+WANDB_TITLE_CHARS: Final = 63
+"""W&B refuses an alert with a longer title."""
 
 logger = logging.getLogger("assay.adapters")
+
+
+@runtime_checkable
+class TrackingWriter(Protocol):
+    """Where the signals of each step go."""
+
+    def write(
+        self, step: int, metrics: Mapping[str, float], worst: Sequence[Mapping[str, Any]]
+    ) -> None:
+        """Send the numbers of a step, and its worst rows."""
+
+    def alert(self, step: int, title: str, text: str) -> None:
+        """Send an alert."""
+
+    def close(self) -> None:
+        """What was sent is in the file."""
+
+
+class TensorBoardWriter:
+    """Event files, written by the package `tensorboard`; torch is not needed."""
+
+    def __init__(self, folder: Path, project: str) -> None:
+        library = import_library(
+            "tensorboard.summary.writer.event_file_writer", package="tensorboard"
+        )
+        self._events = import_library("tensorboard.compat.proto.event_pb2", package="tensorboard")
+        self._protos = import_library("tensorboard.compat.proto.summary_pb2", package="tensorboard")
+        self._texts = import_library("tensorboard.plugins.text.summary_v2", package="tensorboard")
+        self._writer = library.EventFileWriter(str(folder / "tensorboard" / project))
+
+    def write(
+        self, step: int, metrics: Mapping[str, float], worst: Sequence[Mapping[str, Any]]
+    ) -> None:
+        values = [
+            self._protos.Summary.Value(tag=name, simple_value=value)
+            for name, value in metrics.items()
+        ]
+        self._add(step, self._protos.Summary(value=values))
+        if worst:
+            self._add(step, self._texts.text_pb("assay/worst", _markdown(worst)))
+        self._writer.flush()
+
+    def alert(self, step: int, title: str, text: str) -> None:
+        self._add(step, self._texts.text_pb("assay/alerts", f"**{title}**: {text}"))
+        self._writer.flush()
+
+    def _add(self, step: int, summary: Any) -> None:
+        event = self._events.Event(wall_time=time.time(), step=step, summary=summary)
+        self._writer.add_event(event)
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class WandbWriter:
+    """The W&B run that is under way, or one of its own, offline unless W&B's settings say more."""
+
+    def __init__(self, folder: Path, project: str) -> None:
+        self._library = import_library("wandb", package="wandb")
+        self._is_own = self._library.run is None
+        if self._is_own:
+            folder.mkdir(parents=True, exist_ok=True)
+            mode = os.environ.get("WANDB_MODE", "offline")
+            self._run = self._library.init(project=project, dir=str(folder), mode=mode)
+        else:
+            self._run = self._library.run
+        # A trainer that reports to the same run has steps of its own.
+        self._run.define_metric("assay/step")
+        self._run.define_metric("assay/*", step_metric="assay/step")
+
+    def write(
+        self, step: int, metrics: Mapping[str, float], worst: Sequence[Mapping[str, Any]]
+    ) -> None:
+        self._run.log({**metrics, "assay/step": step, **self._table(worst)})
+
+    def _table(self, worst: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        data = [_cells(row) for row in worst]
+        return {"assay/worst": self._library.Table(columns=[*COLUMNS], data=data)} if data else {}
+
+    def alert(self, step: int, title: str, text: str) -> None:
+        self._run.alert(title=title[:WANDB_TITLE_CHARS], text=f"step {step}: {text}")
+
+    def close(self) -> None:
+        if self._is_own:
+            self._run.finish()
+
+
+class TrackioWriter(WandbWriter):
+    """The Trackio run that is under way, or a local one of its own; `TRACKIO_DIR` says where."""
+
+    def __init__(self, folder: Path, project: str) -> None:
+        del folder  # Trackio reads its folder when it is imported.
+        self._library = import_library("trackio", package="trackio")
+        self._run = import_library("trackio.context_vars", package="trackio").current_run.get()
+        self._is_own = self._run is None
+        if self._is_own:
+            self._run = self._library.init(
+                project=project, embed=False, auto_log_gpu=False, auto_log_cpu=False
+            )
+
+    def write(
+        self, step: int, metrics: Mapping[str, float], worst: Sequence[Mapping[str, Any]]
+    ) -> None:
+        rows = [{name: str(row[name]) for name in COLUMNS} for row in worst]
+        self._run.log({**metrics, **self._table(rows)}, step=step)
+
+    def alert(self, step: int, title: str, text: str) -> None:
+        self._run.alert(title=title, text=text, step=step)
+
+
+WRITERS: Final[Mapping[str, Callable[[Path, str], TrackingWriter]]] = {
+    "tensorboard": TensorBoardWriter,
+    "wandb": WandbWriter,
+    "trackio": TrackioWriter,
+}
+
+
+def open_writers(
+    to: Sequence[str | TrackingWriter], folder: Path, project: str
+) -> list[TrackingWriter]:
+    """The writers of these names.
+
+    Raises `BadParameter` for a name that there is not, and `MissingExtra` for a package.
+    """
+    for name in to:
+        known = isinstance(name, TrackingWriter) or name in WRITERS
+        if not known:
+            hint = did_you_mean(str(name), WRITERS, f"there are {', '.join(WRITERS)}")
+            raise BadParameter(f"no tracker {name!r:.100}; {hint}")
+    writers: list[TrackingWriter] = []
+    try:
+        writers.extend(
+            WRITERS[name](folder, project) if isinstance(name, str) else name for name in to
+        )
+    except BaseException:
+        for writer in writers:
+            writer.close()
+        raise
+    return writers
+
+
+def _markdown(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The rows as a table; what a model wrote cannot end a cell."""
+    head = f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}"
+    return "\n".join([head, *(f"| {' | '.join(map(_cell, _cells(row)))} |" for row in rows)])
+
+
+def _cells(row: Mapping[str, Any]) -> list[Any]:
+    return [row[name] for name in COLUMNS]
+
+
+def _cell(value: Any) -> str:
+    text = str(value).replace("&", "&amp;").replace("<", "&lt;").replace("|", "&#124;")
+    return " ".join(text.split())
 
 
 def after_thought(response: str) -> str:
@@ -96,7 +254,10 @@ class Tracker:
 
     def _note(self, reward: str, score: Score, response: Any, group: Hashable) -> None:
         text = response if isinstance(response, str) else ""
-        answer = self._answer_in(text)
+        try:
+            answer = str(self._answer(text))
+        except Exception:  # noqa: BLE001 - a training does not end with its log
+            answer = text
         digest = blake2b(answer.encode(errors="surrogatepass"), digest_size=16).digest()
         texts = (text[:TEXT_CHARS], len(text), answer[:TEXT_CHARS], digest)
         with self._lock:
@@ -105,12 +266,6 @@ class Tracker:
             is_full = self._every is not None and len(self._rows) >= self._every
         if is_full:
             self.step()
-
-    def _answer_in(self, response: str) -> str:
-        try:
-            return str(self._answer(response))
-        except Exception:  # noqa: BLE001 - a training does not end with its log
-            return response
 
     def watch(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The reward function of an adapter, whose scores are noted from now on.
@@ -149,7 +304,11 @@ class Tracker:
         metrics: dict[str, float] = {}
         alerts: list[Alert] = []
         for reward, noted in by_reward.items():
-            numbers, new = self._signals_of(reward, step, noted)
+            history = self._histories.setdefault(reward, RewardHistory(self._first))
+            now = signals(noted)
+            numbers = {**now.metrics(), **history.add(now)}
+            new, raised = history.alerts(reward, step, now)
+            numbers |= {f"alert/{name}": float(name in raised) for name in ALERTS}
             metrics |= {f"assay/{reward}/{name}": value for name, value in numbers.items()}
             alerts += new
         self.alerts += alerts
@@ -158,19 +317,15 @@ class Tracker:
         worst = [
             row for name, noted in by_reward.items() for row in _worst(name, noted, self._worst)
         ]
-        for writer in tuple(self._writers):
-            self._try(writer, partial(_write, writer, step, metrics, worst, alerts))
-        return metrics
 
-    def _signals_of(
-        self, reward: str, step: int, rows: Sequence[NotedRow]
-    ) -> tuple[dict[str, float], list[Alert]]:
-        history = self._histories.setdefault(reward, RewardHistory(self._first))
-        now = signals(rows)
-        drift = history.add(now)
-        new, raised = history.alerts(reward, step, now)
-        flags = {f"alert/{name}": float(name in raised) for name in ALERTS}
-        return {**now.metrics(), **drift, **flags}, new
+        def write(writer: TrackingWriter) -> None:
+            writer.write(step, metrics, worst)
+            for alert in alerts:
+                writer.alert(step, f"{alert.reward}: {alert.name}", alert.text)
+
+        for writer in tuple(self._writers):
+            self._try(writer, partial(write, writer))
+        return metrics
 
     def _try(self, writer: TrackingWriter, action: Callable[[], None]) -> None:
         try:
@@ -205,18 +360,6 @@ class Tracker:
         for writer in tuple(self._writers):
             self._try(writer, writer.close)
         self._writers = []
-
-
-def _write(
-    writer: TrackingWriter,
-    step: int,
-    metrics: Mapping[str, float],
-    worst: Sequence[Mapping[str, Any]],
-    alerts: Sequence[Alert],
-) -> None:
-    writer.write(step, metrics, worst)
-    for alert in alerts:
-        writer.alert(step, f"{alert.reward}: {alert.name}", alert.text)
 
 
 def _worst(reward: str, rows: Sequence[NotedRow], count: int) -> list[dict[str, Any]]:

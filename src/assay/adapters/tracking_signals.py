@@ -92,13 +92,17 @@ def signals(rows: Sequence[NotedRow]) -> StepSignals:
     reasons = Counter(row.score["abstained"] for row in rows if row.score.abstained)
     digest, top_count = Counter(row.answer_digest for row in rows).most_common(1)[0]
     mean = _mean(values)
+    parts = {
+        name: _mean(row.score.parts.get(name) for row in scored)
+        for name in dict.fromkeys(name for row in scored for name in row.score.parts)
+    }
     return StepSignals(
         rows=len(rows),
         groups=len({row.group for row in rows}),
         abstained=1 - len(scored) / len(rows),
         reward=mean,
         deviation=None if mean is None else sqrt(_mean((x - mean) ** 2 for x in values) or 0.0),
-        parts=_part_means(scored),
+        parts={name: value for name, value in parts.items() if value is not None},
         reasons={reason: count / len(rows) for reason, count in reasons.items()},
         flat_groups=_flat_share(scored),
         length=fsum(row.length for row in rows) / len(rows),
@@ -110,15 +114,6 @@ def signals(rows: Sequence[NotedRow]) -> StepSignals:
 def _mean(numbers: Iterable[float | None]) -> float | None:
     present = [number for number in numbers if number is not None]
     return fsum(present) / len(present) if present else None
-
-
-def _part_means(scored: Iterable[NotedRow]) -> dict[str, float]:
-    parts: dict[str, list[float]] = defaultdict(list)
-    for row in scored:
-        for name, number in row.score.parts.items():
-            if number is not None:
-                parts[name].append(number)
-    return {name: fsum(numbers) / len(numbers) for name, numbers in parts.items()}
 
 
 def _flat_share(scored: Iterable[NotedRow]) -> float | None:

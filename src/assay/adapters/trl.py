@@ -20,7 +20,7 @@ from assay.schema.score import Score
 from assay.scoring.batch import at_place
 
 MACHINERY = ("trainer_state", "log_extra", "log_metric", "completion_ids")
-"""What TRL passes beside the columns of the data set."""
+"""What TRL passes with the columns of the data set."""
 
 
 def reward(

@@ -20,7 +20,7 @@ from statistics import fmean
 from typing import Any
 
 from assay.adapters.binding import MAX_ABSTAINED
-from assay.adapters.episodes import Episodes, LiveEpisode, LiveTurn, turn_rewards
+from assay.adapters.episodes import Episodes, LiveEpisode, turn_rewards
 from assay.adapters.messages import read_completion
 from assay.adapters.tally import tally_of
 from assay.errors import BadParameter, DeadResource
@@ -90,7 +90,7 @@ def outcome(
     completions: Sequence[Any],
     **columns: Any,
 ) -> list[float | None]:
-    """The reward function beside `rollout_func` or `environment_factory`: each episode's outcome.
+    """The reward function for `rollout_func` and `environment_factory`: each episode's outcome.
 
     `None` for an abstention, as after a failure of the environment. Group, seed, turn rewards and
     reasons go to the completions table, and `outcome/abstained` and `outcome/turns` are metrics.
@@ -193,19 +193,13 @@ def _play(
             for row, reply in zip(active, replies, strict=True)
         )
         for row, turn in zip(active, turns, strict=True):
-            _show(tokens, row, turn)
+            ids = [] if turn.done else tokens.observation(turn.text, after=row.ids)
+            # Where there is no room for a reply to the observation, the episode ends.
+            if len(row.ids) + len(ids) + tokens.turn_tokens <= tokens.room(row.prompt_ids):
+                row.see(ids)
+            elif not turn.done:
+                row.live.finish("budget_limit")
     return played
-
-
-def _show(tokens: _Tokens, row: _TokenRow, turn: LiveTurn) -> None:
-    """Add the next observation; where there is no room for a reply to it, the episode ends."""
-    if turn.done:
-        return
-    ids = tokens.observation(turn.text, after=row.ids)
-    if len(row.ids) + len(ids) + tokens.turn_tokens > tokens.room(row.prompt_ids):
-        row.live.finish("budget_limit")
-    else:
-        row.see(ids)
 
 
 def _identity(prompt: Any) -> dict[str, Any]:

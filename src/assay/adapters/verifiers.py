@@ -21,7 +21,6 @@ from typing import Any
 
 from assay.adapters.binding import MAX_ABSTAINED, Binding, Reward, StandIn, bind
 from assay.adapters.messages import read_completion
-from assay.adapters.tally import mean_of
 from assay.errors import BadParameter, NoScore, UsageError
 from assay.schema.message import field_of, text_of, tool_call
 from assay.schema.score import Abstained, Score
@@ -43,7 +42,7 @@ def reward(
     plugged in by configuration, `rewards.<name>.fn = "module:function"`. The task's own fields are
     the columns. The parts are recorded as metrics `<name>/<part>`.
     """
-    binding = bind(which, params=params, columns=columns)
+    binding = bind(which, params, columns)
     title = name or binding.name
     call = binding.function(_score_trace, title, name=title)
     vars(call).update(reward=True, reward_priority=priority, _vf_weight=weight)
@@ -92,9 +91,7 @@ def _rubric_binding(
             "abstained=None raises, and the older rubric pays 0.0 for what raises; "
             'take a number, or "mean"'
         )
-    return bind(
-        which, params=params, columns=columns, abstained=abstained, max_abstained=MAX_ABSTAINED
-    )
+    return bind(which, params, columns, abstained, MAX_ABSTAINED)
 
 
 async def _score_trace(binding: Binding, title: str, /, task: Any, trace: Any) -> float:
@@ -144,11 +141,7 @@ async def _score_group(
     scores = await asyncio.gather(
         *(_try_score(binding, row, state) for row, state in zip(rows, states, strict=True))
     )
-    scored = [float(score) for score in scores if not score.abstained]
-    if binding.abstained == "mean" and scored:
-        neutral = mean_of(scored, 0.0)
-        return [neutral if score.abstained else float(score) for score in scores]
-    return [binding.number(score, row) for score, row in zip(scores, rows, strict=True)]
+    return binding.group_numbers(scores, rows)
 
 
 def _rollout_row(

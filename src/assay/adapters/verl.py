@@ -58,20 +58,11 @@ def reward(
     }
     if kind not in kinds:
         raise BadParameter(f"kind={kind!r}; choose one of {', '.join(map(repr, kinds))}")
-    configuration: dict[str, Any] = {
-        "params": params,
-        "columns": columns,
-        "abstained": abstained,
-        "max_abstained": max_abstained,
-    }
-    binding = bind(which, **configuration)
-    return RewardCall(
-        kinds[kind],
-        (),
-        {"reward": which, **configuration},
-        name or binding.name,
-        binding.scorer.spec.summary,
-    )
+    binding = bind(which, params, columns, abstained, max_abstained)
+    keywords: dict[str, Any] = {"reward": which, "params": params, "columns": columns}
+    keywords |= {"abstained": abstained, "max_abstained": max_abstained}
+    summary = binding.scorer.spec.summary
+    return RewardCall(kinds[kind], (), keywords, name or binding.name, summary)
 
 
 def compute_score(
@@ -84,12 +75,11 @@ def compute_score(
     """The score of one sample as `{"score": …, "abstained": 0.0, …parts}`, always the same keys.
 
     The configuration is `reward`, and if need be `params`, `columns`, `abstained` and
-    `max_abstained`. `reward` is a
-    name, or a mapping from data sources to names with `default` for the rest. The reward's `answer`
-    is `ground_truth`; the entries of `extra_info` are columns too, and so is any further keyword;
-    `columns` says which of them holds a parameter of another name. verl passes the decoded text
-    alone, so a reward that reads a `trajectory` needs a column with messages: a tool is never
-    guessed from text.
+    `max_abstained`. `reward` is a name, or a mapping from data sources to names with `default` for
+    the rest. The reward's `answer` is `ground_truth`; the entries of `extra_info` are columns too,
+    and so is any further keyword; `columns` says which of them holds a parameter of another name.
+    verl passes the decoded text alone, so a reward that reads a `trajectory` needs a column with
+    messages: a tool is never guessed from text.
     """
     sample = _prepare(data_source, solution_str, ground_truth, extra_info, **configuration)
     return sample.metrics(sample.binding.score(sample.row))
@@ -139,12 +129,10 @@ class _Sample(NamedTuple):
         number in this sample gets the sample's own.
         """
         value = self.binding.number(score, self.row)
-        parts = fill_parts(score, self.parts, value)
-        return {
-            SCORE: value,
-            ABSTAINED: float(score.abstained),
-            **{_key(part): number for part, number in parts.items()},
-        }
+        own = {SCORE: value, ABSTAINED: float(score.abstained)}
+        # A part may itself be called "score"; it must not replace the reward.
+        parts = fill_parts(score, self.parts, value).items()
+        return own | {f"part_{part}" if part in own else part: number for part, number in parts}
 
 
 def _prepare(
@@ -164,14 +152,7 @@ def _prepare(
     rewards = reward if isinstance(reward, Mapping) else {"default": reward}
     plain_params = None if params is None else _plain(params)
     bindings = {
-        str(source): bind(
-            which,
-            params=plain_params,
-            columns=columns,
-            abstained=abstained,
-            max_abstained=max_abstained,
-            observer=observer,
-        )
+        str(source): bind(which, plain_params, columns, abstained, max_abstained, observer=observer)
         for source, which in rewards.items()
     }
     binding = bindings.get(str(data_source), bindings.get("default"))
@@ -192,11 +173,6 @@ def _prepare(
     }
     parts = dict.fromkeys(part for each in bindings.values() for part in each.parts)
     return _Sample(row, binding, tuple(parts))
-
-
-def _key(part: str) -> str:
-    """A part may itself be called "score"; it must not replace the reward."""
-    return f"part_{part}" if part in (SCORE, ABSTAINED) else part
 
 
 def _plain(value: Any) -> Any:
