@@ -25,7 +25,7 @@ from assay.errors import BadParameter, BadRecord, MissingExtra, ResourceError, R
 from assay.ledger.run import Run
 from assay.registry import ENVIRONMENTS
 from assay.runner import cluster, retries
-from assay.runner.cluster_payload import pack, unpack
+from assay.runner.cluster_actor import pack, unpack
 from assay.runner.progress import RunProgress
 from assay.schema.observation import Observation
 from assay.schema.score import score_to_record
@@ -436,7 +436,7 @@ def test_what_cannot_travel_is_refused_before_anything_runs() -> None:
 
 def test_a_worker_with_another_version_of_assay_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     payload = pack(length, ray.cloudpickle)
-    monkeypatch.setattr("assay.runner.cluster_payload.__version__", "0.0.1")
+    monkeypatch.setattr("assay.runner.cluster_actor.__version__", "0.0.1")
     with pytest.raises(ResourceError, match=r"a worker has assay 0\.0\.1"):
         unpack(payload)
 

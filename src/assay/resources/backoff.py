@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
 MAX_RETRY_AFTER_S = 1e9
-"""A longer wait is no wish, but a mistake of the server's."""
+"""A longer wait is a mistake of the server's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,9 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
     try:
         seconds = float(text)
     except ValueError:
-        seconds = _seconds_until(text, headers.get("date", ""))
+        try:
+            wait = parsedate_to_datetime(text) - parsedate_to_datetime(headers.get("date", ""))
+        except (TypeError, ValueError):
+            return None
+        seconds = max(0.0, wait.total_seconds())
     return seconds if 0 <= seconds < MAX_RETRY_AFTER_S else None
-
-
-def _seconds_until(date: str, now: str) -> float:
-    try:
-        wait = parsedate_to_datetime(date) - parsedate_to_datetime(now)
-    except (TypeError, ValueError):
-        return -1.0
-    return max(0.0, wait.total_seconds())

@@ -15,6 +15,7 @@ import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 from assay.errors import BadParameter, DeadResource, NotReset
@@ -116,17 +117,16 @@ async def _check(
 
         # Two instances serve all checks: some environments take seconds to start.
         run = _CheckRun(await start_instance(), await start_instance(), tasks, steps, seed, walk)
-        return [await _check_one(check, run) for check in CHECKS]
+        results = []
+        for check in CHECKS:
+            name = check.__name__.removeprefix("_").replace("_", " ")
+            problem = await _attempt(partial(check, run))
+            promise = (inspect.getdoc(check) or "").partition("\n")[0]
+            results.append(ContractCheck(name, not problem, problem or promise))
+        return results
 
 
 Check = Callable[[_CheckRun], Awaitable[str]]
-
-
-async def _check_one(check: Check, run: _CheckRun) -> ContractCheck:
-    name = check.__name__.removeprefix("_").replace("_", " ")
-    problem = await _attempt(lambda: check(run))
-    promise = (inspect.getdoc(check) or "").partition("\n")[0]
-    return ContractCheck(name, not problem, problem or promise)
 
 
 async def _attempt(act: Callable[[], Awaitable[str | None]]) -> str:
@@ -283,9 +283,8 @@ async def _explore(
 
 async def _possible(environment: Environment, walk: Sequence[str]) -> Sequence[str]:
     # Both methods are conventions of some environments, not part of the protocol.
-    offer: Any = getattr(environment, "admissible_commands", None) or getattr(
-        environment, "valid_actions", None
-    )
+    methods = ("admissible_commands", "valid_actions")
+    offer: Any = next(filter(None, (getattr(environment, name, None) for name in methods)), None)
     if offer is None:
         return walk or ("look", "look around", "inventory")
     commands = offer()

@@ -20,7 +20,7 @@ def atomic_write(path: Path, drafts: Path | None = None) -> Iterator[Path]:
     """A draft to write; it replaces `path` when the block ends, and is deleted if the block fails.
 
     The draft's bytes are on the disk before it gets its name, and the name is before this returns.
-    The draft is in `drafts`, a folder of the same disk, or beside `path`.
+    The draft is in `drafts`, a folder of the same disk, or in the folder of `path`.
     """
     # A name of its own: on a shared disk, writers of several machines may write the same file.
     draft = (drafts or path.parent) / f".{path.name[:100]}.{uuid.uuid4().hex}.draft"

@@ -7,7 +7,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Self
@@ -37,7 +37,7 @@ class PoolLimits:
     cap: int = field(default_factory=usable_cores)
     """Instances at one time, those that are starting or closing included; one for each core."""
     idle_limit_s: float = 300.0
-    """An instance that nobody used for so long is closed."""
+    """An instance that was not used for so long is closed."""
     acquire_timeout_s: float = 600.0
     """The deadline for waiting and starting together, where the caller names none."""
     close_timeout_s: float = 20.0
@@ -77,7 +77,7 @@ class ResourcePool:
         return self._slots.status()
 
     async def acquire(self, holder: str, timeout_s: float | None = None) -> Lease:
-        """An instance in good health that nobody else has, until it is given back."""
+        """An instance in good health that no other holder has, until it is given back."""
         limit_s = self.limits.acquire_timeout_s if timeout_s is None else timeout_s
         deadline = self._clock() + limit_s
         grant = self._slots.take(holder)
@@ -140,7 +140,12 @@ class ResourcePool:
             if waiter.grant is None:
                 await self._wait_at_cap(waiter, limit_s)
         except asyncio.CancelledError:
-            await self._return(self._slots.leave(waiter))
+            # What was granted at the last moment is passed on.
+            late = self._slots.leave(waiter)
+            if isinstance(late, Lease):
+                await self.release(late, "global")
+            elif late == "slot":
+                self._slots.free()
             raise
         grant = self._slots.leave(waiter)
         if grant is None:
@@ -155,13 +160,6 @@ class ResourcePool:
             message = self._timeout_message(waiter.holder, WARNING_S)
             logging.getLogger(__name__).warning("%s; still waiting, %g s at most", message, limit_s)
             await asyncio.wait({waiter.woken}, timeout=limit_s - WARNING_S)
-
-    async def _return(self, grant: Grant | None) -> None:
-        """Pass on what a cancelled waiter was granted at the last moment."""
-        if isinstance(grant, Lease):
-            await self.release(grant, "global")
-        elif grant == "slot":
-            self._slots.free()
 
     async def _replace(self, lease: Lease) -> None:
         """Close the dead instance; its slot stays the caller's, to start another one in."""
@@ -220,12 +218,13 @@ class ResourcePool:
             return
         self._sweep_at = now + self.limits.idle_limit_s
         loop = asyncio.get_running_loop()
-        loop.call_later(self.limits.idle_limit_s, lambda: self._spawn(self.sweep()))
 
-    def _spawn(self, work: Coroutine[None, None, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        def start() -> None:
+            task = loop.create_task(self.sweep())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+        loop.call_later(self.limits.idle_limit_s, start)
 
     def _timeout_message(self, holder: str, limit_s: float) -> str:
         holders = self._slots.status().holders

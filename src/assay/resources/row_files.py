@@ -1,6 +1,6 @@
 """Files that a row of data names, such as a database: any of this user's, or those of one folder.
 
-Whoever calls Assay from Python chose the rows. A server did not: its worker processes confine
+A caller from Python chose the rows. A server did not: its worker processes confine
 themselves to a folder before the first request, for good.
 """
 

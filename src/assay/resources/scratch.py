@@ -35,14 +35,10 @@ def _remove_stale(parent: Path, machine: str) -> None:
             owner = _OWNED.fullmatch(folder.name)
             if owner is None or owner["machine"] != machine or folder.is_symlink():
                 continue
-            if _started(int(owner["pid"])) != owner["start"] and _is_ours(folder):
-                shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_ours(folder: Path) -> bool:
-    with suppress(OSError):
-        return folder.stat().st_uid == os.geteuid()
-    return False
+            with suppress(OSError):
+                is_ours = folder.stat().st_uid == os.geteuid()
+                if is_ours and _started(int(owner["pid"])) != owner["start"]:
+                    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _started(pid: int) -> str:

@@ -205,7 +205,7 @@ def _deliver(waiter: Waiter, grant: Grant) -> bool:
     try:
         waiter.loop.call_soon_threadsafe(_wake, waiter.woken)
     except RuntimeError:
-        # The waiter's event loop was closed under it; nobody is there to receive.
+        # The waiter's event loop was closed meanwhile.
         return False
     # In time: the waiter reads it under the lock that the caller has now.
     waiter.grant = grant

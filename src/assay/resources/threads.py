@@ -1,4 +1,4 @@
-"""Somebody's plain function, called without blocking the event loop; and a loop on a thread."""
+"""Plain functions, called without blocking the event loop; and a loop on a thread."""
 
 from __future__ import annotations
 

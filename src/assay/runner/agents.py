@@ -83,8 +83,11 @@ def choose_agent(agent: Any, options: Mapping[str, Any]) -> AgentChoice:
     A wrong option is a `BadParameter`.
     """
     if isinstance(agent, str):
-        agent, short = _outside(agent)
-        options = {**short, **options}
+        # The short forms: a URL, `stdio:COMMAND`.
+        if agent.startswith(("http://", "https://")):
+            agent, options = "http", {"url": agent, **options}
+        elif agent.startswith(STDIO):
+            agent, options = "stdio", {"command": agent.removeprefix(STDIO), **options}
     item = _find(agent) if isinstance(agent, str) else agent
     name = agent if isinstance(agent, str) else _name_of(agent)
     factory = agent_factory(item, name)
@@ -129,14 +132,6 @@ def _files(name: str, item: Any, options: Mapping[str, Any]) -> tuple[Path, ...]
         source = inspect.getsourcefile(code)
         return (Path(source),) if source and Path(source).is_file() else ()
     return ()
-
-
-def _outside(agent: str) -> tuple[str, dict[str, Any]]:
-    """The agent's name, and the options that its short form stands for: a URL, `stdio:COMMAND`."""
-    if agent.startswith(("http://", "https://")):
-        return "http", {"url": agent}
-    scheme, colon, command = agent.partition(":")
-    return ("stdio", {"command": command}) if colon and scheme == "stdio" else (agent, {})
 
 
 def _name_of(agent: Any) -> str:

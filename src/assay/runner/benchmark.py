@@ -234,7 +234,7 @@ def _resolve_paths(document: dict[str, Any], folder: Path) -> None:
 
 
 def _resolve_address(text: Any, folder: Path) -> Any:
-    """The address of an object in a file beside the benchmark's, from wherever it is run.
+    """The address of an object in a file of the benchmark's folder, from wherever it is run.
 
     Of a list each one; of a table its keys.
     """
@@ -332,25 +332,13 @@ def _rewards(table: _Table) -> tuple[ComponentSpec, ...]:
     return rewards
 
 
-MAY_BE_ZERO = ("stop_after_errors",)
-"""Limits of which 0 means that there is none."""
-
-
-WHOLE = ("tokens",)
-"""Limits that are whole numbers, where there is one at all."""
-
-
 def _limits(table: _Table) -> RunLimits:
-    defaults = asdict(RunLimits())
-    values = {
-        key: table.number(
-            key,
-            default,
-            whole=isinstance(default, int) or key in WHOLE,
-            least=key not in MAY_BE_ZERO,
-        )
-        for key, default in defaults.items()
-    }
+    values = {}
+    for key, default in asdict(RunLimits()).items():
+        whole = isinstance(default, int) or key == "tokens"
+        # 0 errors: the run never stops for them.
+        least = 0 if key == "stop_after_errors" else 1
+        values[key] = table.number(key, default, whole=whole, least=least)
     table.finish()
     return RunLimits(**values)
 

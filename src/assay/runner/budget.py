@@ -27,10 +27,6 @@ class Budget:
     tokens: int | None = None
     """Of prompts and completions."""
 
-    def to_record(self) -> dict[str, Any] | None:
-        """The limits as plain values; `None` where there is none."""
-        return asdict(self) if self else None
-
     def __bool__(self) -> bool:
         return self.cost_usd is not None or self.tokens is not None
 
@@ -114,7 +110,7 @@ class Account:
     attempts: int = 0
     """Those that cost something."""
     largest: float = 0.0
-    """What the dearest of them cost."""
+    """What the most expensive of them cost."""
 
     @property
     def mean(self) -> float:
@@ -126,9 +122,9 @@ class Account:
         self.largest = max(self.largest, amount)
 
     def has_room(self, under_way: int) -> bool:
-        """Whether one more attempt stays below the limit, beside those under way.
+        """Whether one more attempt stays below the limit, with those under way.
 
-        It does if none of them costs more than the dearest one so far.
+        It does if none of them costs more than the most expensive one so far.
         """
         if not self.attempts:
             # What one costs is not known yet.
@@ -146,7 +142,7 @@ class Account:
 
 
 class Spending:
-    """What a run has spent, attempt by attempt, beside what it may."""
+    """What a run has spent, attempt by attempt, and what it may spend."""
 
     def __init__(self, budget: Budget, earlier: Iterable[Episode] = ()) -> None:
         limits = (("--max-cost", budget.cost_usd), ("--max-tokens", budget.tokens))
@@ -161,7 +157,9 @@ class Spending:
         """Count an attempt that ended."""
         for account in self._accounts:
             amount = _amount(episode.usage, account.option)
-            if amount is None or _is_silent(episode):
+            did_its_work = episode.stop_reason in ("answered", "finished", "gave_up")
+            # An agent that did its work and reports nothing of what it used.
+            if amount is None or (did_its_work and episode.usage == Usage()):
                 what = "cost" if account.option == "--max-cost" else "number of tokens"
                 self.problem = (
                     f"the {what} of attempt {episode.attempt!r} is not known, so {account.option} "
@@ -202,11 +200,6 @@ def _amount(usage: Usage, option: str) -> float | None:
         return usage.cost_usd
     tokens = usage.prompt_tokens + usage.completion_tokens
     return tokens if tokens or not usage.calls else None
-
-
-def _is_silent(episode: Episode) -> bool:
-    """Whether the agent did its work and reports nothing of what it used."""
-    return episode.usage == Usage() and episode.stop_reason in ("answered", "finished", "gave_up")
 
 
 def money(amount: float) -> str:

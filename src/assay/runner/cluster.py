@@ -23,8 +23,7 @@ from assay.errors import AssayError, BadParameter, MissingExtra, ResourceError
 from assay.isolation.processes import guarded_work
 from assay.ledger.provenance import utc_now
 from assay.ledger.writer import RunWriter
-from assay.runner.cluster_actor import WORKS, RolloutActor
-from assay.runner.cluster_payload import pack, unpack
+from assay.runner.cluster_actor import WORKS, RolloutActor, pack, unpack
 from assay.runner.plan import Plan, PlannedAttempt
 from assay.runner.retries import SHARD_RETRIES, WORKER_LOSSES, AttemptPolicy
 from assay.runner.run import Executor, PlayAttempt
@@ -77,11 +76,16 @@ class RayTasks:
         try:
             while True:
                 # A cluster that lost a node has less room than is taken already.
-                for item in islice(remaining, max(0, self._capacity(ray) - len(running))):
+                # Asked again and again, since clusters grow.
+                cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
+                capacity = 2 * cores if self._workers is None else self._workers
+                for item in islice(remaining, max(0, capacity - len(running))):
                     running[task.remote(payload, item)] = item
                 if not running:
                     break
-                for done in _wait_for_any(ray, list(running)):
+                # Every task that is done, once there is one: on a large cluster many end at once.
+                ray.wait(list(running), num_returns=1)
+                for done in ray.wait(list(running), num_returns=len(running), timeout=0)[0]:
                     item = running.pop(done)
                     try:
                         with _as_raised(ray):
@@ -100,19 +104,6 @@ class RayTasks:
                 f"{1 + SHARD_RETRIES} times, {first!r:.300} first; all others are kept, and "
                 f"--resume tries these again ({problem!s:.300})"
             )
-
-    def _capacity(self, ray: Any) -> int:
-        """How many tasks may be under way; asked again and again, since clusters grow."""
-        if self._workers is not None:
-            return self._workers
-        return 2 * max(1, int(ray.cluster_resources().get("CPU", 1)))
-
-
-def _wait_for_any(ray: Any, running: list[Any]) -> list[Any]:
-    """Every task that is done, once there is one: on a large cluster many end at once."""
-    ray.wait(running, num_returns=1)
-    done: list[Any] = ray.wait(running, num_returns=len(running), timeout=0)[0]
-    return done
 
 
 def _call_payload(payload: bytes, item: Any) -> Any:
@@ -318,7 +309,7 @@ def _session(address: str | None, workers: int | None) -> Iterator[None]:
 
 
 def _check_reachable(where: str) -> None:
-    """Raise `OSError` if nobody listens at HOST:PORT: Ray would try for more than a minute."""
+    """Raise `OSError` if nothing listens at HOST:PORT: Ray would try for more than a minute."""
     host, colon, port = where.rpartition(":")
     if colon and port.isdecimal():
         socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S).close()
@@ -354,7 +345,7 @@ def _as_raised(ray: Any) -> Iterator[None]:
 
 
 def _worker_losses(ray: Any) -> tuple[type[Exception], ...]:
-    """What Ray raises when a process or machine is gone, whoever's fault that is."""
+    """What Ray raises when a process or machine is gone, for whatever cause."""
     errors = ray.exceptions
     return (
         errors.RayActorError,

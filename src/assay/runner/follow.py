@@ -3,8 +3,8 @@
     the agent runs ─────────────────────────────→ its answer
     the environment looks on:  step → step → step → the end
 
-The agent has the whole episode's time, because nobody knows whether it thinks, waits for a model
-or does something that cannot be seen; a step more than the episode may have ends it.
+The agent has the whole episode's time: whether it thinks, waits for a model or does something that
+leaves no trace cannot be seen from outside. A step more than the episode may have ends it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,12 @@ async def follow_agent(
     limits = recorder.resources.limits
     async with recorder.turn("agent_error", limits.episode_s):
         driving = asyncio.create_task(agent.drive(environment.browser, first))
-        telling = asyncio.create_task(_tell_when_done(driving, environment))
+
+        async def tell_when_done() -> None:
+            await asyncio.wait((driving,))
+            await environment.agent_is_done()
+
+        telling = asyncio.create_task(tell_when_done())
         try:
             last = await _record_steps(recorder, agent, environment, first)
             if last is None:
@@ -46,17 +51,19 @@ async def follow_agent(
     return recorder.end("answered", action.answer)
 
 
-async def _tell_when_done(driving: asyncio.Task[Action], environment: Drivable) -> None:
-    await asyncio.wait((driving,))
-    await environment.agent_is_done()
-
-
 async def _record_steps(
     recorder: EpisodeRecorder, agent: DrivingAgent, environment: Drivable, first: Observation
 ) -> Observation | None:
     """What the page shows after the agent's last step; `None` if it did more than it may."""
     last, count = first, 0
-    while (step := await _next_step(recorder, environment)) is not None:
+    while True:
+        try:
+            step = await environment.next_step()
+        except DeadResource:
+            async with recorder.turn("env_error", recorder.resources.limits.step_s):
+                raise
+        if step is None:
+            return last
         count += 1
         if count > recorder.resources.limits.steps:
             return None
@@ -64,17 +71,6 @@ async def _record_steps(
         recorder.record_action(agent.step(action, last))
         recorder.record_step(observation)
         last = observation
-    return last
-
-
-async def _next_step(
-    recorder: EpisodeRecorder, environment: Drivable
-) -> tuple[str, Observation] | None:
-    try:
-        return await environment.next_step()
-    except DeadResource:
-        async with recorder.turn("env_error", recorder.resources.limits.step_s):
-            raise
 
 
 async def _answer(

@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
+from assay.ledger.summary import message_key
 from assay.runner.budget import Spending
 from assay.runner.plan import PlannedAttempt
-from assay.runner.retries import SameFailure
 from assay.schema.episode import Episode
 
 
@@ -34,8 +34,12 @@ class Pacing:
         """How many attempts do not begin because the budget has no room for them."""
         self._queue = queue
         self._spending = spending
-        self._same = SameFailure(stop_after_errors, stop_after_agent_errors)
-        self._first = stop_after_errors
+        self._limit = self._agent_limit = stop_after_errors
+        if stop_after_agent_errors is not None:
+            self._agent_limit = stop_after_agent_errors
+        self._alike = 0
+        """How many attempts failed, all alike; -1 once one of them ended otherwise."""
+        self._message_key: str | None = None
         self._started = 0
         self._under_way = 0
         self._is_open = not stop_after_errors
@@ -45,7 +49,7 @@ class Pacing:
         """The attempt that may begin now, once one may; `None` when there is none left."""
         while self._queue:
             has_room = self._spending.has_room(self._under_way)
-            if has_room and (self._is_open or self._started < self._first):
+            if has_room and (self._is_open or self._started < self._limit):
                 self._started += 1
                 self._under_way += 1
                 return self._queue.popleft()
@@ -66,13 +70,31 @@ class Pacing:
         """Count an attempt that ended; after the last of those that fail alike, none begins."""
         self._under_way -= 1
         self._spending.add(episode)
-        if failure := self._same.add(episode):
-            # Attempts that are under way are played to their end.
-            self.failure, self.failure_kind = failure, episode.stop_reason
-            self._end()
-        elif not self._same.may_stop:
+        if self._limit and self._alike >= 0:
+            self._count_failure(episode)
+        if self._alike < 0:
             self._is_open = True
         self._wake()
+
+    def _count_failure(self, episode: Episode) -> None:
+        """End the run if so many first attempts all failed alike that the others would too.
+
+        Failures are alike when they are fatal, as a refused key or a program that ends is, and
+        `message_key` is the same.
+        """
+        failure = episode.failure
+        key = None if failure is None or not failure.fatal else message_key(failure.message)
+        if failure is None or key is None or self._message_key not in (None, key):
+            self._alike = -1
+            return
+        self._message_key = key
+        self._alike += 1
+        # An agent's error is its zero: too few of them say nothing of others.
+        limit = self._agent_limit if failure.kind == "agent_error" else self._limit
+        if self._alike == limit:
+            # Attempts that are under way are played to their end.
+            self.failure, self.failure_kind = failure.message, episode.stop_reason
+            self._end()
 
     def retry(self, attempt: PlannedAttempt) -> None:
         """Let the attempt be made again, unless the run is being ended."""

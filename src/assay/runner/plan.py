@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -112,7 +112,7 @@ class Plan:
                 "repeats": self.repeats,
                 "expect": {key: list(ids) for key, ids in self.expect.items()},
                 "seed": self.seed,
-                "budget": self.budget.to_record(),
+                "budget": asdict(self.budget) if self.budget else None,
             }
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from assay.ledger.summary import reward_of
@@ -33,16 +32,13 @@ def no_progress(progress: RunProgress) -> None:
 class ProgressCounter:
     """Counts attempts as they finish."""
 
-    def __init__(
-        self, total: int, done: int = 0, *, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, total: int, done: int = 0) -> None:
         self._total = total
         self._done_before = self._done = done
         self._scored = 0
         self._sum = 0.0
         self._errors = 0
-        self._clock = clock
-        self._start = clock()
+        self._start = time.monotonic()
 
     def add(self, episode: Episode, *, settled: bool) -> RunProgress:
         """The state after this attempt; an attempt that will be repeated is not `settled`."""
@@ -55,7 +51,7 @@ class ProgressCounter:
         return self.now()
 
     def now(self) -> RunProgress:
-        elapsed_s = self._clock() - self._start
+        elapsed_s = time.monotonic() - self._start
         finished = self._done - self._done_before
         left_s = elapsed_s / finished * (self._total - self._done) if finished else None
         mean = self._sum / self._scored if self._scored else None

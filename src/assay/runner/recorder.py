@@ -37,7 +37,7 @@ Turn = Literal["agent_error", "env_error"]
 
 
 def do_nothing() -> None:
-    """For an episode of which nobody waits to hear."""
+    """For an episode that has no listener."""
 
 
 class StepSink(Protocol):
@@ -138,7 +138,10 @@ class EpisodeRecorder:
 
     def record_action(self, action: Action) -> Action:
         """Note the action, and the messages that the agent's turn added to the conversation."""
-        _check_action(action)
+        texts = (action.text, action.think, "" if action.answer is None else action.answer)
+        if not all(isinstance(text, str) for text in texts) or not isinstance(action.usage, Usage):
+            # Agents are written by anyone.
+            raise TypeError(f"the agent returned {action!r:.300}, which is not an action of texts")
         self._action, self._cut_off_s = action, 0.0
         self._has_acted = True
         self._usage += action.usage
@@ -275,10 +278,3 @@ def _model_errors(error: BaseException) -> tuple[ModelError, ...]:
         return ()
     inner = [_model_errors(each) for each in error.exceptions]
     return tuple(each for errors in inner for each in errors) if all(inner) else ()
-
-
-def _check_action(action: Action) -> None:
-    """Raise `TypeError` for what a record cannot hold: agents are written by anyone."""
-    texts = (action.text, action.think, "" if action.answer is None else action.answer)
-    if not all(isinstance(text, str) for text in texts) or not isinstance(action.usage, Usage):
-        raise TypeError(f"the agent returned {action!r:.300}, which is not an action of texts")

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from assay.ledger.provenance import installed_versions, new_run_id, utc_now
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
 from assay.resources.context import Context
-from assay.schema.manifest import RunManifest
 from assay.scoring.scorer import SCORE_S, Scorer, score_episode
 
 
@@ -18,17 +16,15 @@ def rescore(
     run: Run,
     scorers: Sequence[Scorer],
     *,
-    runs_dir: str | Path | None = None,
     focus: str = "",
     limit_s: float = SCORE_S,
     on_progress: Callable[[int], None] | None = None,
 ) -> Run:
-    """A child of `run`, beside it unless `runs_dir` says otherwise: same attempts, new scores.
+    """A child of `run`, in the same folder of runs: the same attempts with new scores.
 
     Every attempt is scored, those included that a retry replaced. Page texts and pictures are not
     copied: the child finds its parent's, as long as both are in one folder.
     """
-    folder = run.path.parent if runs_dir is None else Path(runs_dir)
 
     async def score_all() -> None:
         for number, episode in enumerate(run.episodes(full=True), 1):
@@ -38,22 +34,17 @@ def rescore(
             if on_progress is not None:
                 on_progress(number)
 
-    with RunWriter.create(folder, _manifest(run, scorers, focus)) as writer:
-        asyncio.run(score_all())
-    return Run(writer.path)
-
-
-def _manifest(run: Run, scorers: Sequence[Scorer], focus: str) -> RunManifest:
     rewards = [{"name": scorer.spec.id, "options": scorer.params} for scorer in scorers]
     versions = {f"rescoring.{name}": version for name, version in installed_versions().items()}
-    return run.manifest.model_copy(
-        update={
-            "run_id": new_run_id(),
-            "config": {**run.manifest.config, "rescored_with": rewards},
-            "versions": {**run.manifest.versions, **versions},
-            "rewards": tuple(scorer.spec.id for scorer in scorers),
-            "focus": focus or run.manifest.focus,
-            "parent": run.id,
-            "created_at": utc_now(),
-        }
-    )
+    changes = {
+        "run_id": new_run_id(),
+        "config": {**run.manifest.config, "rescored_with": rewards},
+        "versions": {**run.manifest.versions, **versions},
+        "rewards": tuple(scorer.spec.id for scorer in scorers),
+        "focus": focus or run.manifest.focus,
+        "parent": run.id,
+        "created_at": utc_now(),
+    }
+    with RunWriter.create(run.path.parent, run.manifest.model_copy(update=changes)) as writer:
+        asyncio.run(score_all())
+    return Run(writer.path)

@@ -37,7 +37,12 @@ def plan_resumed(options: RunOptions, manifest: RunManifest) -> Plan:
     agent = options.agent_or_chat
     recorded = {} if agent is not None else config["agent"]["options"]
     settings = {**recorded, **options.agent_settings}
-    _check_secrets(settings, manifest.run_id)
+    for key, value in settings.items():
+        if SECRET in json.dumps(value, default=str):
+            raise BadParameter(
+                f"run {manifest.run_id!r} was started with a secret in the agent's option {key!r}, "
+                f"which no record keeps; give the whole option again, as in `--set {key}=…`"
+            )
     plan = make_plan(
         benchmark_of(options, manifest),
         agent_of(options, config["agent"]["name"] if agent is None else agent, settings),
@@ -57,16 +62,6 @@ def plan_resumed(options: RunOptions, manifest: RunManifest) -> Plan:
             "the run; start a new one for the change"
         )
     return plan
-
-
-def _check_secrets(options: Mapping[str, Any], run_id: str) -> None:
-    """Raise `BadParameter` if options of the agent are needed that no record keeps."""
-    for key, value in options.items():
-        if SECRET in json.dumps(value, default=str):
-            raise BadParameter(
-                f"run {run_id!r} was started with a secret in the agent's option {key!r}, which "
-                f"no record keeps; give the whole option again, as in `--set {key}=…`"
-            )
 
 
 def _changes(plan: Plan, manifest: RunManifest, focus: str | None) -> Iterator[str]:

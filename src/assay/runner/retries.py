@@ -1,7 +1,4 @@
-"""When an attempt that failed is followed by another: the one rule for local runs and for Ray.
-
-And when none follows at all: a run whose first attempts all fail alike is ended early.
-"""
+"""When an attempt that failed is followed by another: the one rule for local runs and for Ray."""
 
 from __future__ import annotations
 
@@ -14,7 +11,6 @@ from assay.agents.functions import observation_hint
 from assay.agents.outside import CannotWork
 from assay.errors import BadParameter
 from assay.ledger.run import Run
-from assay.ledger.summary import message_key
 from assay.runner.plan import AttemptKey, Plan
 from assay.schema.episode import FAILURES, Episode, StopReason
 
@@ -23,7 +19,7 @@ WORKER_LOSSES = 3
 SHARD_RETRIES = 5
 """How often a shard is scored again whose worker or node was lost."""
 RETRIED = ("env", "model")
-"""Whose errors are tried again where nobody says whose."""
+"""Whose errors are tried again by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,40 +126,3 @@ def cannot_work(error: BaseException) -> bool:
     frames = [frame for frame, _ in walk_tb(error.__traceback__)]
     last = frames[-1].f_globals.get("__name__") if frames else ""
     return bool(observation_hint(error)) or (isinstance(error, TypeError) and last in CALLERS)
-
-
-class SameFailure:
-    """Whether the first attempts that finished all failed alike, so that the others would too."""
-
-    def __init__(self, limit: int, agent_limit: int | None = None) -> None:
-        self._limit = limit
-        self._agent_limit = limit if agent_limit is None else agent_limit
-        self._key: str | None = None
-        self._count = 0
-
-    @property
-    def may_stop(self) -> bool:
-        """Whether the attempts so far leave it open; not once one of them ended otherwise."""
-        return bool(self._limit)
-
-    def add(self, episode: Episode) -> str:
-        """Count a finished attempt; the message of the failure when it is time to stop.
-
-        Failures are alike when they are fatal, as a refused key or a program that ends is, and
-        `message_key` is the same.
-        """
-        failure = episode.failure
-        if not self._limit:
-            return ""
-        if failure is None or not failure.fatal:
-            self._limit = 0
-            return ""
-        key = message_key(failure.message)
-        if self._key not in (None, key):
-            self._limit = 0
-            return ""
-        self._key = key
-        self._count += 1
-        # An agent's error is its zero: too few of them say nothing of others.
-        limit = self._agent_limit if failure.kind == "agent_error" else self._limit
-        return failure.message if self._count == limit else ""

@@ -8,14 +8,13 @@ from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
-    Collection,
     Coroutine,
     Iterator,
     Mapping,
 )
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
@@ -39,7 +38,6 @@ from assay.ledger.writer import RunWriter
 from assay.resources.pool import PoolLimits, Pools
 from assay.resources.protocol import Checkable
 from assay.resources.spec import ResourceSpec
-from assay.runner.agents import AgentChoice
 from assay.runner.budget import Spending
 from assay.runner.options import RunOptions, takes_options
 from assay.runner.pacing import Pacing
@@ -97,13 +95,14 @@ def start(options: RunOptions) -> StartedRun:
     machine the environment is not asked.
     """
     executor = _executor_of(options)
-    reasons = read_retry_errors(options.retry_errors)
-    if reasons and options.resume is None:
+    if read_retry_errors(options.retry_errors) and options.resume is None:
         raise BadParameter("errors are retried of a run that is resumed; say which one to resume")
     folder = Path(options.runs_dir)
     earlier = None if options.resume is None else Run(find_run(options.resume, folder))
     plan = plan_new(options) if earlier is None else plan_resumed(options, earlier.manifest)
-    code = _code_state(options.repository, folder, plan.agent)
+    code = repository_state(options.repository, exclude=[folder])
+    if not (code.commit or code.dirty):
+        code = state_of_files(plan.agent.files)
     # Raises what the agent raises for its options: better now than in every episode.
     complete(_check_agent(plan))
     secrets = secret_values(plan.agent.to_record())
@@ -124,10 +123,8 @@ def start(options: RunOptions) -> StartedRun:
         run=earlier or Run(writer.path),
         writer=writer,
         executor=executor,
-        workers=options.workers,
+        options=options,
         notes=notes,
-        retry_errors=reasons,
-        stop_after_errors=options.stop_after_errors,
     )
 
 
@@ -154,7 +151,7 @@ def _refusal_of(what: str, options: Mapping[str, Any]) -> Iterator[None]:
         raise
     except ModuleNotFoundError as error:
         raise MissingExtra.of(what, str(error.name)) from error
-    except Exception as error:  # whatever a maker of somebody else's raises
+    except Exception as error:  # whatever the code of a user raises
         # Their names alone: a value may be a key.
         names = f"the options {', '.join(options)}" if options else "its defaults"
         raise BadParameter(f"{what} cannot be made with {names}: {cause_of(error)}") from error
@@ -206,12 +203,6 @@ def _manifest(plan: Plan, code: RepositoryState, focus: str) -> RunManifest:
     )
 
 
-def _code_state(repository: str | Path, runs_dir: Path, agent: AgentChoice) -> RepositoryState:
-    """The state of the agent's repository; outside one, that of the agent's own files."""
-    state = repository_state(repository, exclude=[runs_dir])
-    return state if state.commit or state.dirty else state_of_files(agent.files)
-
-
 def complete(work: Coroutine[Any, Any, T]) -> T:
     """The result of the work, also where an event loop runs already, as in a notebook."""
     try:
@@ -254,14 +245,9 @@ class StartedRun:
     run: Run
     writer: RunWriter
     executor: Executor
-    workers: int
-    notes: Mapping[str, Any] = field(default_factory=dict)
+    options: RunOptions
+    notes: Mapping[str, Any]
     """What every episode from now on has in its metadata."""
-    retry_errors: Collection[str] = ()
-    """The stop reasons whose episodes are run again."""
-    stop_after_errors: int | None = None
-    """So many first attempts that all fail alike end the run; 0 for never, `None` for the plan's
-    own number."""
 
     def __enter__(self) -> Self:
         return self
@@ -277,14 +263,14 @@ class StartedRun:
         budget has no room for the next attempt.
         """
         plan, writer = self.plan, self.writer
-        retries = tracker_for(plan, self.run, self.retry_errors)
+        retries = tracker_for(plan, self.run, read_retry_errors(self.options.retry_errors))
         queue = deque(attempt for attempt in plan.attempts() if not retries.refusal(attempt.key))
         total = len(plan.tasks) * plan.repeats
         counter = ProgressCounter(total, total - len(queue))
         on_progress(counter.now())
         if not queue:
             return self.run
-        limit = self.stop_after_errors
+        limit = self.options.stop_after_errors
         if limit is None:
             limit = plan.benchmark.limits.stop_after_errors
         spending = Spending(plan.budget, self.run.episodes())
@@ -303,7 +289,7 @@ class StartedRun:
                     pacing.retry(planned_attempt)
                 on_progress(counter.add(episode, settled=bool(refusal)))
 
-        workers = min(self.workers, len(queue))
+        workers = min(self.options.workers, len(queue))
         async with self.executor(plan, writer, workers, self.notes) as play_attempt:
             try:
                 async with asyncio.TaskGroup() as group:
@@ -345,7 +331,10 @@ async def open_run_resources(
     async with running_service(benchmark) as base_url:
         options = fill_base_url(dict(benchmark.environment.options), base_url)
         environment = ResourceSpec(benchmark.environment.name, options, plan.environment_factory())
-        pools = Pools(_limits(environment, workers))
+        own: PoolLimits = getattr(environment.factory(), "limits", PoolLimits())
+        # Room for every worker, also in a pool whose own cap is lower.
+        more = {} if own.cap >= workers else {environment.name: replace(own, cap=workers)}
+        pools = Pools(more)
         try:
             async with shared_connections(plan.cache), pools:
                 yield RunResources(
@@ -361,11 +350,3 @@ async def open_run_resources(
                 )
         finally:
             await pools.close_shared()
-
-
-def _limits(environment: ResourceSpec, workers: int) -> dict[str, PoolLimits]:
-    """Room for every worker, also in a pool whose own cap is lower."""
-    own: PoolLimits = getattr(environment.factory(), "limits", PoolLimits())
-    if own.cap >= workers:
-        return {}
-    return {environment.name: replace(own, cap=workers)}

@@ -104,7 +104,7 @@ def _copies_of(environment: Any, name: str) -> Callable[[], Any]:
     def copied() -> Any:
         try:
             return copy.deepcopy(environment)
-        except Exception as error:  # whatever the copy of somebody's object raises
+        except Exception as error:  # whatever the copy of a user's object raises
             raise BadParameter(
                 f"environment {name!r} cannot be copied for each worker ({cause_of(error)}); pass "
                 "its class, or functools.partial of it"

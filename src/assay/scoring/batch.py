@@ -6,7 +6,9 @@ import pickle
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Executor as PoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
@@ -170,17 +172,26 @@ def at_place(score: Score, place: str) -> Score:
 def _in_processes(
     scorer: Scorer, numbered: Iterator[tuple[int, Any]], workers: int
 ) -> Iterator[Score]:
+    chunks = iter(lambda: list(islice(numbered, ROWS_PER_TASK)), [])
     pool = worker_pool(workers)
-    waiting: deque[Future[list[Score]]] = deque()
     try:
-        while chunk := list(islice(numbered, ROWS_PER_TASK)):
-            waiting.append(pool.submit(_score_chunk, scorer, chunk))
-            if len(waiting) > 2 * workers:
-                yield from waiting.popleft().result()
-        while waiting:
-            yield from waiting.popleft().result()
+        for scores in _map_ordered(pool, partial(_score_chunk, scorer), chunks, 2 * workers + 1):
+            yield from scores
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _map_ordered(
+    pool: PoolExecutor, work: Callable[[T], R], items: Iterator[T], most: int
+) -> Iterator[R]:
+    """What `work` returns for every item, in order, with fewer than `most` under way."""
+    under_way: deque[Future[R]] = deque()
+    for item in items:
+        under_way.append(pool.submit(work, item))
+        if len(under_way) >= most:
+            yield under_way.popleft().result()
+    while under_way:
+        yield under_way.popleft().result()
 
 
 def _score_chunk(scorer: Scorer, chunk: list[tuple[int, Any]]) -> list[Score]:
@@ -200,14 +211,8 @@ def map_rows(scorers: Sequence[Scorer], work: Callable[[T], R], rows: Iterator[T
         yield from map(work, rows)
         return
     pool = ThreadPoolExecutor(WAITING_ROWS, thread_name_prefix="waiting")
-    under_way: deque[Future[R]] = deque()
     try:
-        for row in rows:
-            under_way.append(pool.submit(work, row))
-            if len(under_way) >= 2 * WAITING_ROWS:
-                yield under_way.popleft().result()
-        while under_way:
-            yield under_way.popleft().result()
+        yield from _map_ordered(pool, work, rows, 2 * WAITING_ROWS)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 

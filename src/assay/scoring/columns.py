@@ -102,28 +102,6 @@ RESPONSE = "final_response"
 _LISTS = (list, tuple, set, frozenset, Sequence, Collection, Iterable)
 
 
-def column_kinds(
-    function: Callable[..., Any],
-    names: Iterable[str],
-    *,
-    default: Mapping[str, ColumnKind] | None = None,
-) -> dict[str, ColumnKind]:
-    """The kind of each parameter whose annotation declares one.
-
-    Texts, numbers, truth values, literals, lists and mappings of them, and unions: a parameter that
-    is annotated otherwise (`object`, `Any`, a class) takes whatever comes. So does one that is not
-    annotated at all, unless there is a `default` for it.
-    """
-    annotations = annotations_of(function)
-    kinds = {
-        name: (default or {}).get(name)
-        if annotations[name] is UNKNOWN
-        else _kind(annotations[name])
-        for name in names
-    }
-    return {name: kind for name, kind in kinds.items() if kind is not None}
-
-
 def asks_for_none(function: Callable[..., Any]) -> bool:
     """Whether the reward wants to be called where there is no response.
 
@@ -200,8 +178,20 @@ def signature_of(spec: RewardSpec) -> RowSignature:
 def _signature(
     function: Callable[..., Any], required: tuple[str, ...], optional: tuple[str, ...]
 ) -> RowSignature:
-    names = [name for name in (*required, *optional) if name not in ("trajectory", "context")]
-    kinds = column_kinds(function, names, default={RESPONSE: TEXT})
+    """Texts, numbers, truth values, literals, lists and mappings of them, and unions have a kind.
+
+    A parameter that is annotated otherwise (`object`, `Any`, a class), or not at all, takes
+    whatever comes; but the response is text.
+    """
+    annotations = annotations_of(function)
+    kinds: dict[str, ColumnKind] = {}
+    for name in (*required, *optional):
+        annotation = annotations[name]
+        kind = _kind(annotation)
+        if annotation is UNKNOWN:
+            kind = TEXT if name == RESPONSE else None
+        if kind is not None and name not in ("trajectory", "context"):
+            kinds[name] = kind
     return RowSignature(kinds, asks_for_none(function))
 
 

@@ -19,6 +19,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from dataclasses import replace as replace_fields
+from functools import partial
 from itertools import islice
 from keyword import iskeyword
 from math import fsum, isfinite, prod
@@ -36,7 +37,7 @@ Bounds: TypeAlias = tuple[float, float]
 
 FULL = 1.0
 ROUNDING = 1e-9
-"""A number such as 0.1 + 0.2 is a hair beside what it is meant to be."""
+"""A number such as 0.1 + 0.2 differs a little from what it is meant to be."""
 PAID = "paid/"
 GATE = "gate/"
 
@@ -109,7 +110,8 @@ class Composition:
         self.__assay__ = _spec(self)
 
     def __reduce__(self) -> tuple[Callable[..., Composition], tuple[Any, ...]]:
-        return _remake, (self.name, self.terms, self.version, self.clip)
+        fixed = (self.name, self.terms)
+        return partial(Composition, *fixed, version=self.version, clip=self.clip), ()
 
     def __repr__(self) -> str:
         return f"<composition {self.name}@{self.version}: {', '.join(self.terms)}>"
@@ -131,18 +133,17 @@ class Composition:
                 f"{self.name} has a factor or bounds, so its number is no sum of its components; "
                 "compose the components that are to be split without"
             )
-        return tuple(self._part(key) for key in self.terms)
-
-    def _part(self, key: str) -> Composition:
-        gates = list(_gates_before(key, self.terms))
-        silent = {gate: replace_fields(self.terms[gate], weight=0.0) for gate in reversed(gates)}
-        terms = {**silent, key: self.terms[key]}
-        return Composition(f"{self.name}.{key}", terms, version=self.version)
+        parts = []
+        for key, term in self.terms.items():
+            gates = reversed(list(_gates_before(key, self.terms)))
+            silent = {gate: replace_fields(self.terms[gate], weight=0.0) for gate in gates}
+            name = f"{self.name}.{key}"
+            parts.append(Composition(name, {**silent, key: term}, version=self.version))
+        return tuple(parts)
 
     async def _score_async(self, columns: Mapping[str, Any]) -> Score:
-        return self._combine(
-            {key: await scorer.score_async(columns) for key, scorer in self.scorers.items()}
-        )
+        scorers = self.scorers.items()
+        return self._combine({key: await scorer.score_async(columns) for key, scorer in scorers})
 
     def _combine(self, scores: Mapping[str, Score]) -> Score:
         for key, score in scores.items():
@@ -212,7 +213,11 @@ def compose(
     _check(name, terms)
     bounds = _bounds(clip, "clip")
     composition = Composition(name, terms, version=version, clip=bounds)
-    _try_options(composition.scorers)
+    # A predefined reward refuses its options before the first row.
+    for scorer in composition.scorers.values():
+        spec = scorer.spec
+        if scorer.params and not spec.is_async and spec.name in REWARDS.built_in():
+            scorer(dict.fromkeys((*spec.required, *scorer.columns.values())))
     if register:
         REWARDS.add(name, composition, version=version, replace=replace)
     return composition
@@ -327,18 +332,15 @@ def _document(terms: Mapping[str, Term], scorers: Mapping[str, Scorer], clip: Bo
 
 def _signature(scorers: Mapping[str, Scorer]) -> inspect.Signature:
     """Every column that a component needs, then those that one takes if the row has them."""
-    required: dict[str, None] = {}
-    optional: dict[str, None] = {}
-    takes_any = False
+    required: list[str] = []
+    optional: list[str] = []
     for scorer in scorers.values():
-        spec = scorer.spec
-        takes_any = takes_any or spec.takes_any
-        for names, columns in ((spec.required, required), (spec.optional, optional)):
-            columns.update(dict.fromkeys(scorer.columns.get(name, name) for name in names))
-        optional.update(dict.fromkeys(scorer.columns.values()))
+        required += [scorer.columns.get(name, name) for name in scorer.spec.required]
+        optional += [scorer.columns.get(name, name) for name in scorer.spec.optional]
+        optional += scorer.columns.values()
     # A dotted path leads into a column.
-    roots = {path.partition(".")[0]: None for path in required}
-    others = {path.partition(".")[0]: None for path in optional if path not in required}
+    roots = dict.fromkeys(path.partition(".")[0] for path in required)
+    others = dict.fromkeys(path.partition(".")[0] for path in optional if path not in required)
     ordered = sorted(roots, key=lambda name: name not in RESERVED)
     kinds = inspect.Parameter
     parameters = [kinds(name, kinds.POSITIONAL_OR_KEYWORD) for name in ordered if _is_name(name)]
@@ -347,6 +349,7 @@ def _signature(scorers: Mapping[str, Scorer]) -> inspect.Signature:
         for name in others
         if name not in roots and _is_name(name)
     ]
+    takes_any = any(scorer.spec.takes_any for scorer in scorers.values())
     if takes_any or not all(map(_is_name, (*roots, *others))):
         parameters.append(kinds("columns", kinds.VAR_KEYWORD))
     return inspect.Signature(parameters)
@@ -370,15 +373,3 @@ def _spec(composition: Composition) -> RewardSpec:
         is_async=any(each.is_async for each in specs),
         waits=any(each.waits for each in specs),
     )
-
-
-def _remake(name: str, terms: Mapping[str, Term], version: int, clip: Bounds | None) -> Composition:
-    return Composition(name, terms, version=version, clip=clip)
-
-
-def _try_options(scorers: Mapping[str, Scorer]) -> None:
-    """Raise `BadParameter` if a predefined reward refuses its options, before the first row."""
-    for scorer in scorers.values():
-        spec = scorer.spec
-        if scorer.params and not spec.is_async and spec.name in REWARDS.built_in():
-            scorer(dict.fromkeys((*spec.required, *scorer.columns.values())))

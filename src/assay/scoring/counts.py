@@ -51,7 +51,9 @@ class RewardCounts:
     def add(self, score: Score) -> None:
         if type(score) is Abstained:
             self.abstained[score.reason] = self.abstained.get(score.reason, 0) + 1
-            self._add_example(_kind_of(score), score.because, 1)
+            # Abstentions of a kind differ only in the row's values and number.
+            kind = f"{score.reason}: {_VALUES.sub('…', score.because[:_KIND_CHARS])}"
+            self._add_example(kind, score.because, 1)
         else:
             self.scored += 1
             self.total += float(score)
@@ -72,7 +74,7 @@ class RewardCounts:
 
     @property
     def mean(self) -> float | None:
-        """Over what was scored; abstentions are counted beside it, never in it."""
+        """Over what was scored; abstentions are counted apart."""
         return self.total / self.scored if self.scored else None
 
     @property
@@ -82,11 +84,6 @@ class RewardCounts:
     @property
     def rows(self) -> int:
         return self.scored + self.abstentions
-
-
-def _kind_of(score: Abstained) -> str:
-    """What abstentions have in common that differ only in the row's values and number."""
-    return f"{score.reason}: {_VALUES.sub('…', score.because[:_KIND_CHARS])}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ def to_score(result: Any) -> Score:
 
 
 def _with_plain_fields(score: Score) -> Score:
-    """The score itself; if somebody else's objects are in it, an equal one without them."""
+    """The score itself; if objects of other classes are in it, an equal one of plain values."""
     if type(score) in SCORES and _has_plain_fields(score):
         return score
     because = _text(score.because)
@@ -146,35 +146,26 @@ def traceback_of(error: BaseException) -> str:
 class FailureLog:
     """Logs the first failure of each kind: of a reward, by exception and place."""
 
-    def __init__(self, logger: logging.Logger = LOGGER) -> None:
-        self._logger = logger
+    def __init__(self) -> None:
         self._kinds: set[tuple[str, ...]] = set()
         self._lock = threading.Lock()
 
     def add(self, scorer: str, error: BaseException, place: str = "") -> None:
         """Log the exception, unless one of its kind has been."""
-        place = place or _place_of(error)
+        if not place:
+            frames = list(traceback.walk_tb(error.__traceback__))
+            place = f"{frames[-1][0].f_code.co_filename}:{frames[-1][1]}" if frames else "nowhere"
         kind = (scorer, type(error).__name__, place)
         with self._lock:
             if kind in self._kinds or len(self._kinds) >= LOGGED_KINDS:
                 return
             self._kinds.add(kind)
-        self._logger.warning(
+        LOGGER.warning(
             "%s abstained (grader_error) at %s: %s; further ones of this kind are not logged",
             scorer,
             place,
             printable(message_of(error)),
         )
-
-
-def _place_of(error: BaseException) -> str:
-    """File and line where it was raised."""
-    trace = error.__traceback__
-    if trace is None:
-        return "nowhere"
-    while trace.tb_next is not None:
-        trace = trace.tb_next
-    return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
 
 
 FAILURES = FailureLog()

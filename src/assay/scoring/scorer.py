@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay.errors import BadParameter, MissingExtra, MissingParameter, UsageError
@@ -86,7 +87,7 @@ class Scorer:
         self._has_scored = False
 
     def __reduce__(self) -> tuple[Callable[..., Scorer], tuple[Any, ...]]:
-        return _make_scorer, (self.spec.function, self.params, self.columns)
+        return partial(Scorer, self.spec.function, self.params, columns=self.columns), ()
 
     def __call__(self, columns: Mapping[str, Any]) -> Score:
         """The score of one row.
@@ -119,8 +120,8 @@ class Scorer:
     def score_many(self, rows: Sequence[Mapping[str, Any]]) -> list[Score]:
         """The score of each row, in order; raises as a call does.
 
-        A reward that has a `call_many`, because one call of it is dear, gets all of them at once: a
-        list of arguments, for which it returns a list of results.
+        A reward that has a `call_many`, because one call of it is expensive, gets all of them at
+        once: a list of arguments, for which it returns a list of results.
         """
         call_many = getattr(self.spec.function, "call_many", None)
         if call_many is None:
@@ -300,12 +301,6 @@ class _Raised:
 
     def __init__(self, error: BaseException) -> None:
         self.error = error
-
-
-def _make_scorer(
-    function: Callable[..., Any], params: dict[str, Any], columns: dict[str, str]
-) -> Scorer:
-    return Scorer(function, params, columns=columns)
 
 
 def _run_coroutine(pending: Any, name: str) -> Score:

@@ -43,7 +43,8 @@ def tasks(
         raise BadParameter(f"limit is a number of tasks from 1 up, not {limit!r}")
     tasks: list[Task] = []
     lines: dict[str, int] = {}
-    unit = unit_of(Path(path))
+    is_table = Path(path).suffix.lower() in (".json", *TABLES)
+    unit = "row" if is_table else "line"
     for number, row in read_rows(Path(path)):
         where = f"{path}, {unit} {number}"
         renamed = rename_columns(row, columns, where)
@@ -60,11 +61,6 @@ def tasks(
     if not tasks:
         raise BadInput(f"{path} holds no tasks; write one JSON object per {unit}")
     return tasks
-
-
-def unit_of(path: Path) -> str:
-    """What the tasks of the file are numbered by: its lines, or its rows."""
-    return "row" if path.suffix.lower() in (".json", *TABLES) else "line"
 
 
 def columns_of(path: Path) -> list[str]:
@@ -90,17 +86,13 @@ def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         elif suffix == ".json":
             yield from _array_rows(path)
         else:
-            yield from _line_rows(path)
+            with path.open("rb") as file:
+                for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
+                    if line.strip():
+                        yield number, _read_row(line, f"{path}, line {number}")
     except OSError as error:
         hint = f"; {nearest_file(path)}".rstrip("; ") if not path.exists() else ""
         raise BadInput(f"{path} cannot be read: {error.strerror or error}{hint}") from error
-
-
-def _line_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    with path.open("rb") as file:
-        for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
-            if line.strip():
-                yield number, _read_row(line, f"{path}, line {number}")
 
 
 def _array_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -170,9 +162,11 @@ def task_of(
     id_ = default_id if id_ is None else id_
     if goal is None:
         names = ", ".join(sorted(columns or row)) or "none"
+        texts = {name: len(value) for name, value in row.items() if isinstance(value, str)}
+        longest = max(texts, key=lambda name: texts[name], default="COLUMN")
         raise BadInput(
             f"{where}: no {GOALS[0]!r}, {', '.join(map(repr, GOALS[1:-1]))} or {GOALS[-1]!r}; the "
-            f"columns there are: {names}; say which one it is: --column question={_likely(row)}"
+            f"columns there are: {names}; say which one it is: --column question={longest}"
         )
     if isinstance(id_, bool) or not isinstance(id_, (str, int)) or str(id_) == "":
         raise BadInput(f"{where}: an id is a text or a whole number, not {id_!r}")
@@ -184,12 +178,6 @@ def task_of(
     used = {_name(row, names) for names in (IDS, GOALS, ANSWERS)} | {"metadata"}
     rest = {name: value for name, value in row.items() if name not in used}
     return Task(id=str(id_), goal=goal, answer=answer, metadata={**(nested or {}), **rest})
-
-
-def _likely(row: Mapping[str, Any]) -> str:
-    """The column that is most like a question: the longest text."""
-    texts = {name: len(value) for name, value in row.items() if isinstance(value, str)}
-    return max(texts, key=lambda name: texts[name], default="COLUMN")
 
 
 def _name(row: dict[str, Any], names: tuple[str, ...]) -> str:

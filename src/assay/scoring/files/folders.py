@@ -155,7 +155,10 @@ class _FolderJob(FileJob):
             inputs = self._earlier_inputs(earlier, config, names)
             self.drafts.mkdir(exist_ok=True)
             return self._jobs(inputs)
-        self._clear()
+        # What an earlier job left goes; other files stay.
+        for path in self.out.glob("part-*.parquet"):
+            path.unlink()
+        shutil.rmtree(self.folder, ignore_errors=True)
         self.drafts.mkdir(parents=True)
         by_name = {
             each.name: each for each in self._map(partial(_cut, self.root, shard_bytes), names)
@@ -201,12 +204,6 @@ class _FolderJob(FileJob):
             raise BadRecord(
                 f"{str(self.out)!r} holds something that is no job of ours; choose another folder"
             )
-
-    def _clear(self) -> None:
-        """Remove everything of an earlier job; other files stay."""
-        for path in self.out.glob("part-*.parquet"):
-            path.unlink()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _earlier_inputs(
         self, earlier: dict[str, Any], config: dict[str, Any], names: Sequence[str]

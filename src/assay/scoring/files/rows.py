@@ -12,6 +12,7 @@ import json
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -56,7 +57,10 @@ class Shard:
 def plan_shards(source: Path, shard_bytes: int = SHARD_BYTES) -> list[Shard]:
     """Every shard of the file; the same file always gives the same ones."""
     if parquet.is_parquet(source):
-        return _plan_groups(source)
+        counts = list(parquet.count_rows(source))
+        first_rows = accumulate(counts, initial=1)
+        numbered = enumerate(zip(first_rows, counts, strict=False))
+        return [Shard(group, group, group + 1, first, rows) for group, (first, rows) in numbered]
     if is_csv(source):
         return _plan_records(source, shard_bytes)
     return _plan_lines(source, shard_bytes)
@@ -94,14 +98,6 @@ def fingerprint(source: Path) -> str:
     return hashlib.sha256(b"%d\n" % size + head + tail).hexdigest()
 
 
-def parse_line(line: bytes, number: int) -> InputRow:
-    """One line as a row. NaN and other things that only Python's own JSON reads are let pass."""
-    try:
-        return InputRow(number, load_exact(line))
-    except BadRecord as error:
-        return InputRow(number, None, f"line {number} {error}")
-
-
 def read_stream(stream: BinaryIO, number: int = 1, end: int | None = None) -> Iterator[InputRow]:
     """The rows from here on, the first of which has that number, until the stream is at `end`.
 
@@ -121,17 +117,11 @@ def _row_of(line: bytes, number: int, stream: BinaryIO) -> Iterator[InputRow]:
     if number == 1:
         line = line.removeprefix(b"\xef\xbb\xbf")
     if line.strip():
-        yield parse_line(line, number)
-
-
-def _plan_groups(source: Path) -> list[Shard]:
-    """One shard for each row group."""
-    shards: list[Shard] = []
-    first_row = 1
-    for group, rows in enumerate(parquet.count_rows(source)):
-        shards.append(Shard(group, group, group + 1, first_row, rows))
-        first_row += rows
-    return shards
+        try:
+            # NaN and other things that only Python's own JSON reads are let pass.
+            yield InputRow(number, load_exact(line))
+        except BadRecord as error:
+            yield InputRow(number, None, f"line {number} {error}")
 
 
 def _plan_records(source: Path, shard_bytes: int) -> list[Shard]:

@@ -141,20 +141,19 @@ def bind_columns(rewards: Sequence[RewardLike], columns: Mapping[str, str]) -> t
         if not any(takes(scorer, parameter) for scorer in scorers):
             names = ", ".join(scorer.spec.name for scorer in scorers)
             raise BadParameter(f"columns: none of {names} has a parameter {parameter!r}")
-    return tuple(_with_columns(scorer, columns) for scorer in scorers)
+    bound = []
+    for scorer in scorers:
+        own = {name: column for name, column in columns.items() if takes(scorer, name)}
+        named = {**own, **scorer.columns}
+        function, params = scorer.spec.function, scorer.params
+        bound.append(Scorer(function, params, columns=named) if own else scorer)
+    return tuple(bound)
 
 
 def takes(scorer: Scorer, parameter: str) -> bool:
     """Whether the reward has a parameter of that name, by name or among any others."""
     spec = scorer.spec
     return parameter in (*spec.required, *spec.optional) or spec.takes_any
-
-
-def _with_columns(scorer: Scorer, columns: Mapping[str, str]) -> Scorer:
-    own = {name: column for name, column in columns.items() if takes(scorer, name)}
-    if not own:
-        return scorer
-    return Scorer(scorer.spec.function, scorer.params, columns={**own, **scorer.columns})
 
 
 def score_rows(
