@@ -222,6 +222,7 @@ FEW = (
 ).split()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("door", ["watch", "run"])
 def test_a_few_of_the_labelled_steps_are_judged_as_a_person_does(door: str) -> None:
     rows = read_rows(PAGES, FEW)
