@@ -211,7 +211,7 @@ lint: $(STAMP)
 	@$(BIN)/ruff format --check .
 
 types: $(STAMP)
-	@$(BIN)/mypy src tests perf tools
+	@$(BIN)/mypy --num-workers auto src tests perf tools
 
 contracts: $(STAMP)
 	@$(BIN)/lint-imports --no-cache

@@ -6,13 +6,12 @@ those of a folder that share a server.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
-from xdist.remote import Producer
-from xdist.scheduler import LoadScopeScheduling
-from xdist.workermanage import WorkerController
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]  # it has no types
 
 TOGETHER = ("tests/server", "tests/viewer")
 """Folders whose files share a server."""
@@ -50,17 +49,17 @@ def unit_of(nodeid: str) -> str:
     return folder if folder in TOGETHER and file not in ALONE else file
 
 
-class LongestFirst(LoadScopeScheduling):
+class LongestFirst(LoadScopeScheduling):  # type: ignore[misc]  # as above
     """Gives each worker that has nothing left to do the unit that took longest in the last run."""
 
-    def __init__(self, config: pytest.Config, log: Producer, seconds: Mapping[str, float]) -> None:
+    def __init__(self, config: pytest.Config, log: Any, seconds: Mapping[str, float]) -> None:
         super().__init__(config, log)
         self._seconds = seconds
 
     def _split_scope(self, nodeid: str) -> str:
         return unit_of(nodeid)
 
-    def _assign_work_unit(self, node: WorkerController) -> None:
+    def _assign_work_unit(self, node: Any) -> None:
         self.workqueue.move_to_end(max(self.workqueue, key=self._length), last=False)
         super()._assign_work_unit(node)
 
@@ -73,13 +72,13 @@ class Durations:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._taken: Counter[str] = Counter()
+        self._taken: dict[str, float] = defaultdict(float)
 
     def _recorded(self) -> dict[str, float]:
         cache = getattr(self._config, "cache", None)
         return dict(FIRST_GUESS if cache is None else cache.get(RECORD, FIRST_GUESS))
 
-    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Producer) -> LongestFirst:
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> LongestFirst:
         return LongestFirst(config, log, self._recorded())
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

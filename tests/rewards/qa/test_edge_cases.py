@@ -244,6 +244,7 @@ def test_the_registered_reward_gives_the_same_score_with_its_identity(mode: str)
     ids=["digits", "articles", "accents", "hyphens", "tags", "control"],
 )
 def test_a_megabyte_of_hostile_text_is_scored_in_every_mode(text: str) -> None:
+    mode: Any
     for mode in MODES:
         result = qa_f1_reward(final_response=text, answer="Paris 5", mode=mode)
         assert float(result) == 0.0, mode
