@@ -105,10 +105,11 @@ answers: $(STAMP) ## Score a shipped file of mixed answers with every reward, an
 	@$(BIN)/assay score examples/mixed_answers.jsonl --table --reward \
 		qa_f1_reward,qa_f1_reward_tool,math_equal_reward,math_equal_reward_tool,assistantbench_reward,fuzzy_answer_reward
 
-# One worker more than cores, since many tests wait for a process; a machine with many is not filled
-# with browsers. What only computes has one worker a core.
-CORES := $(shell $(PYTHON) -c "import os; print(os.cpu_count() or 1)")
-WORKERS := $(shell $(PYTHON) -c "print(min(8, 1 + $(CORES)))")
+# Two workers a core, since most of the tests wait for a process; a machine with many cores is not
+# filled with browsers.
+CORES := $(shell $(PYTHON) -c "import os; print(min(4, os.cpu_count() or 1))")
+WORKERS := $(shell expr 2 '*' $(CORES))
+FEWER := $(shell expr 1 + $(CORES))
 PYTEST := $(BIN)/python -m pytest -q --dist loadscope --durations 20 --durations-min 1
 
 # The tests start hundreds of processes; none of them is to compile the sources for itself, and no
@@ -120,10 +121,10 @@ test: $(CHROMIUM) compiled ## Run the tests, with real Chromium.
 	@$(PYTEST) --numprocesses $(WORKERS) -m "not long"
 
 test-long: $(CHROMIUM) compiled ## Run the tests that take long: kills, attacks, Ray, Java, the audit of broken rewards.
-	@$(PYTEST) --numprocesses $(CORES) -m long
+	@$(PYTEST) --numprocesses $(FEWER) -m long
 
 quick: $(STAMP) ## Run the tests that start no browser, Java, Ray or server, in under a minute.
-	@$(PYTEST) --numprocesses $(CORES) -m "not long and not slow"
+	@$(PYTEST) --numprocesses $(FEWER) -m "not long and not slow"
 
 live: $(CHROMIUM) ## Drive real Chromium along the paths of the step scorer, and check what it says.
 	@$(BIN)/python -m tools.live

@@ -15,13 +15,21 @@ settings.load_profile("same_cases")
 
 TESTS = Path(__file__).parent
 SLOW = {
+    "adapters/test_pytest_plugin.py": "pytest within pytest, and processes of rewards",
     "agents/test_cli_model.py": "programs that hang",
+    "agents/test_rate_limits.py": "64 workers at a server",
+    "agents/test_tool_calls.py": "a server for each test",
     "audit/test_cli.py": "audits in processes of their own",
+    "audit/test_engine.py": "whole audits",
+    "audit/test_groups.py": "whole audits",
     "docs/test_examples.py": "every example of the documentation",
     "browser": "Chromium",
     "isolation/test_child.py": "processes that are killed",
     "isolation/test_processes.py": "processes that are killed",
+    "rewards/code/test_code_reward.py": "programs that run and hang",
+    "rewards/maths/test_hostile.py": "answers up to the limits",
     "rewards/qa/test_published_rules.py": "the published scripts, on thousands of rows",
+    "rewards/test_text_bounds.py": "megabytes of text",
     "runner/test_driving.py": "Chromium",
     "scoring/test_folders.py": "jobs that are killed",
     "runner/test_run_browser.py": "Chromium",

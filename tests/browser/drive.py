@@ -12,7 +12,6 @@ from assay.schema.observation import Observation
 from assay.schema.task import Task
 from tests.browser.site import Site
 
-
 BRIEF = {"effect_s": 0.15, "typing_s": 0.1, "alone_s": 0.1}
 """The waits of tests that are not about them; `patience=None` has the usual ones."""
 
