@@ -1,8 +1,9 @@
 """Which tests `make quick` and `make test` leave out, and how tests are dealt out to workers."""
 
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import settings
@@ -114,6 +115,16 @@ def places(path: Path) -> set[str]:
     """The names by which a file of tests may be listed: its own, and those of its folders."""
     name = path.relative_to(TESTS)
     return {name.as_posix(), *(folder.as_posix() for folder in name.parents)}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forget_modules(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Modules that the tests of a file wrote and imported are not met by those of another."""
+    yield
+    written = str(tmp_path_factory.getbasetemp())
+    for name, module in list(sys.modules.items()):
+        if isinstance(module, ModuleType) and str(vars(module).get("__file__")).startswith(written):
+            del sys.modules[name]
 
 
 @pytest.fixture(scope="session")
