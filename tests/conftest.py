@@ -1,5 +1,6 @@
 """Which tests `make quick` and `make test` leave out, and how tests are dealt out to workers."""
 
+import signal
 import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -85,7 +86,10 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Record how long tests take, in the process that deals them out."""
+    """Record how long tests take, in the process that deals them out; heed interrupts."""
+    # What a shell starts in the background ignores them, and some tests interrupt themselves.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Durations(config))
 
