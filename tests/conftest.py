@@ -4,7 +4,6 @@ import signal
 import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from hypothesis import settings
@@ -129,7 +128,7 @@ def _forget_modules(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     yield
     written = str(tmp_path_factory.getbasetemp())
     for name, module in list(sys.modules.items()):
-        if isinstance(module, ModuleType) and str(vars(module).get("__file__")).startswith(written):
+        if str(getattr(module, "__file__", "")).startswith(written):
             del sys.modules[name]
 
 
