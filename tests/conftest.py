@@ -23,6 +23,7 @@ SLOW = {
     "audit/test_cli.py": "audits in processes of their own",
     "audit/test_engine.py": "whole audits",
     "audit/test_groups.py": "whole audits",
+    "cli/test_first_hour.py": "a run for each test",
     "docs/test_examples.py": "every example of the documentation",
     "browser": "Chromium",
     "isolation/test_child.py": "processes that are killed",
@@ -31,7 +32,9 @@ SLOW = {
     "rewards/maths/test_hostile.py": "answers up to the limits",
     "rewards/qa/test_published_rules.py": "the published scripts, on thousands of rows",
     "rewards/test_text_bounds.py": "megabytes of text",
+    "runner/test_budget.py": "a run for each test",
     "runner/test_driving.py": "Chromium",
+    "runner/test_model_errors.py": "servers that fail",
     "scoring/test_batch.py": "processes that score",
     "scoring/test_folders.py": "jobs that are killed",
     "scoring/test_rows.py": "processes that score",
@@ -39,9 +42,7 @@ SLOW = {
     "server": "servers and their workers",
     "townsquare/test_chromium.py": "Chromium",
     "townsquare/test_tasks.py": "the whole town, read and solved twice",
-    "viewer/test_browser.py": "Chromium",
-    "viewer/test_http.py": "servers",
-    "viewer/test_tryout.py": "processes that are killed",
+    "viewer": "a server, and Chromium",
 }
 """Files and folders of tests that `make quick` leaves out, and what they start."""
 LONG = {
