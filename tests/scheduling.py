@@ -29,7 +29,7 @@ FIRST_GUESS = {
     "tests/rewards/code/test_code_reward.py": 30.0,
     "tests/cli/test_first_hour.py": 26.0,
     "tests/docs/test_examples.py": 25.0,
-    "tests/audit/test_machine_zoo.py": 67.0,
+    "tests/audit/test_machine_rewards.py": 67.0,
     "tests/server/test_workers.py": 47.0,
     "tests/worlds/scienceworld/test_scienceworld.py": 40.0,
     "tests/runner/test_cluster.py": 29.0,
