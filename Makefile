@@ -22,7 +22,7 @@ HUMANEVAL ?= $(firstword $(wildcard ../shared/data/code/HumanEval.jsonl.gz ../sh
 IFBENCH ?= $(wildcard ../shared/data/instructions)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo answers test quick live check lint types contracts bench prove training-speed lock clean \
+.PHONY: help demo answers compiled test test-long quick live check lint types contracts bench prove training-speed lock clean \
 	audit audit-peers screenshots browsergym clients harbor foreign-logs doors outside trainers trainers-light $(TRAINER_RUNS) \
 	trainer-slime trainer-rllm trainer-nemo trainer-training $(WORLD_RUNS)
 
@@ -105,17 +105,26 @@ answers: $(STAMP) ## Score a shipped file of mixed answers with every reward, an
 	@$(BIN)/assay score examples/mixed_answers.jsonl --table --reward \
 		qa_f1_reward,qa_f1_reward_tool,math_equal_reward,math_equal_reward_tool,assistantbench_reward,fuzzy_answer_reward
 
-# One worker more than cores, since many tests wait for a process; a machine with many is not filled with browsers.
-WORKERS := $(shell $(PYTHON) -c "import os; print(min(8, 1 + (os.cpu_count() or 1)))")
-PYTEST := $(BIN)/python -m pytest -q --numprocesses $(WORKERS) --dist worksteal
+# Two workers a core, since most of the tests wait for a process; a machine with many cores is not
+# filled with browsers.
+CORES := $(shell $(PYTHON) -c "import os; print(min(4, os.cpu_count() or 1))")
+WORKERS := $(shell expr 2 '*' $(CORES))
+FEWER := $(shell expr 1 + $(CORES))
+PYTEST := $(BIN)/python -m pytest -q --dist loadscope --durations 20 --durations-min 1
 
-# The tests start hundreds of processes; none of them is to compile the sources for itself.
-test: $(CHROMIUM) ## Run every test, with real Chromium and a real Java.
-	@$(BIN)/python -m compileall -q -j 0 src
-	@$(PYTEST)
+# The tests start hundreds of processes; none of them is to compile the sources for itself, and no
+# worker the tests.
+compiled: $(STAMP)
+	@$(BIN)/python -m pytest --collect-only -qq > /dev/null & $(BIN)/python -m compileall -q -j 0 src; wait
+
+test: $(CHROMIUM) compiled ## Run the tests, with real Chromium.
+	@$(PYTEST) --numprocesses $(WORKERS) -m "not long"
+
+test-long: $(CHROMIUM) compiled ## Run the tests that take long: kills, attacks, Ray, Java, the audit of broken rewards.
+	@$(PYTEST) --numprocesses $(FEWER) -m long
 
 quick: $(STAMP) ## Run the tests that start no browser, Java, Ray or server, in under a minute.
-	@$(PYTEST) -m "not slow"
+	@$(PYTEST) --numprocesses $(FEWER) -m "not long and not slow"
 
 live: $(CHROMIUM) ## Drive real Chromium along the paths of the step scorer, and check what it says.
 	@$(BIN)/python -m tools.live
@@ -203,7 +212,7 @@ lint: $(STAMP)
 	@$(BIN)/ruff format --check .
 
 types: $(STAMP)
-	@$(BIN)/mypy src tests perf tools
+	@$(BIN)/mypy --num-workers auto src tests perf tools
 
 contracts: $(STAMP)
 	@$(BIN)/lint-imports --no-cache

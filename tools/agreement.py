@@ -16,7 +16,6 @@ import argparse
 import asyncio
 import importlib
 import json
-import os
 import random
 import socket
 import sys
@@ -30,7 +29,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import assay
-from assay.browser.chromium.shared import find_chromium
+from assay.browser.chromium.shared import find_chromium, launch_flags
 from assay.schema.step_score import StepScore
 
 if TYPE_CHECKING:
@@ -296,8 +295,9 @@ async def judge_all(
     waiting = list(enumerate(rows))
     verdicts: dict[int, Verdict] = {}
     async with serve(pages) as base, async_playwright() as playwright:
-        flags = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = await playwright.chromium.launch(executable_path=find_chromium(), args=flags)
+        browser = await playwright.chromium.launch(
+            executable_path=find_chromium(), args=launch_flags()
+        )
 
         def pause_ms() -> float:
             return jitter.uniform(SHORTEST_PAUSE_MS, longest_pause_ms)

@@ -122,8 +122,8 @@ ADAPTERS: dict[str, Callable[[str], Any]] = {
 
 
 @pytest.mark.parametrize("through", ADAPTERS.values(), ids=ADAPTERS.keys())
-@pytest.mark.parametrize("token", ["<|im_end|>", "</s>\n", "<｜end▁of▁sentence｜>"])
 def test_every_adapter_scores_the_response_without_its_end_tokens(
-    through: Callable[[str], Any], token: str
+    through: Callable[[str], Any],
 ) -> None:
-    assert through(f"Paris{token}") == 1.0
+    for token in ["<|im_end|>", "</s>\n", "<｜end▁of▁sentence｜>"]:
+        assert through(f"Paris{token}") == 1.0, token

@@ -99,7 +99,7 @@ def serving(
     port: int = 0,
 ) -> Iterator[FaultyEndpoint]:
     """A running server; `slow_s` is how long a slow reply takes, if nobody hangs up before."""
-    ended, lock = threading.Event(), threading.Lock()
+    ended, lock = threading.Event(), threading.Condition()
 
     class Talk(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -120,6 +120,7 @@ def serving(
             finally:
                 with lock:
                     state.open_requests -= 1
+                    lock.notify_all()
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as inherited
             pass
@@ -136,6 +137,8 @@ def serving(
         server.shutdown()
         thread.join()
         server.server_close()
+        with lock:
+            lock.wait_for(lambda: state.open_requests == 0, timeout=30)
 
 
 def _answer(

@@ -12,13 +12,16 @@ from assay.schema.observation import Observation
 from assay.schema.task import Task
 from tests.browser.site import Site
 
+BRIEF = {"effect_s": 0.15, "typing_s": 0.1, "alone_s": 0.1}
+"""The waits of tests that are not about them; `patience=None` has the usual ones."""
+
 
 class Driver:
     """A world and the latest look at its page."""
 
     def __init__(self, site: Site, **config: Any) -> None:
         self.site = site
-        self.world = BrowserEnvironment(**{"noop_s": 0.05, **config})
+        self.world = BrowserEnvironment(**{"noop_s": 0.05, "patience": BRIEF, **config})
         self.seen = Observation("")
 
     def open(self, path: str, **metadata: Any) -> Observation:

@@ -103,7 +103,8 @@ ARRIVALS = [
 ]
 
 
-def test_an_action_ends_where_the_page_comes_to_rest(driver: Driver) -> None:
+def test_an_action_ends_where_the_page_comes_to_rest(site: Site) -> None:
+    driver = Driver(site, patience=None)
     driver.open("/")
     for path, words, why in ARRIVALS:
         assert words in driver.goto(path).text, why
@@ -115,6 +116,7 @@ def test_an_action_ends_where_the_page_comes_to_rest(driver: Driver) -> None:
         driver.goto("/later")
         assert words in driver.click(name).text, name
         assert code(driver.seen) is None
+    driver.close()
 
 
 def test_what_a_script_shows_later_is_there_after_a_noop(driver: Driver) -> None:

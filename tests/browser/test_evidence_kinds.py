@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,11 +12,10 @@ import pytest
 from playwright.async_api import async_playwright
 
 import assay
-from assay.browser.chromium.shared import find_chromium
+from assay.browser.chromium.shared import find_chromium, launch_flags
 from assay.schema.step_score import StepScore
 
 HOST = "http://shop.test"
-FLAGS = ["--no-sandbox"] if os.geteuid() == 0 else []
 TOAST = "position:fixed;right:9px;bottom:9px"
 PAGES = {
     "/": f"""<title>Shop</title><h1>Shop</h1><p id=out></p><a id=gone href=/gone>Old lamp</a>
@@ -219,7 +217,9 @@ async def time_of_nothing(context: Any) -> float:
 
 async def run_all() -> tuple[dict[str, StepScore], float]:
     async with async_playwright() as driver:
-        chromium = await driver.chromium.launch(executable_path=find_chromium(), args=FLAGS)
+        chromium = await driver.chromium.launch(
+            executable_path=find_chromium(), args=launch_flags()
+        )
         context = await chromium.new_context()
         await context.route("**/*", answer)
         least = await time_of_nothing(context)

@@ -103,10 +103,15 @@ NEVER_THERE: list[tuple[str, set[str | None], str]] = [
 ]
 
 
-def test_loading_ends_also_where_a_page_never_comes_to_rest(hurried: Driver) -> None:
+def test_loading_ends_also_where_a_page_never_comes_to_rest(
+    hurried: Driver, driver: Driver
+) -> None:
+    driver.open("/")
     for path, codes, why in NEVER_THERE:
-        assert code(hurried.goto(path)) in codes, why
-        assert "Arrived" in hurried.wait_for_page("/redirect/done").text
+        # A busy machine may take all the time of a hurried world for an answer that there is.
+        world = driver if codes == {"nav_error"} else hurried
+        assert code(world.goto(path)) in codes, why
+        assert "Arrived" in world.wait_for_page("/redirect/done").text
 
 
 def test_a_page_cannot_keep_the_agent(driver: Driver) -> None:

@@ -139,6 +139,7 @@ def test_scoring_asks_nobody_and_does_nothing(
     assert driver.world.evidence() == taken
 
 
+@pytest.mark.long
 def test_the_live_paths_give_the_transcript_that_the_documentation_shows(site: Site) -> None:
     transcript, misses = asyncio.run(live.go())
     assert misses == []

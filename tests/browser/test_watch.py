@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +13,7 @@ import pytest
 from playwright import sync_api as playwright
 
 import assay
-from assay.browser.chromium.shared import find_chromium
+from assay.browser.chromium.shared import find_chromium, launch_flags
 from assay.browser.step_records import rescore
 from assay.ledger.steps import read_steps
 from tools import agreement
@@ -28,7 +27,6 @@ PAGE = """<!doctype html><title>Shop</title><h1>Lamps</h1><p id=out></p>
 <a id=file href="data:application/octet-stream,x" download="x.bin">File</a>
 <button id=del>Delete account</button>"""
 T = TypeVar("T")
-FLAGS = ["--no-sandbox"] if os.geteuid() == 0 else []
 
 
 def in_thread(work: Coroutine[Any, Any, T]) -> T:
@@ -40,7 +38,7 @@ def in_thread(work: Coroutine[Any, Any, T]) -> T:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with playwright.sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=find_chromium(), args=FLAGS)
+        chromium = driver.chromium.launch(executable_path=find_chromium(), args=launch_flags())
         yield chromium
         chromium.close()
 
@@ -201,7 +199,9 @@ def test_an_asynchronous_page_is_awaited(tmp_path: Path) -> None:
         from playwright.async_api import async_playwright
 
         async with async_playwright() as driver:
-            chromium = await driver.chromium.launch(executable_path=find_chromium(), args=FLAGS)
+            chromium = await driver.chromium.launch(
+                executable_path=find_chromium(), args=launch_flags()
+            )
             tab = await chromium.new_page()
             await tab.set_content(PAGE)
             watch = await assay.watch(tab, steps=tmp_path / "steps.jsonl")
@@ -222,6 +222,7 @@ FEW = (
 ).split()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("door", ["watch", "run"])
 def test_a_few_of_the_labelled_steps_are_judged_as_a_person_does(door: str) -> None:
     rows = read_rows(PAGES, FEW)

@@ -4,7 +4,7 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -39,23 +39,30 @@ def owners() -> dict[str, list[str]]:
     return owned
 
 
-def imports() -> Iterator[tuple[str, str]]:
+@cache
+def imports() -> frozenset[tuple[str, str]]:
     """Every file of `src/assay` that imports a package of others, and the package."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        place = path.relative_to(SOURCE).as_posix()
-        if any(place.startswith(f"{foreign}/") or place == foreign for foreign in FOREIGN):
-            continue
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Import):
-                modules = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                modules = [node.module or ""]
-            else:
-                continue
-            for module in modules:
-                top = module.partition(".")[0]
-                if top not in sys.stdlib_module_names and top not in ("assay", ""):
-                    yield place, PACKAGE_OF.get(top, top)
+    return frozenset(
+        (path.relative_to(SOURCE).as_posix(), PACKAGE_OF.get(top, top))
+        for path in SOURCE.rglob("*.py")
+        if not is_foreign(path.relative_to(SOURCE).as_posix())
+        for node in ast.walk(ast.parse(path.read_text()))
+        for top in tops(node)
+        if top not in sys.stdlib_module_names and top not in ("assay", "")
+    )
+
+
+def is_foreign(place: str) -> bool:
+    return any(place.startswith(f"{foreign}/") or place == foreign for foreign in FOREIGN)
+
+
+def tops(node: ast.AST) -> list[str]:
+    """The packages that a node imports from."""
+    if isinstance(node, ast.Import):
+        return [alias.name.partition(".")[0] for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and not node.level:
+        return [(node.module or "").partition(".")[0]]
+    return []
 
 
 def is_below(place: str, paths: list[str]) -> bool:
@@ -71,7 +78,7 @@ def test_a_package_is_imported_by_its_owners_only() -> None:
 
 
 def test_every_owner_exists_and_imports_its_package() -> None:
-    used = set(imports())
+    used = imports()
     idle = [
         (package, path)
         for package, paths in owners().items()

@@ -47,12 +47,12 @@ def test_the_known_scores_of_assistantbench_are_in_the_table(
 
 
 @pytest.mark.parametrize("name", ANSWER_REWARDS)
-@pytest.mark.parametrize("gold", ["850000", "Shanghai villa", "2023-09-01", "a b\nc d"])
-def test_every_answer_reward_can_be_probed(name: str, gold: str) -> None:
-    found = probe(name, gold)
-    assert found.full == 1.0
-    assert {row.right for row in found.rows} == {True, False}
-    json.dumps(found.to_record())
+def test_every_answer_reward_can_be_probed(name: str) -> None:
+    for gold in ["850000", "Shanghai villa", "2023-09-01", "a b\nc d"]:
+        found = probe(name, gold)
+        assert found.full == 1.0, gold
+        assert {row.right for row in found.rows} == {True, False}, gold
+        json.dumps(found.to_record())
 
 
 def test_losing_and_gaining_forms_are_named() -> None:

@@ -29,14 +29,14 @@ def test_a_block_of_rows_gives_the_same_scores_again() -> None:
 
 
 @pytest.mark.parametrize("reward", OPTIONS)
-@pytest.mark.parametrize("reference", [Decimal("sNaN"), [Decimal("sNaN")]])
-def test_a_signalling_nan_is_no_reference(reward: str, reference: object) -> None:
-    params = {"hidden_gold": "abstain"} if reward == "assistantbench_reward" else {}
-    row = {"final_response": "42", "answer": reference, "trajectory": []}
-    columns = row if reward.endswith("_tool") else {k: row[k] for k in row if k != "trajectory"}
-    score = assay.score(reward, params=params, **columns)
-    assert isinstance(score, assay.Abstained)
-    assert score.reason == "missing_reference"
+def test_a_signalling_nan_is_no_reference(reward: str) -> None:
+    for reference in [Decimal("sNaN"), [Decimal("sNaN")]]:
+        params = {"hidden_gold": "abstain"} if reward == "assistantbench_reward" else {}
+        row = {"final_response": "42", "answer": reference, "trajectory": []}
+        columns = row if reward.endswith("_tool") else {k: row[k] for k in row if k != "trajectory"}
+        score = assay.score(reward, params=params, **columns)
+        assert isinstance(score, assay.Abstained), reference
+        assert score.reason == "missing_reference", reference
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ class Corridor:
 
     def _see(self, text: str) -> Observation:
         evidence = self.evidence()
-        return Observation(text, evidence, float(evidence.done), None, done=evidence.done)
+        return Observation(text, evidence, reward=float(evidence.done), done=evidence.done)
 
     def evidence(self) -> WorldEvidence:
         if self._task is None:

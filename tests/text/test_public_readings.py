@@ -6,6 +6,7 @@ import string
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, is_dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pytest
@@ -156,7 +157,7 @@ def test_calls_after_the_thoughts_are_read_with_their_place() -> None:
 
 
 @pytest.mark.parametrize("read", PUBLIC_READINGS)
-@pytest.mark.parametrize("piece", ["```\n", "<tool_call>", "<think>", "<b></b>", "\n>", "(B) "])
-def test_a_megabyte_is_read_in_bounded_time(read: Callable[[str], Any], piece: str) -> None:
-    response = piece * (300_000 // len(piece)) + "42"
-    assert longest_hold(lambda: read(response), doubtful_s=HOLD_LIMIT_S) <= HOLD_LIMIT_S
+def test_a_megabyte_is_read_in_bounded_time(read: Callable[[str], Any]) -> None:
+    for piece in ["```\n", "<tool_call>", "<think>", "<b></b>", "\n>", "(B) "]:
+        response = piece * (300_000 // len(piece)) + "42"
+        assert longest_hold(partial(read, response), doubtful_s=HOLD_LIMIT_S) <= HOLD_LIMIT_S, piece

@@ -18,7 +18,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 
 import assay
-from assay.browser.chromium.shared import find_chromium
+from assay.browser.chromium.shared import find_chromium, launch_flags
 from tests.report.ledgers import write_run
 from tests.viewer.ledgers import (
     audit_record,
@@ -141,7 +141,7 @@ def serving(folder: Path, *options: str) -> Iterator[str]:
 def browser(viewer: Viewer, chromium: str) -> Iterator[Browser]:
     """Of one module: Playwright's event loop must not be there when other tests run theirs."""
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium)
+        running = playwright.chromium.launch(executable_path=chromium, args=launch_flags())
         yield running
         running.close()
 

@@ -337,12 +337,12 @@ def test_the_alignment_names_who_was_matched_with_whom() -> None:
     ],
     ids=range(15),
 )
-@pytest.mark.parametrize("reference", ["Shanghai villa", GYMS, PARCELS, "45", '{"a": ["b", "c"]}'])
-def test_hostile_answers_cost_little_and_never_raise(prediction: str, reference: str) -> None:
-    score = score_of(prediction, reference)
-    assert 0.0 <= score.value <= 1.0
-    assert sum(map(len, score.notes.values())) < 10_000
-    score.because.encode()
+def test_hostile_answers_cost_little_and_never_raise(prediction: str) -> None:
+    for reference in ["Shanghai villa", GYMS, PARCELS, "45", '{"a": ["b", "c"]}']:
+        score = score_of(prediction, reference)
+        assert 0.0 <= score.value <= 1.0, reference
+        assert sum(map(len, score.notes.values())) < 10_000, reference
+        score.because.encode()
 
 
 def test_what_is_over_a_limit_says_so() -> None:

@@ -113,9 +113,9 @@ DATE_FORMS = (
 
 
 @pytest.mark.parametrize("answer", DATE_FORMS)
-@pytest.mark.parametrize("response", DATE_FORMS)
-def test_a_date_is_the_same_in_every_form(response: str, answer: str) -> None:
-    assert score_of(response, answer).value >= FORM_SCORES["date"]
+def test_a_date_is_the_same_in_every_form(answer: str) -> None:
+    for response in DATE_FORMS:
+        assert score_of(response, answer).value >= FORM_SCORES["date"], response
 
 
 @pytest.mark.parametrize(
@@ -389,11 +389,11 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("response", HOSTILE, ids=range(len(HOSTILE)))
-@pytest.mark.parametrize("answer", ["Paris", "14.2", "a\nb", "2023-09-01", "x" * 10_000])
-def test_hostile_responses_never_raise(response: str, answer: str) -> None:
-    score = score_of(response, answer)
-    assert score.value < 0.8
-    score.because.encode()
+def test_hostile_responses_never_raise(response: str) -> None:
+    for answer in ["Paris", "14.2", "a\nb", "2023-09-01", "x" * 10_000]:
+        score = score_of(response, answer)
+        assert score.value < 0.8, answer
+        score.because.encode()
 
 
 def test_the_reward_is_found_by_name_and_signed() -> None:

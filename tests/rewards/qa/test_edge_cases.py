@@ -243,12 +243,13 @@ def test_the_registered_reward_gives_the_same_score_with_its_identity(mode: str)
     ],
     ids=["digits", "articles", "accents", "hyphens", "tags", "control"],
 )
-@pytest.mark.parametrize("mode", MODES)
-def test_a_megabyte_of_hostile_text_is_scored_in_every_mode(mode: Any, text: str) -> None:
-    result = qa_f1_reward(final_response=text, answer="Paris 5", mode=mode)
-    assert float(result) == 0.0
-    tagged = qa_f1_reward(final_response=text, answer="Paris", mode=mode, extract="answer_tag")
-    assert float(tagged) == 0.0
+def test_a_megabyte_of_hostile_text_is_scored_in_every_mode(text: str) -> None:
+    mode: Any
+    for mode in MODES:
+        result = qa_f1_reward(final_response=text, answer="Paris 5", mode=mode)
+        assert float(result) == 0.0, mode
+        tagged = qa_f1_reward(final_response=text, answer="Paris", mode=mode, extract="answer_tag")
+        assert float(tagged) == 0.0, mode
 
 
 def test_more_spans_than_can_be_aligned_earn_nothing_and_say_so() -> None:

@@ -27,10 +27,20 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-FLAGS: Final = tuple(
-    "--disable-gpu --disable-quic --no-first-run --disable-background-networking "
+DISABLED: Final = (
+    "AimEnabled,AvoidCorsURLLoaderRestartOnRedirect,AvoidUnnecessaryBeforeUnloadCheckSync,"
+    "DestroyProfileOnBrowserClose,HttpsFirstBalancedModeAutoEnable,HttpsUpgrades,LensOverlay,"
+    "MediaRouter,NetworkTimeServiceQuerying,OptimizationHints,PaintHolding,PreconnectToSearch,"
+    "TcpPortRandomizationWin,ThirdPartyStoragePartitioning,WebUIOmniboxAimPopup,"
+    "WebUIOmniboxFullPopup,WebUIOmniboxPopup"
+)
+"""Features of Chromium: those that Playwright disables, since its own list has no effect beside
+another, and the popups of the address bar, for which each window would start a process."""
+FLAGS: Final = (
+    *"--disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --disable-extensions --mute-audio "
-    "--webrtc-ip-handling-policy=disable_non_proxied_udp".split()
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp".split(),
+    f"--disable-features={DISABLED}",
 )
 """Chromium talks to nothing but the pages that the agent opens."""
 

@@ -69,9 +69,9 @@ REFERENCES = [
 
 
 @pytest.mark.parametrize("answer", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.parametrize("reference", REFERENCES)
-def test_a_hostile_answer_is_wrong_and_nothing_worse(answer: str, reference: str) -> None:
-    assert compare(answer, reference).equal is False
+def test_a_hostile_answer_is_wrong_and_nothing_worse(answer: str) -> None:
+    for reference in REFERENCES:
+        assert compare(answer, reference).equal is False, reference
 
 
 @pytest.mark.parametrize("reference", HOSTILE.values(), ids=HOSTILE)

@@ -146,7 +146,13 @@ class BrowserGym(OwnProcessEnvironment):
         self._evidence = WorldEvidence(self.name, task_id, raw_total, done, won, progress)
         cut = answer["page_chars"] > len(answer["page"])
         return Observation(
-            _render(answer), self._evidence, reward, raw, done, outcome, truncated=cut
+            _render(answer),
+            self._evidence,
+            reward=reward,
+            raw_reward=raw,
+            done=done,
+            outcome=outcome,
+            truncated=cut,
         )
 
     def evidence(self) -> WorldEvidence:
