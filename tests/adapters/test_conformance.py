@@ -286,7 +286,7 @@ ADAPTERS = {
     "inspect_ai": [through_inspect],
 }
 PAGES = {"observing", "watching", "beside", "browser_use", "selenium"}
-TESTS = {"pytest", "reward_tester", "golden"}
+TESTS = {"pytest", "pytest_fixture", "golden"}
 SIGNALS = {"tracking", "tracking_signals"}
 EPISODES = {
     "episodes",

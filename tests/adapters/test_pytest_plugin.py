@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay.adapters import golden
-from assay.adapters.reward_tester import RewardProcess, RewardTester
+from assay.adapters.pytest_fixture import RewardFixture, RewardProcess
 from assay.errors import BadInput, BadParameter
 
 # pytester forgets modules that are first imported within its tests, and pickling needs this one.
@@ -75,7 +75,7 @@ def test_a_failure_shows_the_response_the_columns_and_the_reason(rewards: pytest
     for (_, what, detail), section in zip(FAILURES, sections, strict=True):
         assert what in section
         assert detail in section
-        assert "reward_tester.py" not in section
+        assert "pytest_fixture.py" not in section
 
 
 def test_five_lines_are_a_test(rewards: pytest.Pytester) -> None:
@@ -126,7 +126,7 @@ def test_a_golden_file_is_held_and_written_anew_when_asked(rewards: pytest.Pytes
 
 def test_a_test_that_ends_its_process_fails_and_the_next_gets_another(tmp_path: Path) -> None:
     process = RewardProcess()
-    tester = RewardTester(process=process, folder=tmp_path, update=False, updated=[])
+    tester = RewardFixture(process=process, folder=tmp_path, update=False, updated=[])
     try:
         with pytest.raises(AssertionError, match="ended the process in which it was scored"):
             tester("tests.adapters.rewards_to_test:ends").check("gold", no_ops=[])
@@ -146,7 +146,7 @@ def test_the_hook_refuses_another_number_under_the_same_version(
 ) -> None:
     row = {"final_response": "4", "answer": "4"}
     file = tmp_path / "maths.jsonl"
-    scorer = RewardTester(process=RewardProcess(), folder=tmp_path, update=False, updated=[])
+    scorer = RewardFixture(process=RewardProcess(), folder=tmp_path, update=False, updated=[])
     golden.write_golden(file, [(row, scorer("math_equal_reward").score("4", answer="4"))])
     commit(tmp_path, file.name)
     assert golden.main([str(file)]) == 0
@@ -174,7 +174,7 @@ def test_a_golden_file_that_is_missing_or_of_another_reward_says_so(tmp_path: Pa
 
 
 def test_a_fixture_without_a_reward_asks_for_one(tmp_path: Path) -> None:
-    tester = RewardTester(process=RewardProcess(), folder=tmp_path, update=False, updated=[])
+    tester = RewardFixture(process=RewardProcess(), folder=tmp_path, update=False, updated=[])
     with pytest.raises(BadParameter, match="which reward"):
         tester.score("4")
 

@@ -54,7 +54,7 @@ def test_every_adapter_has_a_row_and_every_row_a_version() -> None:
     assert all(re.fullmatch("[0-9a-f]{7}", RUNS[library][0]) for library in COMMITS)
     adapters = {path.stem for path in (ROOT / "src/assay/adapters").glob("[a-z]*.py")}
     pages = {"observing", "watching", "beside", "browser_use", "selenium"}
-    tests = {"pytest", "reward_tester", "golden"}
+    tests = {"pytest", "pytest_fixture", "golden"}
     signals = {"tracking", "tracking_signals"}
     episodes = {"episodes", "openenv_episodes", "trl_episodes", "verifiers_episodes"}
     others = {*episodes, *pages, *tests, *signals}

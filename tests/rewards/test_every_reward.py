@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from assay.adapters.reward_tester import RewardTester
+from assay.adapters.pytest_fixture import RewardFixture
 from assay.audit.conversations import Ending, episode_record
 from assay.audit.findings import Sample
 from assay.registry import REWARDS
@@ -135,7 +135,7 @@ def recorded(ending: Ending) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", REWARDS.built_in())
 def test_gold_is_paid_and_nothing_else_in_any_thread_or_process(
-    reward: RewardTester, name: str
+    reward: RewardFixture, name: str
 ) -> None:
     if name in CASES:
         case = dict(CASES[name])
@@ -148,5 +148,5 @@ def test_gold_is_paid_and_nothing_else_in_any_thread_or_process(
 
 
 @pytest.mark.parametrize("name", ["qa_f1_reward", "math_equal_reward", "choice_reward"])
-def test_scores_are_those_of_the_golden_file(reward: RewardTester, name: str) -> None:
+def test_scores_are_those_of_the_golden_file(reward: RewardFixture, name: str) -> None:
     reward(name).golden(f"golden/{name}.jsonl")

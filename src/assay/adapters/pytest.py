@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from assay.adapters.reward_tester import RewardTester
+    from assay.adapters.pytest_fixture import RewardFixture
 
 _PROCESS = pytest.StashKey[Any]()
 _UPDATED = pytest.StashKey[list[str]]()
@@ -40,13 +40,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def reward(request: pytest.FixtureRequest) -> RewardTester:
+def reward(request: pytest.FixtureRequest) -> RewardFixture:
     """The reward of the marker `reward`, ready to be tested; call it for another one."""
-    from assay.adapters.reward_tester import RewardProcess, RewardTester
+    from assay.adapters.pytest_fixture import RewardFixture, RewardProcess
 
     stash = request.config.stash
     process = stash.setdefault(_PROCESS, RewardProcess())
-    tester = RewardTester(
+    tester = RewardFixture(
         process=process,
         folder=request.path.parent,
         update=bool(request.config.getoption("--assay-update")),

@@ -1,6 +1,6 @@
 """What a test demands of a reward: who is paid, who is not, in what time, and the same everywhere.
 
-The fixture `reward` of the pytest plugin is a `RewardTester`; every failure shows the response, the
+The fixture `reward` of the pytest plugin is a `RewardFixture`; every failure shows the response, the
 number and the reward's own reason.
 """
 
@@ -95,7 +95,7 @@ def _timed(scorer: Scorer, row: Mapping[str, Any]) -> TimedScore:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RewardTester:
+class RewardFixture:
     """A reward under test, or none yet: call it with one.
 
     `columns` of its methods are those of the row other than the response.
@@ -111,7 +111,7 @@ class RewardTester:
     updated: list[str]
     """A line for each that was."""
 
-    def __call__(self, which: str | Callable[..., Any], /, **params: Any) -> RewardTester:
+    def __call__(self, which: str | Callable[..., Any], /, **params: Any) -> RewardFixture:
         """The tester of another reward: of a name, of `file.py:name`, or of a function."""
         function = REWARDS.find(which) if isinstance(which, str) and ":" in which else which
         return replace(self, _scorer=Scorer(function, params))
