@@ -1,7 +1,7 @@
 """What a test demands of a reward: who is paid, who is not, in what time, and the same everywhere.
 
-The fixture `reward` of the pytest plugin is a `RewardFixture`; every failure shows the response, the
-number and the reward's own reason.
+The fixture `reward` of the pytest plugin is a `RewardFixture`; every failure shows the response,
+the number and the reward's own reason.
 """
 
 from __future__ import annotations
