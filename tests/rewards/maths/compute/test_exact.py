@@ -11,11 +11,13 @@ from assay.rewards.outcome.maths.compute.evaluate import rational
 from assay.rewards.outcome.maths.compute.points import agree, value_of
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import Add, Call, Expr, Number, Symbol
-from assay.rewards.outcome.maths.read.answers import parse
+from assay.rewards.outcome.maths.read.answers import read
+from assay.rewards.outcome.maths.read.clean import clean
+from assay.rewards.outcome.maths.read.tokens import scan
 
 
 def _expression(text: str) -> Expr:
-    node = parse(text)
+    node = read(scan(clean(text)))
     assert isinstance(node, Expr)
     return node
 

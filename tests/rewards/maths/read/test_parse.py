@@ -21,7 +21,9 @@ from assay.rewards.outcome.maths.nodes import (
     Symbol,
     Text,
 )
-from assay.rewards.outcome.maths.read.answers import parse
+from assay.rewards.outcome.maths.read.answers import read
+from assay.rewards.outcome.maths.read.clean import clean
+from assay.rewards.outcome.maths.read.tokens import scan
 
 X = Symbol("x")
 
@@ -58,7 +60,7 @@ X = Symbol("x")
     ],
 )
 def test_notation_is_read_as_meant(text: str, node: Node) -> None:
-    assert parse(text) == node
+    assert read(scan(clean(text))) == node
 
 
 @pytest.mark.parametrize(
@@ -78,7 +80,7 @@ def test_notation_is_read_as_meant(text: str, node: Node) -> None:
 )
 def test_what_is_not_understood_as_a_whole_is_refused(text: str, reason: str) -> None:
     with pytest.raises(UnreadableAnswer):
-        parse(text)
+        read(scan(clean(text)))
 
 
 @pytest.mark.parametrize(
@@ -87,4 +89,4 @@ def test_what_is_not_understood_as_a_whole_is_refused(text: str, reason: str) ->
 )
 def test_limits_are_met_before_work_is_done(text: str) -> None:
     with pytest.raises(TooLarge):
-        parse(text)
+        read(scan(clean(text)))

@@ -8,7 +8,7 @@ import re
 import pytest
 
 import assay
-from assay.rewards.outcome.maths.read.references import is_prose, repair_escapes
+from assay.rewards.outcome.maths.reward import is_prose, repair_escapes
 
 COMMANDS = (
     r"\frac{1}{2}", r"5\text{ cm}", r"2\times 3", r"\beta", r"\binom{5}{2}", r"x\neq 3", r"\theta",

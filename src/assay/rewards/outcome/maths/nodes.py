@@ -15,22 +15,8 @@ from assay.rewards.outcome.maths.limits import (
 )
 
 Rational = int | Fraction
-RelationOp = Literal[
-    "=",
-    "!=",
-    "<",
-    "<=",
-    ">",
-    ">=",
-    "~",
-    "in",
-    "subset",
-    "superset",
-    "sim",
-    "cong",
-    "parallel",
-    "perp",
-]
+_Comparison = Literal["=", "!=", "<", "<=", ">", ">=", "~"]
+RelationOp = Literal[_Comparison, "in", "subset", "superset", "sim", "cong", "parallel", "perp"]
 Bracket = Literal["(", "[", "{", ""]
 ConstantName = Literal["pi", "e", "i", "infinity"]
 OperatorName = Literal["sum", "prod", "int", "lim"]
@@ -43,7 +29,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Expr(Node):
-    """What may stand inside arithmetic."""
+    """A node that arithmetic may contain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,11 +246,8 @@ def substitute(node: Node, change: Callable[[Node], Node | None]) -> Node:
 
 def with_names(node: Node, names: Mapping[str, str]) -> Node:
     """The tree with these variables renamed, all at once."""
-
-    def rename(part: Node) -> Node | None:
-        return Symbol(names.get(part.name, part.name)) if isinstance(part, Symbol) else None
-
-    return substitute(node, rename)
+    renamed: dict[Node, Node] = {Symbol(old): Symbol(new) for old, new in names.items()}
+    return substitute(node, renamed.get)
 
 
 def with_variable(node: Node, name: Literal["i", "e"]) -> Node:
@@ -311,22 +294,16 @@ def number(text: str) -> Number:
     if text.isdigit():
         return Number(int(text))
     mantissa, _, exponent = text.lower().partition("e")
-    whole, _, part = mantissa.partition(".")
+    integer, _, part = mantissa.partition(".")
     shift = int(exponent or "0")
     if abs(shift) > MAX_EXPONENT:
         raise TooLarge(f"a decimal exponent of {shift:,}, limit {MAX_EXPONENT:,}")
-    digits = len((whole + part).lstrip("0"))
-    value = times_power_of_ten(int((whole + part) or "0"), shift - len(part))
+    shift -= len(part)
+    digits = int((integer + part) or "0")
+    value = digits * 10**shift if shift >= 0 else whole(Fraction(digits, 10**-shift))
     if not part and not exponent:
         return Number(value)
-    return Number(value, digits, len(part) - shift)
-
-
-def times_power_of_ten(value: int, shift: int) -> int | Fraction:
-    """`value` times ten to the `shift`, an int when it is whole."""
-    if shift >= 0:
-        return value * int(10**shift)
-    return whole(Fraction(value, 10**-shift))
+    return Number(value, len((integer + part).lstrip("0")), -shift)
 
 
 def whole(value: int | Fraction) -> int | Fraction:

@@ -2,8 +2,8 @@
 
 The answer is found by an explicit extraction policy, then compared without executing anything and
 within fixed bounds of time and memory, so both rewards may be called in any thread, on an event
-loop or in a worker process. `acc` is 1 for an equal answer and 0 otherwise, whatever a gate does
-to the reward.
+loop or in a worker process. `acc` is 1 for an equal answer and 0 otherwise; a gate changes only the
+reward.
 
 References: a text (a whole solution counts as the answer that it boxes), a number, or a list of
 acceptable answers, of which the best counts. A missing or unreadable reference is no fault of the
@@ -17,26 +17,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Final, get_args, get_type_hints
 
 from assay.errors import BadParameter
 from assay.registry import reward
-from assay.rewards.outcome.maths.compare.comparison import AnswerConventions
+from assay.rewards.outcome.maths.compare.comparison import (
+    AnswerConventions,
+    CommaConvention,
+    OrderConvention,
+    PercentConvention,
+    ToleranceKind,
+    UnitsConvention,
+)
 from assay.rewards.outcome.maths.compare.equality import Equality, RowReadings, compare
-from assay.rewards.outcome.maths.compare.scalars import Tolerance
-from assay.rewards.outcome.maths.read.references import is_prose, repair_escapes
+from assay.rewards.outcome.maths.read.lexicon import EATEN
 from assay.rewards.outcome.tool_use import BadTrajectory, ToolPolicy, tool_use
 from assay.rewards.outcome.tool_use import to_policy as to_tool_policy
 from assay.schema.score import Abstained, Score, Scored
 from assay.schema.values import Unreadable, read_references, read_response
 from assay.text.answers import find_answer, reference_span, to_policy
 from assay.text.hedges import names_several, offers_alternatives
-
-ToleranceKind: TypeAlias = Literal["digits", "exact", "relative"]
-PercentConvention: TypeAlias = Literal["either", "sign", "value", "strict"]
-UnitsConvention: TypeAlias = Literal["optional", "required"]
-OrderConvention: TypeAlias = Literal["free", "kept"]
-CommaConvention: TypeAlias = Literal["answer", "either", "never"]
+from assay.text.slices import Cut, VisibleText, matches
 
 PARTS = ("acc",)
 CHANGES = {
@@ -45,6 +46,17 @@ CHANGES = {
 }
 TOOL_BUT_WRONG = 0.1
 NOTE_CHARS = 1000
+_CONTROLS: Final = dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True))
+"""The control characters that a file turns these letters into, after a backslash."""
+_EATEN_COMMAND: Final = re.compile(
+    r"\\?(?:" + "|".join(_CONTROLS[name[0]] + name[1:] for name in EATEN) + ")(?![a-z])"
+)
+_LONGEST_COMMAND: Final = 16
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_LETTERS: Final = {control: letter for letter, control in _CONTROLS.items()}
+_WORD: Final = re.compile(r"[^\W\d_]{2,}")
+_FORMULA: Final = re.compile(r"[\\$=^_<>]")
+PROSE_WORDS: Final = 6
 _BETWEEN_PARTS = re.compile(r"[,;]\s+|;|\s+and\s+")
 
 
@@ -77,7 +89,7 @@ def math_equal_reward(
     """1.0 when the final answer equals the reference, else 0.0.
 
     `extraction` is a policy ("default", "anchored", "boxed") or the rules to try, in order. The
-    conventions are those of `AnswerConventions` and `Tolerance`. Further columns of the row are
+    conventions are those of `AnswerConventions`. Further columns of the row are
     accepted and not looked at.
     """
     policy = to_policy(extraction)
@@ -95,7 +107,7 @@ def math_equal_reward(
     extracted = find_answer(response, policy)
     if extracted.text is None:
         return _wrong(extracted.because, {"extracted": "", "rule": extracted.rule})
-    # Who repeats what a file made of the reference repeats the reference.
+    # A copy of a reference as its file spoilt it is repaired as the reference is.
     span = repair_escapes(extracted.text) or extracted.text
     best = _compare_all(span, references, conventions)
     if not best.equal and extracted.parts:
@@ -155,8 +167,7 @@ def _compare_all(span: str, references: Sequence[str], conventions: AnswerConven
         comparison = _compare_one(span, reference, conventions, row)
         if comparison.equal:
             return comparison
-        if comparison.equal is None:
-            unread = comparison
+        unread = comparison if comparison.equal is None else unread
     return unread or comparison
 
 
@@ -167,11 +178,9 @@ def _compare_parts(
     answer, row = ", ".join(parts), RowReadings()
     if any("," in part or ";" in part for part in parts):
         return None
-    for reference in references:
-        expected = reference_span(reference)
-        several = names_several(expected)
-        if several and len(_BETWEEN_PARTS.split(expected)) == len(parts):
-            ordered = replace(conventions, list_order="kept")
+    ordered = replace(conventions, list_order="kept")
+    for expected in map(reference_span, references):
+        if names_several(expected) and len(_BETWEEN_PARTS.split(expected)) == len(parts):
             equality = compare(answer, expected, conventions=ordered, row=row)
             if equality.equal:
                 return equality
@@ -205,20 +214,15 @@ def _references(answer: object) -> list[str] | Unreadable:
         return references
     texts: list[str] = []
     for reference in references:
-        text = repair_escapes(_reference_text(reference))
+        # 1E+999999999 is short only in this notation.
+        is_short = isinstance(reference, Decimal) and abs(reference.adjusted()) < 1000
+        text = repair_escapes(f"{reference:f}" if is_short else str(reference))
         if text is None:
             return Unreadable(
                 "holds a control character, as an escape that JSON read leaves behind"
             )
         texts.append(text)
     return [text for text in texts if text.strip()]
-
-
-def _reference_text(reference: object) -> str:
-    if isinstance(reference, Decimal) and abs(reference.adjusted()) < 1000:
-        return format(reference, "f")
-    # 1E+999999999 is short only in this notation.
-    return str(reference)
 
 
 @lru_cache(maxsize=64)
@@ -229,14 +233,33 @@ def _conventions(
     list_order: OrderConvention,
     decimal_comma: CommaConvention,
 ) -> AnswerConventions:
-    for name, value, kind in (
-        ("tolerance", tolerance, ToleranceKind),
-        ("percent", percent, PercentConvention),
-        ("units", units, UnitsConvention),
-        ("list_order", list_order, OrderConvention),
-        ("decimal_comma", decimal_comma, CommaConvention),
-    ):
-        if value not in get_args(kind):
-            choices = ", ".join(map(repr, get_args(kind)))
-            raise BadParameter(f"{name} is {value!r}; choose one of {choices}")
-    return AnswerConventions(Tolerance(tolerance), percent, units, list_order, decimal_comma)
+    conventions = AnswerConventions(tolerance, percent, units, list_order, decimal_comma)
+    for name, kind in get_type_hints(AnswerConventions).items():
+        value, choices = getattr(conventions, name), get_args(kind)
+        if value not in choices:
+            raise BadParameter(
+                f"{name} is {value!r}; choose one of {', '.join(map(repr, choices))}"
+            )
+    return conventions
+
+
+def repair_escapes(reference: str) -> str | None:
+    r"""The reference with the commands that JSON ate; `None` if a control character is left.
+
+    A file that writes `\frac` where JSON wants two backslashes is read as a form feed and `rac`. A
+    tab, a line's end or a carriage return is layout unless the rest of a command follows it.
+    """
+    eaten = matches(_EATEN_COMMAND, reference, longest=_LONGEST_COMMAND)
+    repaired = VisibleText(reference)
+    repaired.leave_out(Cut(*match.span(), _command(match[0])) for match in eaten)
+    return None if _CONTROL.search(repaired.text) else repaired.text
+
+
+def _command(eaten: str) -> str:
+    rest = eaten.removeprefix("\\")
+    return f"\\{_LETTERS[rest[0]]}{rest[1:]}"
+
+
+def is_prose(reference: str) -> bool:
+    """Whether the reference is a sentence, which no answer equals but its own words."""
+    return not _FORMULA.search(reference) and len(_WORD.findall(reference)) >= PROSE_WORDS

@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from assay.rewards.outcome.maths.compare.scalars import Tolerance
 from assay.rewards.outcome.maths.limits import WorkBudget
 from assay.rewards.outcome.maths.nodes import Node
+
+ToleranceKind: TypeAlias = Literal["digits", "exact", "relative"]
+PercentConvention: TypeAlias = Literal["either", "sign", "value", "strict"]
+UnitsConvention: TypeAlias = Literal["optional", "required"]
+OrderConvention: TypeAlias = Literal["free", "kept"]
+CommaConvention: TypeAlias = Literal["answer", "either", "never"]
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerConventions:
     """What counts as the same answer where people disagree."""
 
-    tolerance: Tolerance = field(default_factory=Tolerance)
-    percent: Literal["either", "sign", "value", "strict"] = "either"
+    tolerance: ToleranceKind = "digits"
+    """`digits`: a decimal with six significant digits equals the exact value that rounds to it.
+    `exact`: only equal values. `relative`: also values within a millionth of each other."""
+    percent: PercentConvention = "either"
     """`either`: a reference `50%` is met by `50` and `0.5`; a bare reference g is met by `g%` if it
     is beyond 1 and by `(100 g)%` if not. `sign`: the sign may be left out. `value`: `50%` is 0.5.
     `strict`: the sign must be there exactly when the reference has it."""
-    units: Literal["optional", "required"] = "optional"
+    units: UnitsConvention = "optional"
     """`optional`: a unit on one side only is not compared; two units must agree, or convert."""
-    list_order: Literal["free", "kept"] = "free"
+    list_order: OrderConvention = "free"
     """Whether a list without brackets is a collection or a sequence."""
-    decimal_comma: Literal["answer", "either", "never"] = "answer"
+    decimal_comma: CommaConvention = "answer"
     """`answer`: `3,5` answers a reference `3.5`, while a reference `3,5` is a list; `1.234,56` is
     none. `either`: also in a reference. `never`: a comma separates, or groups digits by three."""
 
 
+@dataclass(frozen=True, slots=True)
 class AnswerComparison:
     """Compares nodes under conventions, within one budget of work.
 
@@ -36,20 +44,11 @@ class AnswerComparison:
     shape comes with the comparison; the rules know only this class.
     """
 
-    __slots__ = ("_decide", "budget", "conventions", "kinds")
-
-    def __init__(
-        self,
-        conventions: AnswerConventions,
-        budget: WorkBudget,
-        kinds: frozenset[type],
-        decide: Decision,
-    ) -> None:
-        self.conventions = conventions
-        self.budget = budget
-        self.kinds = kinds
-        """The node types that occur in either answer, so that rules for others are passed over."""
-        self._decide = decide
+    conventions: AnswerConventions
+    budget: WorkBudget
+    kinds: frozenset[type]
+    """The node types that occur in either answer, so that rules for others are passed over."""
+    decide: Decision
 
     def same(self, prediction: Node, reference: Node) -> bool:
         return self.rule(prediction, reference) is not None
@@ -57,7 +56,7 @@ class AnswerComparison:
     def rule(self, prediction: Node, reference: Node) -> str | None:
         """The code of the rule by which the two are equal, or None."""
         self.budget.spend()
-        return self._decide(prediction, reference, self)
+        return self.decide(prediction, reference, self)
 
 
 Decision: TypeAlias = Callable[[Node, Node, AnswerComparison], str | None]

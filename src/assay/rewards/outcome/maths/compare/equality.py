@@ -21,11 +21,12 @@ Nothing is executed, no text is partly read, and every step is bounded before it
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple, TypeVar
 
 from assay.rewards.outcome.maths.compare import words
-from assay.rewards.outcome.maths.compare.comparison import AnswerConventions
+from assay.rewards.outcome.maths.compare.comparison import AnswerComparison, AnswerConventions
 from assay.rewards.outcome.maths.compare.matrices import reconcile_vectors
 from assay.rewards.outcome.maths.compare.parameters import same_with_parameters
 from assay.rewards.outcome.maths.compare.relations import statement
@@ -40,7 +41,7 @@ from assay.rewards.outcome.maths.compare.resolve import (
     with_same_names,
     with_terms,
 )
-from assay.rewards.outcome.maths.compare.shapes import comparison
+from assay.rewards.outcome.maths.compare.shapes import same_answer
 from assay.rewards.outcome.maths.compute.evaluate import is_unevaluated, rational
 from assay.rewards.outcome.maths.compute.integrals import with_integrals
 from assay.rewards.outcome.maths.limits import (
@@ -75,6 +76,8 @@ from assay.rewards.outcome.maths.read.tokens import Token, scan
 from assay.text import boxes
 
 DEFAULT: Final = AnswerConventions()
+_Source = TypeVar("_Source")
+_Result = TypeVar("_Result")
 _COMMA_DECIMAL: Final = re.compile(r"(-?)(\d{1,40}|\d{1,3}(?:\.\d{3}){1,10}),(\d{1,40})")
 _POINTS_GROUP: Final = re.compile(r"-?\d{1,3}(?:\.\d{3}){1,10},\d{1,40}")
 """A comma after points that group digits, as in `1.234,56`, cannot separate members."""
@@ -86,20 +89,15 @@ def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
-class Scanned(NamedTuple):
-    """The tokens of a text, or why it has none."""
-
-    tokens: list[Token] | None
-    fault: UnreadableAnswer | None
-
-
-class Parsed(NamedTuple):
-    """The node of a text, or why it has none."""
-
-    node: Node | None
-    fault: UnreadableAnswer | None
+def _attempt(rule: Callable[[_Source], _Result], source: _Source) -> _Result | UnreadableAnswer:
+    """The result of a reading rule, or the error that says why there is none."""
+    try:
+        return rule(source)
+    except UnreadableAnswer as error:
+        return error
 
 
+@dataclass(slots=True)
 class RowReadings:
     """The texts of one row as they were read, and the steps that its comparisons may still take.
 
@@ -108,12 +106,9 @@ class RowReadings:
     with the length of its references and not with their number times the prediction.
     """
 
-    __slots__ = ("_parsed", "_scanned", "steps")
-
-    def __init__(self) -> None:
-        self._scanned: dict[str, Scanned] = {}
-        self._parsed: dict[str, Parsed] = {}
-        self.steps = MAX_ROW_STEPS
+    steps: int = MAX_ROW_STEPS
+    tokens: dict[str, list[Token] | UnreadableAnswer] = field(default_factory=dict)
+    nodes: dict[str, Node | UnreadableAnswer] = field(default_factory=dict)
 
     def budget(self) -> WorkBudget:
         """The budget of the next comparison; hand it to `settle` when the comparison is done."""
@@ -124,33 +119,24 @@ class RowReadings:
         spent = min(MAX_STEPS, self.steps) - max(0, budget.remaining)
         self.steps -= spent
 
-    def scan(self, text: str) -> Scanned:
+    def scan(self, text: str) -> list[Token] | UnreadableAnswer:
         """The text's tokens, scanned once."""
-        scanned = self._scanned.get(text)
-        if scanned is None:
-            scanned = self._scanned[text] = _scan(text)
-        return scanned
+        if text not in self.tokens:
+            self.tokens[text] = _attempt(_scan, text)
+        return self.tokens[text]
 
-    def parse(self, text: str, tokens: list[Token]) -> Parsed:
+    def parse(self, text: str, tokens: list[Token]) -> Node | UnreadableAnswer:
         """The node of a text whose tokens these are, read once."""
-        parsed = self._parsed.get(text)
-        if parsed is None:
-            try:
-                parsed = Parsed(read(tokens), None)
-            except UnreadableAnswer as error:
-                parsed = Parsed(None, error)
-            self._parsed[text] = parsed
-        return parsed
+        if text not in self.nodes:
+            self.nodes[text] = _attempt(read, tokens)
+        return self.nodes[text]
 
 
-def _scan(text: str) -> Scanned:
-    if is_number(text):
-        literal = [Token("number", text.lstrip("+-")), Token("end", "")]
-        return Scanned([Token("op", text[0]), *literal] if text[0] in "+-" else literal, None)
-    try:
-        return Scanned(scan(clean(text)), None)
-    except UnreadableAnswer as error:
-        return Scanned(None, error)
+def _scan(text: str) -> list[Token]:
+    if not is_number(text):
+        return scan(clean(text))
+    literal = [Token("number", text.lstrip("+-")), Token("end", "")]
+    return [Token("op", text[0]), *literal] if text[0] in "+-" else literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +249,8 @@ def _without_box(reference: str) -> str:
 
 
 def _compare_numbers(pair: _TextPair) -> Equality:
-    comparer = comparison(pair.conventions, WorkBudget(), frozenset({Number}))
+    numbers = frozenset({Number})
+    comparer = AnswerComparison(pair.conventions, WorkBudget(), numbers, same_answer)
     left, right = map(_signed_number, (pair.prediction, pair.reference))
     rule = comparer.rule(left, right)
     if rule is not None:
@@ -281,9 +268,8 @@ def _compare_texts(pair: _TextPair) -> Equality:
     prediction, reference, _, row = pair
     if prediction == reference:
         return pair.equal("identical")
-    reference_tokens, reference_fault = row.scan(reference)
-    tokens, fault = row.scan(prediction)
-    if tokens and reference_tokens and _same_tokens(tokens, reference_tokens):
+    reference_tokens, tokens = row.scan(reference), row.scan(prediction)
+    if _same_tokens(tokens, reference_tokens):
         return pair.equal("tokens")
     equality = _compare_content(pair) if is_number(reference) else _compare_words(pair)
     if equality is not None:
@@ -293,16 +279,16 @@ def _compare_texts(pair: _TextPair) -> Equality:
         return _compare_texts(
             pair._replace(prediction=figures[0] or prediction, reference=figures[1] or reference)
         )
-    if reference_tokens is None:
-        return _unread_reference(pair, reference_fault)
-    right, reference_fault = row.parse(reference, reference_tokens)
-    if right is None:
-        return _unread_reference(pair, reference_fault)
-    if tokens is None:
-        return _unread_prediction(pair, fault)
-    left, fault = row.parse(prediction, tokens)
-    if left is None:
-        return _unread_prediction(pair, fault)
+    if isinstance(reference_tokens, UnreadableAnswer):
+        return _unread_reference(pair, reference_tokens)
+    right = row.parse(reference, reference_tokens)
+    if isinstance(right, UnreadableAnswer):
+        return _unread_reference(pair, right)
+    if isinstance(tokens, UnreadableAnswer):
+        return _unread_prediction(pair, tokens)
+    left = row.parse(prediction, tokens)
+    if isinstance(left, UnreadableAnswer):
+        return _unread_prediction(pair, left)
     equality = _compare_nodes(pair, left, right)
     if equality.equal or "," not in prediction + reference:
         return equality
@@ -310,12 +296,12 @@ def _compare_texts(pair: _TextPair) -> Equality:
     return reread if reread is not None and reread.equal else equality
 
 
-def _same_tokens(left: list[Token], right: list[Token]) -> bool:
-    return (
-        len(left) == len(right)
-        and len(left) > 1
-        and all(a.kind == b.kind and a.text == b.text for a, b in zip(left, right, strict=True))
-    )
+def _same_tokens(
+    left: list[Token] | UnreadableAnswer, right: list[Token] | UnreadableAnswer
+) -> bool:
+    if not isinstance(left, list) or not isinstance(right, list) or not 1 < len(left) == len(right):
+        return False
+    return all(a.kind == b.kind and a.text == b.text for a, b in zip(left, right, strict=True))
 
 
 def _compare_words(pair: _TextPair) -> Equality | None:
@@ -368,7 +354,7 @@ def _compare_option(pair: _TextPair, expected: words.ChoiceOption) -> Equality |
     return pair.equal("choice") if same else pair.different("choice")
 
 
-def _unread_reference(pair: _TextPair, fault: UnreadableAnswer | None) -> Equality:
+def _unread_reference(pair: _TextPair, fault: UnreadableAnswer) -> Equality:
     """Words that are not formulas can still be told apart; anything else is not understood."""
     phrase = words.plain(pair.reference)
     if isinstance(fault, TooLarge):
@@ -380,7 +366,7 @@ def _unread_reference(pair: _TextPair, fault: UnreadableAnswer | None) -> Equali
     return pair.not_understood("unparseable_gold", fault)
 
 
-def _unread_prediction(pair: _TextPair, fault: UnreadableAnswer | None) -> Equality:
+def _unread_prediction(pair: _TextPair, fault: UnreadableAnswer) -> Equality:
     rule = "limit_prediction" if isinstance(fault, TooLarge) else "unparseable_prediction"
     return pair.wrong(rule, fault)
 
@@ -392,7 +378,7 @@ def _compare_nodes(pair: _TextPair, left: Node, right: Node) -> Equality:
     rule = None
     try:
         left, right = _settled(left, right, kinds)
-        comparer = comparison(pair.conventions, budget, kinds)
+        comparer = AnswerComparison(pair.conventions, budget, kinds, same_answer)
         rule = comparer.rule(left, right)
         if rule is None and Symbol in kinds:
             rule = same_with_parameters(left, right, comparer)
@@ -409,7 +395,10 @@ def _compare_nodes(pair: _TextPair, left: Node, right: Node) -> Equality:
         if not _is_manageable(left) if starved else _is_manageable(right) or _is_too_large(left):
             return pair.wrong("limit_prediction", budget.limit)
         return pair.not_understood("limit_gold", budget.limit)
-    if Big in kinds and Big not in kinds_in(left) and is_unevaluated(_stated_value(right)):
+    # A reference may give the value to a name.
+    named = statement(right, None) if isinstance(right, Relation) else None
+    value = right if named is None else named.value
+    if Big in kinds and Big not in kinds_in(left) and is_unevaluated(value):
         return pair.not_understood("unevaluated_gold", "it has a sum, integral or limit")
     return pair.different(_kind(right))
 
@@ -431,31 +420,21 @@ def _settled(left: Node, right: Node, kinds: frozenset[type]) -> tuple[Node, Nod
     return left, right
 
 
-def _stated_value(node: Node) -> Node:
-    """The value that a reference gives to what it names, or all of it."""
-    named = statement(node, None) if isinstance(node, Relation) else None
-    return node if named is None else named.value
-
-
 def _is_manageable(node: Node) -> bool:
     """Whether the answer on its own is far from the limits, so that it met none of them."""
-    if cost(node) > MAX_STEPS // 16:
-        return False
-    try:
-        if isinstance(node, Expr):
-            rational(node, WorkBudget())
-    except TooLarge:
-        return False
-    return True
+    return cost(node) <= MAX_STEPS // 16 and not (isinstance(node, Expr) and _meets_limit(node))
 
 
 def _is_too_large(node: Node) -> bool:
     """Whether the answer meets a limit by itself, whatever it is compared with."""
+    return _meets_limit(*(part for part in walk(node) if isinstance(part, (Power, Call, Big))))
+
+
+def _meets_limit(*nodes: Expr) -> bool:
     budget = WorkBudget()
     try:
-        for part in walk(node):
-            if isinstance(part, (Power, Call, Big)):
-                rational(part, budget)
+        for node in nodes:
+            rational(node, budget)
     except TooLarge:
         return True
     return False

@@ -97,10 +97,9 @@ def carry_out(node: Expr) -> Expr:
 
 
 def _sum(terms: list[Expr]) -> Expr:
-    if not all(isinstance(term, Matrix) for term in terms):
-        return total(terms)
     matrices = [term for term in terms if isinstance(term, Matrix)]
-    if len({(len(m.rows), len(m.rows[0])) for m in matrices}) != 1:
+    sizes = {(len(matrix.rows), len(matrix.rows[0])) for matrix in matrices}
+    if len(matrices) != len(terms) or len(sizes) != 1:
         return total(terms)
     rows = zip(*(matrix.rows for matrix in matrices), strict=True)
     return _matrix(
@@ -127,12 +126,13 @@ def _times(left: Matrix, right: Matrix) -> Matrix:
     if len(left.rows) * len(right.rows) * len(right.rows[0]) > _MOST_PRODUCTS:
         raise TooLarge("a product of large matrices")
     columns = list(zip(*right.rows, strict=True))
-    return _matrix((_dot(row, column) for column in columns) for row in left.rows)
-
-
-def _dot(row: tuple[Node, ...], column: tuple[Node, ...]) -> Expr:
-    pairs = zip(map(expression, row), map(expression, column), strict=True)
-    return total([Mul(pair) for pair in pairs])
+    return _matrix(
+        (
+            total([Mul((expression(a), expression(b))) for a, b in zip(row, column, strict=True)])
+            for column in columns
+        )
+        for row in left.rows
+    )
 
 
 def _scale(matrix: Matrix, factor: Expr) -> Matrix:
@@ -159,14 +159,13 @@ def _determinant(rows: list[list[Expr]]) -> Expr:
 def reconcile_vectors(left: Node, right: Node) -> tuple[Node, Node]:
     """Both nodes in one notation, where either is a sum of unit vectors.
 
-    Plain letters are unit vectors beside a side that marks them as such, or, if both i and j
-    occur, beside a tuple.
+    Plain letters are unit vectors if the other side marks them as such, or if both i and j occur
+    and the other side is a tuple.
     """
     if isinstance(left, Group) != isinstance(right, Group):
         left, right = point(left), point(right)
     marked = _is_marked(left), _is_marked(right)
-    plain_sum = _is_plain_sum(left, right) or _is_plain_sum(right, left)
-    if not any(marked) and not plain_sum:
+    if not any(marked) and not _is_plain_sum(left, right) and not _is_plain_sum(right, left):
         return left, right
     left = left if marked[0] else substitute(left, _LETTERS.get)
     right = right if marked[1] else substitute(right, _LETTERS.get)
@@ -187,7 +186,7 @@ def _is_plain_sum(node: Node, other: Node) -> bool:
 
 
 def _length(node: Node) -> int:
-    """How many components a tuple or a column has; 0 for anything else."""
+    """The number of components of a tuple or a column; 0 for anything else."""
     if isinstance(node, Group) and node.opening in ("(", "["):
         return len(node.items)
     if isinstance(node, Matrix) and (len(node.rows) == 1 or len(node.rows[0]) == 1):

@@ -29,20 +29,20 @@ def same_members(prediction: Node, reference: Node, comparison: AnswerComparison
     shape, reference_shape = _shape(prediction), _shape(reference)
     shapes = {shape, reference_shape}
     if _are_numbered(prediction, reference) or _are_numbered(reference, prediction):
-        return _same_numbered(prediction, reference, comparison)
+        values, others = _stated_values(prediction), _stated_values(reference)
+        same = same_in_any_order(values, others, comparison, repeats=False)
+        return "list" if same else None
     if not _same_names(prediction, reference, comparison):
         return None
     if _is_choice_of_names(prediction) != _is_choice_of_names(reference):
         return None
-    left, right = _without_labels(
-        _items(prediction, shape), _items(reference, reference_shape), comparison
-    )
+    left, right = _items(prediction, shape), _items(reference, reference_shape)
+    if not all(isinstance(item, Relation) for item in (*left, *right)):
+        left, right = _values(left, comparison), _values(right, None)
     if "one" in shapes:
         if len(left) == len(right) == 1 and "tuple" not in shapes:
             nested = "set" in shapes and _is_set(left[0] if shape == "set" else right[0])
             return None if nested else comparison.rule(left[0], right[0])
-        if Matrix not in (type(prediction), type(reference)):
-            return None
         return _same_vector(prediction, reference, comparison)
     if "tuple" in shapes:
         same = _may_be_tuples(prediction, reference, comparison)
@@ -92,12 +92,13 @@ def _is_set(node: Node) -> bool:
 def _same_vector(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
     """A row or a column against a tuple or a nested list."""
     left, right = _vector(prediction), _vector(reference)
-    if left is None or right is None:
+    if left is None or right is None or Matrix not in (type(prediction), type(reference)):
         return None
     return "matrix" if same_in_order(left, right, comparison) else None
 
 
 def _vector(node: Node) -> list[Node] | None:
+    """The entries of a row, a column, a tuple or named values; the rows of a larger matrix."""
     if isinstance(node, Matrix):
         if len(node.rows) == 1:
             return list(node.rows[0])
@@ -106,9 +107,7 @@ def _vector(node: Node) -> list[Node] | None:
         return [Group("[", row, "]") for row in node.rows]
     if isinstance(node, Group) and node.opening in ("(", "["):
         return list(node.items)
-    labels = _labels(node)
-    order = order_of_names(labels)
-    values = _stated_values(node)
+    order, values = order_of_names(_labels(node)), _stated_values(node)
     return None if order is None else [values[k] for k in order]
 
 
@@ -126,32 +125,18 @@ def _shape(node: Node) -> Shape:
 
 def _items(node: Node, shape: Shape) -> list[Node]:
     bracketed = isinstance(node, Group) and node.opening in ("(", "[")
-    items = (
-        node.items if isinstance(node, Group) and (shape == "tuple" or not bracketed) else (node,)
-    )
-    if shape == "tuple":
-        return list(items)
+    if isinstance(node, Group) and shape == "tuple":
+        return list(node.items)
+    items = node.items if isinstance(node, Group) and not bracketed else (node,)
     return [variant for item in items for variant in variants(item)]
 
 
-def _without_labels(
-    left: list[Node], right: list[Node], comparison: AnswerComparison
-) -> tuple[list[Node], list[Node]]:
-    """Both lists without names, unless every member on both sides has one."""
-    if all(isinstance(item, Relation) for item in (*left, *right)):
-        return left, right
-    return _values(left, comparison), _values(right, None)
-
-
 def _values(items: list[Node], comparison: AnswerComparison | None) -> list[Node]:
-    values: list[Node] = []
-    labels: list[Node | None] = []
-    for item in items:
-        named = None
-        if isinstance(item, Relation):
-            named = statement(item, None if comparison is None else comparison.same)
-        values.append(item if named is None else named.value)
-        labels.append(None if named is None else named.label)
+    """The members without their names, in the usual order of these."""
+    same = None if comparison is None else comparison.same
+    named = [statement(item, same) if isinstance(item, Relation) else None for item in items]
+    labels = [None if each is None else each.label for each in named]
+    values = [item if each is None else each.value for item, each in zip(items, named, strict=True)]
     order = order_of_names(labels)
     if order is not None:
         return [values[k] for k in order]
@@ -202,12 +187,11 @@ def _is_choice_of_names(node: Node) -> bool:
     """Whether `or` stands between statements of different names: only one of them need hold."""
     if not isinstance(node, Group) or node.joint != "or":
         return False
-    relations = [item for item in node.items if isinstance(item, Relation)]
-    return len({variables(item)[0] for item in relations}) > 1
+    return len({variables(item)[0] for item in node.items if isinstance(item, Relation)}) > 1
 
 
 def _are_numbered(one: Node, other: Node) -> bool:
-    """Whether `x_1 = 1, x_2 = 2` stands beside `x = 1, x = 2`."""
+    """Whether one answer is `x_1 = 1, x_2 = 2` and the other `x = 1, x = 2`."""
     labels, names = _labels(one), set(_labels(other))
     if len(names) != 1 or len(labels) < 2 or len(set(labels)) != len(labels):
         return False
@@ -217,22 +201,15 @@ def _are_numbered(one: Node, other: Node) -> bool:
     )
 
 
-def _same_numbered(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
-    left, right = (_stated_values(node) for node in (prediction, reference))
-    return "list" if same_in_any_order(left, right, comparison, repeats=False) else None
-
-
 def _stated_values(node: Node) -> list[Node]:
     return [named.value for named in _named_members(node)]
 
 
 def _in_step(prediction: Node, reference: Node) -> bool:
-    """Whether one side names its members differently, so that the order carries meaning."""
-    for one, other in ((prediction, reference), (reference, prediction)):
-        names = _labels(one)
-        if len(names) > 1 and len(set(map(repr, names))) == len(names) and not _labels(other):
-            return True
-    return False
+    """Whether only one side names its members, each differently, so that order matters."""
+    names, others = _labels(prediction), _labels(reference)
+    labels = names or others
+    return not (names and others) and 1 < len(labels) == len(set(map(repr, labels)))
 
 
 def _same_names(prediction: Node, reference: Node, comparison: AnswerComparison) -> bool:

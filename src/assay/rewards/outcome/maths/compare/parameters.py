@@ -1,17 +1,17 @@
 """Answers that leave something open: integers that run, and constants that are arbitrary.
 
-`x = k\\pi, k \\in \\mathbb Z` names every value of a family, and another letter, another start or
-another split of it names the same. A family of values `a + bk` is compared as a set: by its period
-and its values within one. Any other answer with declared parameters is compared after its letters
-have been renamed. In an antiderivative and in the solution of a differential equation, C, K and
-their kin stand for any number, so what counts is what they multiply.
+`x = k\\pi, k \\in \\mathbb Z` names every value of a family, which another letter, another start or
+another split also names. A family of values `a + bk` is compared as a set: by its period and its
+values within one. Any other answer with declared parameters is compared after its letters have been
+renamed. In antiderivatives and in solutions of differential equations, C and K stand for any
+number, so only their factors count.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -142,9 +142,9 @@ class _Family:
     """What an answer calls its values, and the progressions that they form."""
 
     label: Node | None
-    members: tuple[_Progression, ...]
-    domain: str
-    """What is declared for the parameter, or nothing."""
+    members: list[_Progression]
+    declared: bool
+    """Whether the answer says that its parameter is an integer."""
 
 
 def _family(answer: _Declared) -> _Family | None:
@@ -156,17 +156,17 @@ def _family(answer: _Declared) -> _Family | None:
         return None
     if len(items) == 1 and (congruence := _congruence(items[0])) is not None:
         return congruence
-    named = [_named(item) for item in items]
-    labels = list(dict.fromkeys(value.label for value in named if value is not None))
-    if None in named or len(labels) != 1:
+    named = [value for item in items if (value := _named(item)) is not None]
+    labels = {value.label for value in named}
+    if len(named) != len(items) or len(labels) != 1:
         return None
     members: list[_Progression] = []
     for value in named:
-        progressions = None if value is None else _progressions(value.value, answer.domains)
-        if progressions is None:
+        progressions = _progressions(value.value, answer.domains)
+        if not progressions:
             return None
         members += progressions
-    return _Family(labels[0], tuple(members), "Z" if answer.domains else "")
+    return _Family(labels.pop(), members, bool(answer.domains))
 
 
 def _congruence(item: Node) -> _Family | None:
@@ -177,12 +177,11 @@ def _congruence(item: Node) -> _Family | None:
             if len(names) != 1 or _names(residue, modulus):
                 return None
             (name,) = names
-            start = _with(side, {name: Number(0)})
-            factor = Add((_with(side, {name: Number(1)}), negate(start)))
-            if _degree(side, name) != 1 or _number(factor) != 1:
+            line = _linear(side, name)
+            if line is None or _number(line.step) != 1:
                 return None
-            first = Add((expression(residue), negate(start)))
-            return _Family(Symbol(name), (_Progression(first, expression(modulus)),), "Z")
+            first = Add((expression(residue), negate(line.start)))
+            return _Family(Symbol(name), [_Progression(first, expression(modulus))], declared=True)
         case _:
             return None
 
@@ -193,30 +192,31 @@ def _named(item: Node) -> NamedValue | None:
     return NamedValue(None, item) if isinstance(item, Expr) else None
 
 
-def _progressions(value: Node, domains: Mapping[str, str]) -> list[_Progression] | None:
-    """The progressions of one item, one for each sign and each parity that it tells apart."""
-    if not isinstance(value, Expr):
-        return None
+def _progressions(value: Node, domains: Mapping[str, str]) -> list[_Progression]:
+    """The progressions of one item, one for each sign and each parity; none if it has no family."""
     names = _names(value)
     parameters = names & domains.keys() if domains else names & _RUNNING
-    if len(parameters) != 1:
-        return None
+    if not isinstance(value, Expr) or len(parameters) != 1:
+        return []
+    if not domains and not any(p == Constant("pi") or isinstance(p, Degree) for p in walk(value)):
+        return []
     (name,) = parameters
-    if not domains and not any(_turns_round(part) for part in walk(value)):
-        return None
     result: list[_Progression] = []
     for variant in variants(value):
         for piece in _by_parity(expression(variant), name):
-            if _degree(piece, name) != 1:
-                return None
-            start = _with(piece, {name: Number(0)})
-            step = Add((_with(piece, {name: Number(1)}), negate(start)))
-            result.append(_Progression(start, step))
+            line = _linear(piece, name)
+            if line is None:
+                return []
+            result.append(line)
     return result
 
 
-def _turns_round(node: Node) -> bool:
-    return node == Constant("pi") or isinstance(node, Degree)
+def _linear(node: Expr, name: str) -> _Progression | None:
+    """The values of an expression for integers, or None if it is not linear in the name."""
+    if _degree(node, name) != 1:
+        return None
+    start = _with(node, {name: Number(0)})
+    return _Progression(start, Add((_with(node, {name: Number(1)}), negate(start))))
 
 
 def _by_parity(node: Expr, name: str) -> list[Expr]:
@@ -257,12 +257,11 @@ def _degree(node: Node, name: str) -> int | None:
     match node:
         case Symbol():
             return 1
-        case Add(terms):
-            degrees = [_degree(term, name) for term in terms]
-            return None if None in degrees else max(d for d in degrees if d is not None)
-        case Mul(factors):
-            degrees = [_degree(factor, name) for factor in factors]
-            return None if None in degrees else sum(d for d in degrees if d is not None)
+        case Add(parts) | Mul(parts):
+            degrees = [degree for part in parts if (degree := _degree(part, name)) is not None]
+            if len(degrees) != len(parts):
+                return None
+            return max(degrees) if isinstance(node, Add) else sum(degrees)
         case Div(top, bottom):
             return _degree(top, name) if name not in _names(bottom) else None
         case Degree(term) | PlusMinus(term):
@@ -279,7 +278,7 @@ def _with(node: Expr, values: Mapping[str, Expr]) -> Expr:
 
 def _same_families(left: _Family, right: _Family, comparison: AnswerComparison) -> bool:
     # Without a declaration, only a name shows that values are meant and not a formula.
-    if not (left.domain or right.domain or left.label or right.label):
+    if not (left.declared or right.declared or left.label or right.label):
         return False
     names = NamedValue(left.label, Number(0)), NamedValue(right.label, Number(0))
     if not same_label(*names, comparison):
@@ -299,29 +298,23 @@ def _same_progression(one: _Progression, other: _Progression, comparison: Answer
 
 def _is_in(value: Expr, progression: _Progression, comparison: AnswerComparison) -> bool:
     """Whether a value belongs to the progression: exactly, for the only k that it can be."""
-    turns = _turns(value, progression)
-    candidates = (0, 1, -1) if turns is None else (turns,)
+    start, step = progression.start, progression.step
     return any(
-        turn.denominator == 1
-        and _same_scalar(
-            value,
-            Add((progression.start, Mul((Number(turn), progression.step)))),
-            comparison,
-        )
-        for turn in map(Fraction, candidates)
+        _same_scalar(value, Add((start, Mul((Number(turn), step)))), comparison)
+        for turn in _turns(value, progression)
     )
 
 
-def _turns(value: Expr, progression: _Progression) -> Fraction | None:
-    """How many steps the value is from the start; None if that has no number."""
+def _turns(value: Expr, progression: _Progression) -> Sequence[int]:
+    """The possible numbers of steps from the start to the value; a few if it has no number."""
     distance = _number(Add((value, negate(progression.start))))
     step = _number(progression.step)
     if distance is None or not step:
-        return None
+        return 0, 1, -1
     with localcontext(context(_DIGITS)):
         ratio = distance / step
         near = ratio.to_integral_value()
-        return Fraction(near) if abs(ratio - near) < _NEAR else Fraction(1, 2)
+        return [int(near)] if abs(ratio - near) < _NEAR else []
 
 
 def _number(node: Expr) -> Decimal | None:
@@ -341,10 +334,9 @@ def _covers(family: _Family, other: _Family, comparison: AnswerComparison) -> bo
     return True
 
 
-def _period(members: Iterable[_Progression]) -> tuple[Expr, Fraction] | None:
-    """The first step, and how many of it are a multiple of every step."""
-    steps = [_number(member.step) for member in members]
-    first = steps[0]
+def _period(members: Sequence[_Progression]) -> Expr | None:
+    """The first step times the number that makes it a multiple of every step."""
+    first, *_ = steps = [_number(member.step) for member in members]
     if not first:
         return None
     multiple = Fraction(1)
@@ -354,23 +346,18 @@ def _period(members: Iterable[_Progression]) -> tuple[Expr, Fraction] | None:
             if not ratio:
                 return None
             simple = Fraction(ratio).limit_denominator(720)
-            if abs(ratio - Decimal(simple.numerator) / simple.denominator) > _NEAR:
+            top, bottom = simple.numerator, simple.denominator
+            if abs(ratio - Decimal(top) / bottom) > _NEAR:
                 return None
-            multiple = _common_multiple(multiple, simple)
-    member = next(iter(members))
-    return member.step, multiple
+            multiple = Fraction(
+                math.lcm(multiple.numerator, top), math.gcd(multiple.denominator, bottom)
+            )
+    return Mul((Number(multiple), members[0].step))
 
 
-def _common_multiple(a: Fraction, b: Fraction) -> Fraction:
-    bottom = a.denominator * b.denominator
-    top, other = a.numerator * b.denominator, b.numerator * a.denominator
-    return Fraction(abs(top * other) // math.gcd(top, other), bottom)
-
-
-def _within(member: _Progression, period: tuple[Expr, Fraction]) -> Iterator[Expr]:
+def _within(member: _Progression, period: Expr) -> Iterator[Expr]:
     """The values of a progression within one common period."""
-    step, multiple = period
-    length, own = _number(Mul((Number(multiple), step))), _number(member.step)
+    length, own = _number(period), _number(member.step)
     if length is None or not own:
         return
     with localcontext(context(_DIGITS)):
@@ -400,12 +387,14 @@ def _same_renamed(left: _Declared, right: _Declared, comparison: AnswerCompariso
             names, others = others, names
     if len(names) != len(others) or len(names) > _MOST_CONSTANTS:
         return None
+    renamed = (with_names(left.body, naming) for naming in _namings(names, others))
+    rules = (comparison.rule(body, right.body) for body in renamed)
+    return next((rule for rule in rules if rule is not None), None)
+
+
+def _namings(names: Sequence[str], others: Sequence[str]) -> Iterator[dict[str, str]]:
     for order in permutations(others):
-        renamed = with_names(left.body, dict(zip(names, order, strict=True)))
-        rule = comparison.rule(renamed, right.body)
-        if rule is not None:
-            return rule
-    return None
+        yield dict(zip(names, order, strict=True))
 
 
 def _same_scalar(left: Expr, right: Expr, comparison: AnswerComparison) -> bool:
@@ -419,7 +408,7 @@ def same_up_to_constants(left: Expr, right: Expr, comparison: AnswerComparison) 
     if not constants or len(constants) != len(other_constants) or len(constants) > _MOST_CONSTANTS:
         return False
     variables = (names - constants) | (others - other_constants)
-    # A capital beside C is one of the letters of a figure or of a formula, and so is C.
+    # With another capital, C is a letter of a figure or a formula and no constant.
     if not variables or any(len(name) == 1 and name.isupper() for name in variables):
         return False
     parts, other_parts = _parts(left, constants), _parts(right, other_constants)
@@ -427,13 +416,8 @@ def same_up_to_constants(left: Expr, right: Expr, comparison: AnswerComparison) 
         return _same_span(parts, other_parts, comparison)
     return any(
         _same_scalar(left, expression(with_names(right, naming)), comparison)
-        for naming in _namings(other_constants, constants)
+        for naming in _namings(sorted(other_constants), sorted(constants))
     )
-
-
-def _namings(names: frozenset[str], others: frozenset[str]) -> Iterator[dict[str, str]]:
-    for order in permutations(sorted(names)):
-        yield dict(zip(order, sorted(others), strict=True))
 
 
 def _constants(names: frozenset[str], others: frozenset[str]) -> frozenset[str]:
@@ -447,29 +431,26 @@ def _constants(names: frozenset[str], others: frozenset[str]) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class _LinearParts:
-    """An expression that is linear in its constants: what they multiply, and what is left."""
+    """An expression that is linear in its constants: their factors, and the rest."""
 
     rest: Expr
-    factors: tuple[Expr, ...]
+    factors: list[Expr]
 
 
 def _parts(node: Expr, names: frozenset[str]) -> _LinearParts | None:
-    factors = [_factor(node, name) for name in sorted(names)]
-    free = tuple(factor for factor in factors if factor is not None)
-    if len(free) != len(factors) or any(_names(factor) & names for factor in free):
+    factors = [factor for name in sorted(names) if (factor := _factor(node, name)) is not None]
+    if len(factors) != len(names) or any(_names(factor) & names for factor in factors):
         return None
-    return _LinearParts(_with(node, dict.fromkeys(names, Number(0))), free)
+    return _LinearParts(_with(node, dict.fromkeys(names, Number(0))), factors)
 
 
 def _factor(node: Expr, name: str) -> Expr | None:
-    """What a name is multiplied by, if the expression is of the first degree in it."""
+    """The factor of a name, if the expression is of the first degree in it."""
     if _degree(node, name) != 1:
         return None
     match node:
         case Add(terms):
-            terms = tuple(term for term in terms if name in _names(term))
-            factors = [_factor(term, name) for term in terms]
-            return total([factor for factor in factors if factor is not None])
+            return total([factor for term in terms if (factor := _factor(term, name)) is not None])
         case Mul(parts):
             factors = [_factor(part, name) if name in _names(part) else part for part in parts]
             return product([factor for factor in factors if factor is not None])

@@ -7,7 +7,7 @@ known where what stands between the bars is linear and changes its sign at an en
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from typing import Final
 
 from assay.rewards.outcome.maths.compare import realsets
@@ -41,7 +41,9 @@ def same_pieces(prediction: Node, reference: Node, comparison: AnswerComparison)
     pieces, whole = (
         (prediction, reference) if isinstance(prediction, Group) else (reference, prediction)
     )
-    if not isinstance(pieces, Group) or not isinstance(whole, Expr) or not _has_bars(whole):
+    if not isinstance(pieces, Group) or not isinstance(whole, Expr):
+        return False
+    if not any(isinstance(part, Call) and part.name in _PIECEWISE for part in walk(whole)):
         return False
     rows = [_piece(item) for item in pieces.items]
     if not 2 <= len(rows) <= _MOST_PIECES or len(variables(whole)[0]) != 1:
@@ -59,11 +61,7 @@ def same_pieces(prediction: Node, reference: Node, comparison: AnswerComparison)
         ):
             return False
         covered.extend(intervals)
-    return realsets.is_line(covered)
-
-
-def _has_bars(node: Expr) -> bool:
-    return any(isinstance(part, Call) and part.name in _PIECEWISE for part in walk(node))
+    return realsets.merged(covered) == [realsets.REAL_LINE]
 
 
 def _piece(item: Node) -> tuple[Expr, Relation] | None:
@@ -144,14 +142,8 @@ def _integer_builder(node: Node) -> tuple[Symbol | None, str, tuple[Node, ...]]:
 
 
 def _integers(interval: Interval) -> range:
-    low = _whole(interval.low.place, ROUND_CEILING)
-    high = _whole(interval.high.place, ROUND_FLOOR)
-    if low == interval.low.place and not interval.low.closed:
-        low += 1
-    if high == interval.high.place and not interval.high.closed:
-        high -= 1
+    low = int(interval.low.place.to_integral_value(ROUND_CEILING))
+    high = int(interval.high.place.to_integral_value(ROUND_FLOOR))
+    low += low == interval.low.place and not interval.low.closed
+    high -= high == interval.high.place and not interval.high.closed
     return range(low, high + 1)
-
-
-def _whole(place: Decimal, rounding: str) -> int:
-    return int(place.to_integral_value(rounding))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from functools import reduce
+from typing import Final, TypeAlias
 
 from assay.rewards.outcome.maths.compare import relations
 from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
 from assay.rewards.outcome.maths.compute.points import value_of
-from assay.rewards.outcome.maths.limits import WorkBudget
 from assay.rewards.outcome.maths.nodes import (
     Call,
     Constant,
@@ -27,6 +27,7 @@ from assay.rewards.outcome.maths.nodes import (
 from assay.rewards.outcome.maths.read.nouns import is_unlisted, same_noun
 from assay.rewards.outcome.maths.read.units import SPELLINGS, Unit, factor_between, multiply
 
+_Measured: TypeAlias = tuple[Node, Unit]
 _PERCENT: Final[Unit] = (("percent", 1),)
 _DEGREE: Final[Unit] = (("deg", 1),)
 _RADIAN: Final[Unit] = (("rad", 1),)
@@ -35,26 +36,23 @@ _ANGLES: Final = frozenset("arcsin arccos arctan arccot arcsec arccsc".split())
 
 def same_quantities(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
     """The rule by which two values agree with what they are counted in, or None."""
-    value, unit = _letter_unit(prediction)
-    target, target_unit = _letter_unit(reference)
+    left, right = _letter_unit(prediction), _letter_unit(reference)
+    (value, unit), (target, target_unit) = left, right
     if unit == target_unit:
         return comparison.rule(value, target)
     if is_unlisted(unit):
         return None
     if unit and target_unit:
-        return _same_in_two_units(prediction, reference, comparison)
+        return _same_in_two_units(left, right, comparison)
     if _PERCENT in (unit, target_unit):
-        return _same_percent(
-            value, target, comparison, percent_in_reference=target_unit == _PERCENT
-        )
+        return _same_percent(value, target, comparison, in_reference=target_unit == _PERCENT)
     if comparison.conventions.units == "required" and target_unit:
         return None
-    if _DEGREE in (unit, target_unit) and _is_in_radians(value if target_unit else target):
-        return _same_angle(prediction, reference, comparison)
+    angles = _DEGREE in (unit, target_unit)
+    if angles and _is_in_radians(value if target_unit else target):
+        return _same_angle(left, right, comparison)
     rule = comparison.rule(value, target)
-    if rule is None and _DEGREE in (unit, target_unit):
-        return _same_angle(prediction, reference, comparison)
-    return rule
+    return _same_angle(left, right, comparison) if rule is None and angles else rule
 
 
 def _is_in_radians(value: Node) -> bool:
@@ -73,13 +71,12 @@ def _is_in_radians(value: Node) -> bool:
 
 
 def _same_in_two_units(
-    prediction: Node, reference: Node, comparison: AnswerComparison
+    left: _Measured, right: _Measured, comparison: AnswerComparison
 ) -> str | None:
     """The rule by which values in different units agree: nouns, angles, or a conversion."""
-    value, unit = _letter_unit(prediction)
-    target, target_unit = _letter_unit(reference)
+    (value, unit), (target, target_unit) = left, right
     if {unit, target_unit} == {_DEGREE, _RADIAN}:
-        return _same_angle(prediction, reference, comparison)
+        return _same_angle(left, right, comparison)
     if same_noun(unit, target_unit):
         return comparison.rule(value, target)
     factor = factor_between(unit, target_unit)
@@ -89,34 +86,34 @@ def _same_in_two_units(
 
 
 def _same_percent(
-    value: Node, target: Node, comparison: AnswerComparison, *, percent_in_reference: bool
+    value: Node, target: Node, comparison: AnswerComparison, *, in_reference: bool
 ) -> str | None:
     policy = comparison.conventions.percent
     if policy == "strict" or not isinstance(value, Expr) or not isinstance(target, Expr):
         return None
     by_sign = policy in ("either", "sign")
     by_value = policy in ("either", "value")
-    if policy == "either" and not percent_in_reference:
-        by_sign = not _is_proportion(target, comparison.budget)
-        by_value = not by_sign
+    if policy == "either" and not in_reference:
+        # A bare number up to 1 is read as a share, beyond it as a percentage.
+        share = value_of(target, comparison.budget)
+        by_value = share is not None and -1 <= share.re <= 1
+        by_sign = not by_value
     if by_sign and comparison.same(value, target):
         return "percent"
-    if percent_in_reference:
-        target = hundredth(target)
-    else:
-        value = hundredth(value)
-    return "percent" if by_value and comparison.same(value, target) else None
+    if not by_value:
+        return None
+    value, target = (value, hundredth(target)) if in_reference else (hundredth(value), target)
+    return "percent" if comparison.same(value, target) else None
 
 
-def _same_angle(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
+def _same_angle(left: _Measured, right: _Measured, comparison: AnswerComparison) -> str | None:
     """Degrees against radians."""
-    sides: list[Expr] = []
-    for node in (prediction, reference):
-        value, unit = _parts(node)
-        if not isinstance(value, Expr):
-            return None
-        sides.append(Degree(value) if unit == _DEGREE else value)
-    return "unit" if comparison.same(sides[0], sides[1]) else None
+    sides = [
+        Degree(value) if unit == _DEGREE else value
+        for value, unit in (left, right)
+        if isinstance(value, Expr)
+    ]
+    return "unit" if len(sides) == 2 and comparison.same(*sides) else None
 
 
 def same_ratios(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
@@ -142,14 +139,12 @@ def same_ratios(prediction: Node, reference: Node, comparison: AnswerComparison)
     return "ratio" if comparison.same(Div(ratio.terms[0], ratio.terms[1]), other) else None
 
 
-def _parts(node: Node) -> tuple[Node, Unit]:
-    return (node.value, node.unit) if isinstance(node, Quantity) else (node, ())
-
-
-def _letter_unit(node: Node) -> tuple[Node, Unit]:
+def _letter_unit(node: Node) -> _Measured:
     """A value and its unit; `5 m/s^2` has letters for it, where the other side has a unit."""
+    if isinstance(node, Quantity):
+        return node.value, node.unit
     if not isinstance(node, (Mul, Div)):
-        return _parts(node)
+        return node, ()
     value, unit = _split_unit(node)
     return (node, ()) if relations.has_variables(value) else (value, unit)
 
@@ -161,21 +156,10 @@ def _split_unit(node: Expr) -> tuple[Expr, Unit]:
         case Power(Symbol(name), Number(int(power))) if name in SPELLINGS and abs(power) < 10:
             return Number(1), ((SPELLINGS[name], power),)
         case Mul(factors):
-            values: list[Expr] = []
-            unit: Unit = ()
-            for factor in factors:
-                value, part = _split_unit(factor)
-                values.append(value)
-                unit = multiply(unit, part)
-            return Mul(tuple(values)), unit
+            values, units = zip(*map(_split_unit, factors), strict=True)
+            return Mul(values), reduce(multiply, units, ())
         case Div(top, bottom):
             (above, unit), (below, part) = _split_unit(top), _split_unit(bottom)
             return Div(above, below), multiply(unit, part, -1)
         case _:
             return node, ()
-
-
-def _is_proportion(node: Expr, budget: WorkBudget) -> bool:
-    """Whether a bare number is at most 1, so that it is read as a share, not a percentage."""
-    value = value_of(node, budget)
-    return value is not None and -1 <= value.re <= 1

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Final
+from functools import reduce
+from itertools import chain, product
+from typing import Final, TypeGuard
 
 from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
 from assay.rewards.outcome.maths.compare.relations import MIRRORED_ORDER, is_name
@@ -37,9 +38,6 @@ from assay.rewards.outcome.maths.nodes import (
 )
 from assay.rewards.outcome.maths.read.nouns import is_unlisted
 
-_ALL: Final = frozenset({"mathbb:R", "R"})
-_ALL_WORDS: Final = "all real numbers"
-
 
 @dataclass(frozen=True, slots=True)
 class IntervalEnd:
@@ -56,12 +54,11 @@ class Interval:
     high: IntervalEnd
 
 
-_REAL_LINE: Final = Interval(
+REAL_LINE: Final = Interval(
     IntervalEnd(negate(INFINITY), Decimal("-Infinity"), closed=False),
     IntervalEnd(INFINITY, Decimal("Infinity"), closed=False),
 )
 RealSet = list[Interval]
-SameEnd = Callable[[Expr, Expr], bool]
 
 
 def is_explicit(node: Node) -> bool:
@@ -71,14 +68,21 @@ def is_explicit(node: Node) -> bool:
             return True
         case Symbol(name):
             return name in ("mathbb:R", "emptyset")
-        case Text(words):
-            return plain(words) == _ALL_WORDS
+        case Text():
+            return _is_line(node)
         case Relation(_, operators):
             return operators[-1] == "in" or any(o in MIRRORED_ORDER or o == "!=" for o in operators)
         case Group("", items):
             return all(isinstance(item, (Relation, Span)) and is_explicit(item) for item in items)
         case _:
             return False
+
+
+def _is_line(node: Node) -> bool:
+    """Whether the node names all real numbers."""
+    if isinstance(node, Text):
+        return plain(node.words) == "all real numbers"
+    return isinstance(node, Symbol) and node.name in ("mathbb:R", "R")
 
 
 def same_real_sets(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
@@ -93,7 +97,13 @@ def same_real_sets(prediction: Node, reference: Node, comparison: AnswerComparis
     right = real_set(reference, comparison.budget)
     if left is None or right is None:
         return None
-    return "interval" if same_set(left, right, comparison.same) else ""
+    same = len(left) == len(right) and all(
+        (a.low.closed, a.high.closed) == (b.low.closed, b.high.closed)
+        and comparison.same(a.low.node, b.low.node)
+        and comparison.same(a.high.node, b.high.node)
+        for a, b in zip(left, right, strict=True)
+    )
+    return "interval" if same else ""
 
 
 def same_spans(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
@@ -131,7 +141,11 @@ def subjects(node: Node) -> frozenset[Node]:
         case Relation((name, _), ("in",)):
             return frozenset({name})
         case Relation(sides):
-            named = frozenset(_inside_bars(side) for side in sides if is_name(side))
+            named = frozenset(
+                side.arguments[0] if _is_between_bars(side) else side
+                for side in sides
+                if is_name(side)
+            )
             unknowns = variables(node)[0]
             return named or frozenset(map(Symbol, unknowns if len(unknowns) == 1 else ()))
         case Group("", items):
@@ -140,37 +154,18 @@ def subjects(node: Node) -> frozenset[Node]:
             return frozenset()
 
 
-def _inside_bars(node: Node) -> Node:
-    return node.arguments[0] if isinstance(node, Call) and node.name == "abs" else node
-
-
 def real_set(node: Node, budget: WorkBudget) -> RealSet | None:
     """The sorted, merged intervals of the set, or None if it is not a set of known reals."""
     intervals = _convert(node, budget)
-    return None if intervals is None else _merge(intervals)
-
-
-def is_line(intervals: RealSet) -> bool:
-    """Whether the intervals together are the whole line."""
-    return _merge(intervals) == [_REAL_LINE]
-
-
-def same_set(left: RealSet, right: RealSet, same: SameEnd) -> bool:
-    return len(left) == len(right) and all(
-        a.low.closed == b.low.closed
-        and a.high.closed == b.high.closed
-        and same(a.low.node, b.low.node)
-        and same(a.high.node, b.high.node)
-        for a, b in zip(left, right, strict=True)
-    )
+    return None if intervals is None else merged(intervals)
 
 
 def _convert(node: Node, budget: WorkBudget) -> RealSet | None:
     match node:
         case Symbol() | Text():
-            return _from_name(node)
+            return [REAL_LINE] if _is_line(node) else [] if node == Symbol("emptyset") else None
         case Union(parts):
-            return _union([_convert(part, budget) for part in parts])
+            return _union(parts, budget)
         case Without(whole, removed):
             return _without(_convert(whole, budget), _convert(removed, budget))
         case Relation():
@@ -189,14 +184,6 @@ def _convert(node: Node, budget: WorkBudget) -> RealSet | None:
             return None
 
 
-def _from_name(node: Symbol | Text) -> RealSet | None:
-    if isinstance(node, Text):
-        return [_REAL_LINE] if plain(node.words) == _ALL_WORDS else None
-    if node.name in _ALL:
-        return [_REAL_LINE]
-    return [] if node == Symbol("emptyset") else None
-
-
 def _from_group(node: Group, budget: WorkBudget) -> RealSet | None:
     if node.opening == "{":
         return _single_points(node.items, budget, closed=True)
@@ -207,8 +194,10 @@ def _from_group(node: Group, budget: WorkBudget) -> RealSet | None:
         return None
     if all(isinstance(item, (Relation, Group, Span)) for item in node.items):
         if node.joint == "or":
-            return _union([_convert(item, budget) for item in node.items])
-        return _from_conditions(node.items, budget, all_hold=_joins_conditions(node))
+            return _union(node.items, budget)
+        # `and` between inequalities joins conditions; between intervals it adds one to the other.
+        conditions = any(isinstance(i, Relation) and "in" not in i.operators for i in node.items)
+        return _from_conditions(node.items, budget, all_hold=node.joint == "and" and conditions)
     return None
 
 
@@ -222,27 +211,22 @@ def _from_builder(member: Node, conditions: tuple[Node, ...], budget: WorkBudget
     return _from_conditions(conditions, budget, all_hold=False)
 
 
-def _joins_conditions(node: Group) -> bool:
-    """Whether `and` stands between inequalities; between intervals it adds one to the other."""
-    return node.joint == "and" and any(
-        isinstance(item, Relation) and "in" not in item.operators for item in node.items
-    )
-
-
 def _from_conditions(
     conditions: tuple[Node, ...], budget: WorkBudget, *, all_hold: bool
 ) -> RealSet | None:
-    """What all conditions leave; with commas, those that exclude each other are alternatives."""
-    maybe_sets = [_convert(condition, budget) for condition in conditions]
-    sets = [intervals for intervals in maybe_sets if intervals is not None]
-    if not sets or len(sets) != len(maybe_sets):
+    """The set that meets all conditions; joined by commas, exclusive ones are alternatives."""
+    sets = _all_converted(conditions, budget)
+    if not sets:
         return None
-    result = sets[0]
-    for other in sets[1:]:
-        result = _intersection(result, other)
-    if result or all_hold:
-        return result
-    return [interval for intervals in sets for interval in intervals]
+    result = reduce(_intersection, sets)
+    return result if result or all_hold else [*chain.from_iterable(sets)]
+
+
+def _all_converted(nodes: tuple[Node, ...], budget: WorkBudget) -> list[RealSet] | None:
+    """The sets that the nodes stand for, or None if one is no set of known reals."""
+    sets = [_convert(node, budget) for node in nodes]
+    known = [intervals for intervals in sets if intervals is not None]
+    return known if len(known) == len(sets) else None
 
 
 def _from_relation(relation: Relation, budget: WorkBudget) -> RealSet | None:
@@ -261,35 +245,33 @@ def _from_relation(relation: Relation, budget: WorkBudget) -> RealSet | None:
 
 
 def _half_line(left: Node, operator: RelationOp, right: Node, budget: WorkBudget) -> RealSet | None:
+    if not is_name(left) and (is_name(right) or _is_between_bars(right)):
+        return _half_line(right, MIRRORED_ORDER[operator], left, budget)
+    if _is_between_bars(left):
+        return _absolute(left.arguments[0], operator, right, budget)
     if not is_name(left):
-        if is_name(right) or _is_between_bars(right):
-            return _half_line(right, MIRRORED_ORDER[operator], left, budget)
-        if isinstance(left, Call) and _is_between_bars(left):
-            return _absolute_of(left.arguments[0], operator, right, budget)
         solved = _solve_linear(left, operator, right, budget)
         if solved is None:
             return None
         operator, right = solved
-    if isinstance(left, Call) and left.name == "abs":
-        return _absolute(operator, right, budget)
     end = _end(right, budget, closed=operator in ("<=", ">="))
     if end is None:
         return None
     if operator in ("<", "<="):
-        return _interval(_REAL_LINE.low, end)
-    return _interval(end, _REAL_LINE.high)
+        return _interval(REAL_LINE.low, end)
+    return _interval(end, REAL_LINE.high)
 
 
-def _is_between_bars(node: Node) -> bool:
+def _is_between_bars(node: Node) -> TypeGuard[Call]:
     return isinstance(node, Call) and node.name == "abs"
 
 
-def _absolute_of(
+def _absolute(
     inside: Expr, operator: RelationOp, right: Node, budget: WorkBudget
 ) -> RealSet | None:
     """`|2x - 1| < a` and its kin, for a positive bound."""
     end = _end(right, budget, closed=False)
-    if end is None or not 0 < end.place < Decimal("Infinity"):
+    if end is None or end.place <= 0:
         return None
     near = operator in ("<", "<=")
     one = _half_line(inside, operator, end.node, budget)
@@ -297,17 +279,6 @@ def _absolute_of(
     if one is None or other is None:
         return None
     return _intersection(one, other) if near else [*one, *other]
-
-
-def _absolute(operator: RelationOp, right: Node, budget: WorkBudget) -> RealSet | None:
-    """`|x| < a` and its kin, for a name between the bars and a positive bound."""
-    end = _end(right, budget, closed=operator in ("<=", ">="))
-    if end is None or end.place <= 0:
-        return None
-    mirror = IntervalEnd(negate(end.node), end.place.copy_negate(), end.closed)
-    if operator in ("<", "<="):
-        return _interval(mirror, end)
-    return [Interval(_REAL_LINE.low, mirror), Interval(end, _REAL_LINE.high)]
 
 
 def _solve_linear(
@@ -336,7 +307,7 @@ def _not_equal(left: Node, right: Node, budget: WorkBudget) -> RealSet | None:
     name, value = (left, right) if is_name(left) else (right, left)
     values = value.items if isinstance(value, Group) and not value.opening else (value,)
     holes = _single_points(values, budget, closed=False)
-    return _without([_REAL_LINE], holes) if is_name(name) else None
+    return _without([REAL_LINE], holes) if is_name(name) else None
 
 
 def _single_points(nodes: tuple[Node, ...], budget: WorkBudget, *, closed: bool) -> RealSet | None:
@@ -352,7 +323,7 @@ def _end(node: Node, budget: WorkBudget, *, closed: bool) -> IntervalEnd | None:
         return None
     sign = infinite_sign(node)
     if sign:
-        return _REAL_LINE.high if sign > 0 else _REAL_LINE.low
+        return REAL_LINE.high if sign > 0 else REAL_LINE.low
     value = value_of(node, budget)
     if value is None or abs(value.im) > Decimal("1e-30"):
         return None
@@ -367,22 +338,17 @@ def _interval(low: IntervalEnd, high: IntervalEnd) -> RealSet | None:
     return [Interval(low, high)]
 
 
-def _union(sets: list[RealSet | None]) -> RealSet | None:
-    result: RealSet = []
-    for intervals in sets:
-        if intervals is None:
-            return None
-        result.extend(intervals)
-    return result
+def _union(nodes: tuple[Node, ...], budget: WorkBudget) -> RealSet | None:
+    sets = _all_converted(nodes, budget)
+    return None if sets is None else [*chain.from_iterable(sets)]
 
 
 def _intersection(left: RealSet, right: RealSet) -> RealSet:
     result: RealSet = []
-    for a in left:
-        for b in right:
-            low = max((a.low, b.low), key=lambda end: (end.place, not end.closed))
-            high = min((a.high, b.high), key=lambda end: (end.place, end.closed))
-            result.extend(_interval(low, high) or [])
+    for a, b in product(left, right):
+        low = max((a.low, b.low), key=lambda end: (end.place, not end.closed))
+        high = min((a.high, b.high), key=lambda end: (end.place, end.closed))
+        result.extend(_interval(low, high) or [])
     return result
 
 
@@ -394,23 +360,20 @@ def _without(whole: RealSet | None, removed: RealSet | None) -> RealSet | None:
         low, high = (
             replace(end, closed=not (end.closed or is_point)) for end in (hole.low, hole.high)
         )
-        beside = [Interval(_REAL_LINE.low, low), Interval(high, _REAL_LINE.high)]
-        whole = _intersection(whole, beside)
+        whole = _intersection(whole, [Interval(REAL_LINE.low, low), Interval(high, REAL_LINE.high)])
     return whole
 
 
-def _merge(intervals: RealSet) -> RealSet:
+def merged(intervals: RealSet) -> RealSet:
+    """The same set as intervals that neither overlap nor touch, in their order."""
     ordered = sorted(intervals, key=lambda i: (i.low.place, not i.low.closed))
     result: RealSet = []
     for interval in ordered:
-        if result and _overlap(result[-1].high, interval.low):
-            last = result[-1]
+        last, low = result[-1] if result else REAL_LINE, interval.low
+        touches = last.high.place == low.place and (last.high.closed or low.closed)
+        if result and (low.place < last.high.place or touches):
             high = max((last.high, interval.high), key=lambda end: (end.place, end.closed))
             result[-1] = Interval(last.low, high)
         else:
             result.append(interval)
     return result
-
-
-def _overlap(high: IntervalEnd, low: IntervalEnd) -> bool:
-    return low.place < high.place or (low.place == high.place and (low.closed or high.closed))

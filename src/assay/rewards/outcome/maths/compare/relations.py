@@ -85,29 +85,23 @@ def _same_two_relations(
     prediction: Relation, reference: Relation, comparison: AnswerComparison
 ) -> str | None:
     if _is_closed(prediction) and _is_closed(reference):
-        same = _canonical(prediction) == _canonical(reference)
-        return "relation" if same and _holds(prediction, comparison) else None
+        if _canonical(prediction) != _canonical(reference):
+            return None
+        # Equal sides must be equal; other signs between numbers are taken as they stand.
+        pairs = zip(prediction.operators, pairwise(prediction.sides), strict=True)
+        holds = all(sign != "=" or comparison.same(*sides) for sign, sides in pairs)
+        return "relation" if holds else None
     if _is_closed(reference):
         return None
     left = statement(prediction, comparison.same)
     right = statement(reference, None)
-    if left is not None and right is not None:
-        rule = (
-            comparison.rule(left.value, right.value)
-            if same_label(left, right, comparison)
-            else None
-        )
+    if left is not None and right is not None and same_label(left, right, comparison):
+        rule = comparison.rule(left.value, right.value)
         if rule is not None:
             return rule
     if same_equation(prediction, reference, comparison.budget):
         return "relation"
     return "relation" if same_chain(prediction, reference, comparison.same) else None
-
-
-def _holds(relation: Relation, comparison: AnswerComparison) -> bool:
-    """Whether equal sides are equal; other signs between numbers are taken as they stand."""
-    pairs = zip(relation.operators, relation.sides, relation.sides[1:], strict=False)
-    return all(sign != "=" or comparison.same(a, b) for sign, a, b in pairs)
 
 
 def _is_closed(relation: Relation) -> bool:
@@ -146,7 +140,9 @@ def same_label(one: NamedValue, other: NamedValue, comparison: AnswerComparison)
         return True
     if is_segment(left) and is_segment(right):
         return left == right or set(left.name) == set(right.name)
-    if Symbol("y") in (left, right) and _is_function_value(left, right):
+    calls = [side for side in (left, right) if isinstance(side, Call)]
+    # `y` and `f(x)` name the same thing.
+    if Symbol("y") in (left, right) and any(c.opaque and len(c.arguments) == 1 for c in calls):
         return True
     return comparison.same(left, right)
 
@@ -157,7 +153,7 @@ def _are_letters(call: Call) -> bool:
 
 
 def _is_constant_function(name: Node, value: Node, other: Node) -> bool:
-    """Whether `f \\equiv 0` stands beside `f(x)`: a function by its name alone, and a number."""
+    """Whether one answer is `f \\equiv 0`, a name and a number, and the other is of `f(x)`."""
     match name, other:
         case Symbol(letter), Call(called, _, True):
             return letter == called and not has_variables(value)
@@ -170,14 +166,8 @@ def is_segment(node: Node) -> TypeGuard[Symbol]:
     return isinstance(node, Symbol) and len(node.name) == 2 and is_label(node.name)
 
 
-def _is_function_value(left: Node, right: Node) -> bool:
-    """`y` and `f(x)` name the same thing."""
-    calls = [side for side in (left, right) if isinstance(side, Call)]
-    return any(call.opaque and len(call.arguments) == 1 for call in calls)
-
-
 def statement(relation: Relation, same: Same | None) -> NamedValue | None:
-    """What the relation says a name is worth, or None if it is an equation or an inequality.
+    """The value that the relation gives a name, or None for an equation or an inequality.
 
     A chain `x = a = b` must hold if `same` is given; otherwise its last exact side counts.
     """
@@ -199,16 +189,12 @@ def statement(relation: Relation, same: Same | None) -> NamedValue | None:
         return None
     joints = operators[1:] if label is not None else operators
     last = joints.index("~") if "~" in joints else len(joints)
-    exact = values[: last + 1]
-    if same is not None and not _agree(exact, values[last + 1 :], same):
+    exact, rounded = values[: last + 1], values[last + 1 :]
+    if same is not None and not all(same(after, before) for before, after in pairwise(exact)):
+        return None
+    if same is not None and not _approximates(rounded, exact[-1], same):
         return None
     return NamedValue(label, exact[-1])
-
-
-def _agree(exact: list[Node], rounded: list[Node], same: Same) -> bool:
-    """Whether a chain holds: equal values, and approximations of the last of them."""
-    chained = all(same(after, before) for before, after in pairwise(exact))
-    return chained and _approximates(rounded, exact[-1], same)
 
 
 def _by_name(label: Group, value: Node) -> NamedValue:
@@ -309,8 +295,7 @@ def same_equation(left: Relation, right: Relation, budget: WorkBudget) -> bool:
     a, b = _difference(left), _difference(right)
     if a is None or b is None or a[1] != b[1]:
         return False
-    ordered = a[1] in ("<", "<=")
-    return _proportional(a[0], b[0], budget, positive=ordered)
+    return _proportional(a[0], b[0], budget, positive=a[1] in ("<", "<="))
 
 
 def _difference(relation: Relation) -> tuple[Expr, RelationOp] | None:
@@ -359,14 +344,14 @@ def _same_zeros(left: Quotient, right: Quotient, ring: PolynomialRing) -> bool:
 
 def same_chain(left: Relation, right: Relation, same: Same) -> bool:
     """Whether two chains have the same signs and sides, read from either end."""
-    if len(left.sides) != len(right.sides):
+    sides, signs = right.sides, right.operators
+    if len(left.sides) != len(sides):
         return False
-    if left.operators == right.operators and all(map(same, left.sides, right.sides)):
+    if left.operators == signs and all(map(same, left.sides, sides)):
         return True
-    if any(operator == "in" for operator in right.operators):
+    if "in" in signs or left.operators != tuple(_MIRROR[sign] for sign in reversed(signs)):
         return False
-    mirrored = tuple(_MIRROR[operator] for operator in reversed(right.operators))
-    return left.operators == mirrored and all(map(same, left.sides, reversed(right.sides)))
+    return all(map(same, left.sides, reversed(sides)))
 
 
 def _spread(named: NamedValue) -> Group | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import pairwise
@@ -32,6 +33,7 @@ from assay.rewards.outcome.maths.nodes import (
     is_label,
     negate,
     rebuild,
+    substitute,
     walk,
     with_names,
 )
@@ -50,21 +52,20 @@ def functions_in(*roots: Node) -> frozenset[str]:
     for root in roots:
         applied = _applications(root)
         here = {part.name for part in walk(root) if isinstance(part, Symbol)}
-        factors = {name for name in applied & alone if _multiplies_sums(root, name)}
-        functions |= applied - here - factors
-        functions |= _at_numbers(root) - alone
+        uses = [part for part in walk(root) if isinstance(part, Apply)]
+        others = {use.name for use in uses if not _is_at_numbers(use)}
+        before_others = {use.name for use in uses if not _is_at_sum(use)}
+        functions |= applied - here - (alone - before_others)
+        functions |= {use.name for use in uses} - others - alone
     return frozenset(functions)
-
-
-def _at_numbers(root: Node) -> set[str]:
-    """The letters that stand before nothing but numbers in brackets."""
-    uses = [part for part in walk(root) if isinstance(part, Apply)]
-    others = {use.name for use in uses if not _is_at_numbers(use)}
-    return {use.name for use in uses} - others
 
 
 def _is_at_numbers(use: Apply) -> bool:
     return all(map(_is_literal, use.arguments))
+
+
+def _is_at_sum(use: Apply) -> bool:
+    return len(use.arguments) == 1 and isinstance(use.arguments[0], Add)
 
 
 def _is_literal(node: Node) -> bool:
@@ -76,19 +77,18 @@ def _is_literal(node: Node) -> bool:
             return False
 
 
-def _is_function_name(name: str) -> bool:
-    return name[0] in "fghFGH" or name in ("zeta", "Gamma") or name.endswith("'")
-
-
 def _applications(root: Node) -> set[str]:
     applied: set[str] = set()
     for node in walk(root):
-        if isinstance(node, Apply) and (
-            _is_function_name(node.name) or (node.name[0].isupper() and _is_at_numbers(node))
-        ):
-            applied.add(node.name)
-        elif isinstance(node, Relation):
-            applied.update(_named_functions(node.sides[0]))
+        match node:
+            case Apply(name) if _FUNCTION_NAME.fullmatch(name) or (
+                name[0].isupper() and _is_at_numbers(node)
+            ):
+                applied.add(name)
+            case Relation((Apply(name, arguments), *_)) if all(
+                isinstance(argument, _PLAIN) for argument in arguments
+            ):
+                applied.add(name)
     for whole in (root, *(children(root) if isinstance(root, (Relation, Group)) else ())):
         match whole:
             case Apply(name, (argument,)) if isinstance(argument, _PLAIN):
@@ -96,23 +96,8 @@ def _applications(root: Node) -> set[str]:
     return applied
 
 
-def _multiplies_sums(root: Node, name: str) -> bool:
-    """Whether the letter stands before sums alone, where it may be a factor."""
-    uses = [part for part in walk(root) if isinstance(part, Apply) and part.name == name]
-    return all(len(use.arguments) == 1 and isinstance(use.arguments[0], Add) for use in uses)
-
-
-def _named_functions(label: Node) -> set[str]:
-    match label:
-        case Apply(name, arguments) if all(isinstance(a, _PLAIN) for a in arguments):
-            return {name}
-        case _:
-            return set()
-
-
 _PLAIN: Final = (Symbol, Number, Constant)
-
-
+_FUNCTION_NAME: Final = re.compile("[fghFGH].*|zeta|Gamma|.*'")
 _ZETA: Final = {k: Fraction(1, bottom) for k, bottom in ((2, 6), (4, 90), (6, 945), (8, 9450))}
 """Riemann's zeta function at even numbers, without the power of pi."""
 
@@ -132,8 +117,10 @@ def _gamma(argument: Expr) -> Expr | None:
 
 
 def with_combinations(left: Node, right: Node) -> tuple[Node, Node]:
-    """Both answers with `C(n, k)` and `C_n^k` as binomial coefficients, beside one that is;
-    and with `P(5, 3)` as the number of arrangements, beside a number."""
+    """Both answers with `C(n, k)` and `C_n^k` as binomial coefficients if either has one.
+
+    `P(5, 3)` is the number of arrangements if the other answer is a number.
+    """
     nodes = walk(left, right)
     if any(isinstance(part, Call) and part.name == "binomial" for part in nodes):
         return _spell_combinations(left), _spell_combinations(right)
@@ -156,8 +143,8 @@ def _spell_combinations(node: Node) -> Node:
             return Call("binomial", (top, bottom))
         case Power(Symbol(name), bottom) if name.startswith("C_") and name[2:].isalnum():
             index = name[2:]
-            below: Expr = Number(int(index)) if index.isdigit() else Symbol(index)
-            return Call("binomial", (below, bottom))
+            top = Number(int(index)) if index.isdigit() else Symbol(index)
+            return Call("binomial", (top, bottom))
         case Power(Call("C_", (top,), True), bottom):
             return Call("binomial", (top, bottom))
         case _:
@@ -214,15 +201,14 @@ def _spelling(node: Node) -> str:
 
 
 def _spell_labels(node: Node, products: frozenset[str]) -> Node:
+    def spell(part: Node) -> Node | None:
+        if not isinstance(part, Symbol) or part.name not in products:
+            return None
+        return Mul(tuple(map(Symbol, part.name)))
+
     if isinstance(node, (Symbol, Group)):
         return node
-    return rebuild(node, lambda child: _spell_label(child, products))
-
-
-def _spell_label(node: Node, products: frozenset[str]) -> Node:
-    if isinstance(node, Symbol) and node.name in products:
-        return Mul(tuple(map(Symbol, node.name)))
-    return rebuild(node, lambda child: _spell_label(child, products))
+    return rebuild(node, lambda child: substitute(child, spell))
 
 
 def with_terms(left: Node, right: Node) -> tuple[Node, Node]:
@@ -230,17 +216,15 @@ def with_terms(left: Node, right: Node) -> tuple[Node, Node]:
     running = {running_name(part) for part in walk(left, right) if isinstance(part, Big)}
     names = [part.name for part in walk(left, right) if isinstance(part, Symbol)]
     stems = frozenset(stem for stem, index in map(_split_index, names) if stem and index in running)
-    return (_with_terms(left, stems), _with_terms(right, stems)) if stems else (left, right)
 
-
-def _with_terms(node: Node, stems: frozenset[str]) -> Node:
-    if isinstance(node, Symbol):
-        stem, index = _split_index(node.name)
+    def spell(part: Node) -> Node | None:
+        stem, index = _split_index(part.name) if isinstance(part, Symbol) else ("", "")
         if stem not in stems:
-            return node
+            return None
         place: Expr = Number(int(index)) if index.isdecimal() else Symbol(index)
         return Call(f"{stem}_", (place,), opaque=True)
-    return rebuild(node, lambda child: _with_terms(child, stems))
+
+    return (substitute(left, spell), substitute(right, spell)) if stems else (left, right)
 
 
 def _split_index(name: str) -> tuple[str, str]:

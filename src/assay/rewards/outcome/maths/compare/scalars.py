@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import Final, Literal
+from typing import Final
 
+from assay.rewards.outcome.maths.compare.comparison import ToleranceKind
 from assay.rewards.outcome.maths.compute.algebra import PolynomialRing, Undefined, difference
 from assay.rewards.outcome.maths.compute.decimals import context
 from assay.rewards.outcome.maths.compute.evaluate import rational, rational_or_none
@@ -32,25 +32,16 @@ from assay.rewards.outcome.maths.nodes import (
 NOISE_DIGITS: Final = 14
 """A decimal with this many digits is a printed float, right to `NOISE`."""
 
+_LEAST_DIGITS: Final = 6
+"""Fewest significant digits of a decimal that may stand for an exact value."""
+_RELATIVE: Final = Fraction(1, 10**6)
 _GATHERING_STEPS: Final = 400
 NOISE: Final = Fraction(1, 10**12)
 
 
-@dataclass(frozen=True, slots=True)
-class Tolerance:
-    """How far a decimal may be from the value that it stands for."""
-
-    kind: Literal["digits", "exact", "relative"] = "digits"
-    """`digits`: a decimal with enough digits equals the exact value that rounds to it;
-    `exact`: only equal values; `relative`: also values within `relative` of each other."""
-
-    digits: int = 6
-    """Fewest significant digits of a decimal that may stand for an exact value."""
-
-    relative: Fraction = Fraction(1, 10**6)
-
-
-def same_scalar(left: Expr, right: Expr, tolerance: Tolerance, budget: WorkBudget) -> str | None:
+def same_scalar(
+    left: Expr, right: Expr, tolerance: ToleranceKind, budget: WorkBudget
+) -> str | None:
     """The rule by which the two are equal, or None if they are not."""
     if left == right:
         return "identical"
@@ -58,10 +49,12 @@ def same_scalar(left: Expr, right: Expr, tolerance: Tolerance, budget: WorkBudge
     if a is not None and b is not None:
         if a == b:
             return "integer" if isinstance(a, int) else "rational"
-        if tolerance.kind == "digits" and _is_whole(right, b) and abs(Fraction(a) - b) > NOISE:
+        # No digits of a decimal stand for an exact integer.
+        whole = isinstance(b, int) and decimal_literal(right) is None
+        if tolerance == "digits" and whole and abs(Fraction(a) - b) > NOISE:
             return None
         return _close(left, right, Fraction(a), Fraction(b), tolerance)
-    if decimal_literal(left) is not None and _is_integer(right) and tolerance.kind == "digits":
+    if decimal_literal(left) is not None and _is_integer(right) and tolerance == "digits":
         return None
     by_decimal = _stands_for(left, right, tolerance, budget) or _stands_for(
         right, left, tolerance, budget
@@ -72,11 +65,6 @@ def same_scalar(left: Expr, right: Expr, tolerance: Tolerance, budget: WorkBudge
         sign = _infinite_sign(left)
         return "infinity" if sign is not None and sign == _infinite_sign(right) else None
     return _same_expression(left, right, budget) or _within(left, right, tolerance, budget)
-
-
-def _is_whole(node: Expr, value: Rational) -> bool:
-    """Whether the node is an exact integer: no digits of a decimal stand for it."""
-    return isinstance(value, int) and decimal_literal(node) is None
 
 
 def _is_integer(node: Expr) -> bool:
@@ -128,7 +116,7 @@ def _gathered(node: Expr) -> Expr:
     if len(numbers) < 2 or len(numbers) == len(values):
         return node
     rest = [term for term, value in zip(node.terms, values, strict=True) if value is None]
-    constant = sum(numbers[1:], numbers[0])
+    constant = sum(numbers)
     return total([*rest, Number(constant)] if constant else rest)
 
 
@@ -166,26 +154,28 @@ def _logarithm(node: Expr) -> tuple[int, Expr] | None:
             return None
 
 
-def _close(left: Expr, right: Expr, a: Fraction, b: Fraction, tolerance: Tolerance) -> str | None:
+def _close(
+    left: Expr, right: Expr, a: Fraction, b: Fraction, tolerance: ToleranceKind
+) -> str | None:
     """Two different rationals that the tolerance lets pass for each other."""
-    if tolerance.kind == "exact":
+    if tolerance == "exact":
         return None
     first, second = decimal_literal(left), decimal_literal(right)
     noisy = any(d is not None and (d.digits or 0) >= NOISE_DIGITS for d in (first, second))
     if noisy and abs(a - b) <= NOISE * max(abs(a), abs(b)):
         return "decimal"
-    if tolerance.kind == "relative":
-        return "decimal" if abs(a - b) <= tolerance.relative * max(abs(a), abs(b)) else None
+    if tolerance == "relative":
+        return "decimal" if abs(a - b) <= _RELATIVE * max(abs(a), abs(b)) else None
     if (first is None) == (second is None):
         return None
     literal, value = (first, b) if first is not None else (second, a)
-    if literal is None or not _is_precise(literal, tolerance):
+    if literal is None or not _is_precise(literal):
         return None
     return "decimal" if _rounds_to(value, literal) else None
 
 
-def _is_precise(literal: Number, tolerance: Tolerance) -> bool:
-    return (literal.digits or 0) >= tolerance.digits and abs(literal.places) < 400
+def _is_precise(literal: Number) -> bool:
+    return (literal.digits or 0) >= _LEAST_DIGITS and abs(literal.places) < 400
 
 
 def _rounds_to(value: Fraction, literal: Number) -> bool:
@@ -197,10 +187,12 @@ def _rounds_to(value: Fraction, literal: Number) -> bool:
     return abs(Fraction(literal.value)) * scale in digits and (literal.value < 0) == (value < 0)
 
 
-def _stands_for(literal_side: Expr, other: Expr, tolerance: Tolerance, budget: WorkBudget) -> bool:
+def _stands_for(
+    literal_side: Expr, other: Expr, tolerance: ToleranceKind, budget: WorkBudget
+) -> bool:
     """Whether a decimal literal is the correct rounding of an irrational value."""
     literal = decimal_literal(literal_side)
-    if literal is None or tolerance.kind != "digits" or not _is_precise(literal, tolerance):
+    if literal is None or tolerance != "digits" or not _is_precise(literal):
         return False
     value = value_of(other, budget, digits=60)
     if value is None or abs(value.im) > Decimal("1e-40"):
@@ -211,8 +203,8 @@ def _stands_for(literal_side: Expr, other: Expr, tolerance: Tolerance, budget: W
     return _rounds_to(exact, literal)
 
 
-def _within(left: Expr, right: Expr, tolerance: Tolerance, budget: WorkBudget) -> str | None:
-    if tolerance.kind != "relative":
+def _within(left: Expr, right: Expr, tolerance: ToleranceKind, budget: WorkBudget) -> str | None:
+    if tolerance != "relative":
         return None
     a, b = value_of(left, budget), value_of(right, budget)
     if a is None or b is None:
@@ -220,7 +212,7 @@ def _within(left: Expr, right: Expr, tolerance: Tolerance, budget: WorkBudget) -
     with localcontext(context(40)):
         gap = max(abs(a.re - b.re), abs(a.im - b.im))
         size = max(abs(a.re), abs(b.re), abs(a.im), abs(b.im))
-        allowed = Decimal(tolerance.relative.numerator) / tolerance.relative.denominator
+        allowed = Decimal(_RELATIVE.numerator) / _RELATIVE.denominator
         return "decimal" if gap <= allowed * size else None
 
 

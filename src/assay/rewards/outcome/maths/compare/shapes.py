@@ -20,12 +20,10 @@ from assay.rewards.outcome.maths.compare import (
 )
 from assay.rewards.outcome.maths.compare.comparison import (
     AnswerComparison,
-    AnswerConventions,
     Decision,
 )
 from assay.rewards.outcome.maths.compare.resolve import has_signs
 from assay.rewards.outcome.maths.compare.scalars import same_scalar
-from assay.rewards.outcome.maths.limits import WorkBudget
 from assay.rewards.outcome.maths.nodes import (
     Based,
     Builder,
@@ -51,13 +49,6 @@ SHAPES: Final[tuple[tuple[type[Node], Decision], ...]] = (
     (Ratio, quantities.same_ratios),
     (Text, words.same_words),
 )
-
-
-def comparison(
-    conventions: AnswerConventions, budget: WorkBudget, kinds: frozenset[type]
-) -> AnswerComparison:
-    """A comparison of two answers in which nodes of these kinds occur."""
-    return AnswerComparison(conventions, budget, kinds, same_answer)
 
 
 def same_answer(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:

@@ -93,7 +93,7 @@ def is_prose(text: str) -> bool:
 class ChoiceOption(NamedTuple):
     letter: str
     content: str
-    """What the option says, if it is written out."""
+    """The text of the option, if it is written out."""
 
 
 def option(text: str, *, any_case: bool = False) -> ChoiceOption | None:
@@ -123,10 +123,11 @@ def choices(text: str) -> frozenset[str] | None:
 
 
 def is_selection(reference: str, prediction: str) -> bool:
-    """Whether a reference such as `ACD` stands beside letters that are listed one by one."""
+    """Whether the reference is one such as `ACD`, and the prediction lists single letters."""
     letters = _without_markup(reference)
-    rising = _SELECTION.fullmatch(letters) is not None and sorted(set(letters)) == list(letters)
-    return rising and _LISTED_LETTERS.fullmatch(_without_markup(prediction)) is not None
+    if not _SELECTION.fullmatch(letters) or sorted(set(letters)) != list(letters):
+        return False
+    return _LISTED_LETTERS.fullmatch(_without_markup(prediction)) is not None
 
 
 def _without_markup(text: str) -> str:
@@ -169,7 +170,7 @@ def in_figures(text: str) -> str | None:
 
 
 _PART_OF_ONE: Final = re.compile(r"\s*(?:a|an|one)\s", re.IGNORECASE)
-"""What makes a part of an ordinal: a third is 1/3, and the third is the one after two others."""
+"""The words that turn an ordinal into a part: a third is 1/3, and the third is a place."""
 
 
 def _ordinal(words: str) -> int | None:
@@ -228,15 +229,11 @@ def _whole(words: list[str]) -> int | None:
 
 def same_time(left: str, right: str) -> bool | None:
     """Whether two times of day agree; None unless one of them says a.m. or p.m."""
-    expected = plain(right)
-    expected_times = _times(expected)
-    if not expected_times:
+    phrases = plain(left), plain(right)
+    times, expected = map(_times, phrases)
+    if not times or not expected or not any(map(_CLOCK.fullmatch, phrases)):
         return None
-    phrase = plain(left)
-    times = _times(phrase)
-    if not times or not (_CLOCK.fullmatch(phrase) or _CLOCK.fullmatch(expected)):
-        return None
-    return bool(times & expected_times)
+    return bool(times & expected)
 
 
 def _times(text: str) -> frozenset[int]:
@@ -246,8 +243,8 @@ def _times(text: str) -> frozenset[int]:
     if time is None:
         return frozenset()
     hour, minute = int(time[1]), int(time[2] or "0")
-    if clock is not None:
-        hours = {hour % 12 + (12 if clock[3].lower() == "p" else 0)} if hour <= 12 else set()
-    else:
+    if clock is None:
         hours = {hour % 12, hour % 12 + 12} if hour <= 12 else {hour}
+    else:
+        hours = {hour % 12 + 12 * (clock[3].lower() == "p")} if hour <= 12 else set()
     return frozenset(h * 60 + minute for h in hours if minute < 60)

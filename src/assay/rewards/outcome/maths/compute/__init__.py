@@ -1,1 +1,1 @@
-"""What an expression is worth: exactly, as a polynomial, at points; and the table of notations."""
+"""The value of an expression: exact, as a polynomial, or at points; and the table of notations."""

@@ -58,6 +58,10 @@ class PolynomialRing:
             self.atoms.append((kind, key))
         return index
 
+    def function(self, name: str, argument: Quotient) -> int:
+        """The index of a function of something."""
+        return self.atom("call", (name, (_key(argument),)))
+
     def power_of(self, atom: int, exponent: Rational = 1) -> Polynomial:
         return self._reduce(((atom, exponent),), 1)
 
@@ -141,13 +145,8 @@ class PolynomialRing:
         """The rational that multiplies `right` into `left`, if there is one."""
         if not left or left.keys() != right.keys():
             return None
-        ratio: Fraction | None = None
-        for monomial, coefficient in left.items():
-            here = Fraction(coefficient) / right[monomial]
-            if ratio is not None and here != ratio:
-                return None
-            ratio = here
-        return ratio
+        ratios = {Fraction(coefficient) / right[part] for part, coefficient in left.items()}
+        return ratios.pop() if len(ratios) == 1 else None
 
     def same_up_to_constant(self, left: Polynomial, right: Polynomial) -> bool:
         """Whether one is the other times a constant, which may hold radicals, i, pi and e."""
@@ -244,18 +243,9 @@ def _product(parts: list[Quotient], ring: PolynomialRing) -> Quotient:
 def _divide(left: Quotient, right: Quotient, ring: PolynomialRing) -> Quotient:
     if not right.top:
         raise Undefined
-    if len(right.top) == 1 and right.bottom == ONE and left.bottom == ONE:
-        ((monomial, coefficient),) = right.top.items()
-        if not monomial:
-            return _product([left, _constant(_inverse(coefficient))], ring)
+    if right.top.keys() == {()} and right.bottom == ONE and left.bottom == ONE:
+        return _product([left, _constant(whole(Fraction(1) / right.top[()]))], ring)
     return Quotient(ring.multiply(left.top, right.bottom), ring.multiply(left.bottom, right.top))
-
-
-def _inverse(value: Rational) -> Rational:
-    inverse = integer_power(value, -1)
-    if inverse is None:
-        raise Undefined
-    return inverse
 
 
 def _power(base: Expr, exponent: Expr, ring: PolynomialRing) -> Quotient:
@@ -355,7 +345,11 @@ def _call(node: Call, ring: PolynomialRing) -> Quotient:
     arguments = [quotient(argument, ring) for argument in node.arguments]
     if not node.opaque and len(arguments) == 1:
         if node.name in _QUOTIENTS:
-            return _trigonometric(_QUOTIENTS[node.name], arguments[0], ring)
+            top, bottom = (
+                ring.power_of(ring.function(name, arguments[0])) if name else ONE
+                for name in _QUOTIENTS[node.name]
+            )
+            return Quotient(top, bottom)
         split = _split(node.name, arguments[0], ring) if node.name in ("ln", "abs") else None
         if split is not None:
             return split
@@ -367,17 +361,6 @@ _QUOTIENTS: Final = {
     "tan": ("sin", "cos"), "cot": ("cos", "sin"), "sec": ("", "cos"), "csc": ("", "sin"),
 }  # fmt: skip
 """Functions of angles as quotients of two others; no name stands for 1."""
-
-
-def _trigonometric(names: tuple[str, str], argument: Quotient, ring: PolynomialRing) -> Quotient:
-    top, bottom = (
-        ring.power_of(_call_atom(name, argument, ring)) if name else ONE for name in names
-    )
-    return Quotient(top, bottom)
-
-
-def _call_atom(name: str, argument: Quotient, ring: PolynomialRing) -> int:
-    return ring.atom("call", (name, (_key(argument),)))
 
 
 def _split(name: str, value: Quotient, ring: PolynomialRing) -> Quotient | None:
@@ -397,7 +380,7 @@ def _split(name: str, value: Quotient, ring: PolynomialRing) -> Quotient | None:
         return None
     terms = [_product([_constant(power), _log_of(atom, ring)], ring) for atom, power in factors]
     if number != 1:
-        terms.append(Quotient(ring.power_of(_call_atom("ln", _constant(whole(number)), ring)), ONE))
+        terms.append(Quotient(ring.power_of(ring.function("ln", _constant(whole(number)))), ONE))
     return _sum(terms, ring)
 
 
@@ -409,7 +392,7 @@ def _absolute(
         if not isinstance(power, int):
             return None
         plain = power % 2 == 0 or _is_positive(ring.atoms[atom])
-        size = atom if plain else _call_atom("abs", Quotient(ring.power_of(atom), ONE), ring)
+        size = atom if plain else ring.function("abs", Quotient(ring.power_of(atom), ONE))
         result = _product([result, _monomial_power(size, power, ring)], ring)
     return result
 
@@ -417,7 +400,7 @@ def _absolute(
 def _log_of(atom: int, ring: PolynomialRing) -> Quotient:
     if ring.atoms[atom][0] == "e":
         return _constant(1)
-    return Quotient(ring.power_of(_call_atom("ln", Quotient(ring.power_of(atom), ONE), ring)), ONE)
+    return Quotient(ring.power_of(ring.function("ln", Quotient(ring.power_of(atom), ONE))), ONE)
 
 
 def _is_positive(atom: Atom) -> bool:

@@ -1,11 +1,10 @@
-"""Where an expression passes from one formula to another, along one of its variables.
+"""The places where an expression changes its formula, along one of its variables.
 
 Absolute values, maxima, floors, remainders, even roots and inverse functions are made of pieces,
-and two expressions that agree on one piece may differ on the next. The places where pieces meet are
-the roots of what stands inside: they are computed where it is a polynomial, and elsewhere searched
-for at many scales, by changes of sign and by turning points. From them come the values of the
-variable at which two expressions are worth comparing: both sides of every place, the place itself,
-what lies between, and far away.
+and two expressions that agree on one piece may differ on the next. Pieces meet at the roots of the
+expression inside. The roots of a polynomial are computed; others are searched for at many scales,
+by changes of sign and by turning points. Two expressions are compared on both sides of every such
+place, at the place itself, between places, and far away.
 """
 
 from __future__ import annotations
@@ -14,7 +13,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, DecimalException, localcontext
 from fractions import Fraction
-from itertools import pairwise
+from functools import reduce
+from itertools import combinations, pairwise
 from typing import Final, NamedTuple
 
 from assay.rewards.outcome.maths.compute.algebra import (
@@ -25,7 +25,7 @@ from assay.rewards.outcome.maths.compute.algebra import (
 )
 from assay.rewards.outcome.maths.compute.decimals import NotReal, context
 from assay.rewards.outcome.maths.compute.evaluate import NumericEvaluator, rational_or_none
-from assay.rewards.outcome.maths.compute.notations import CONSTANTS, FUNCTIONS
+from assay.rewards.outcome.maths.compute.notations import FUNCTIONS, Breaks
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (
     Add,
@@ -63,11 +63,11 @@ class Switch(NamedTuple):
     """An expression at whose zeros, or at whose every integer value, the formula changes."""
 
     inside: Expr
-    at_integers: bool
+    at_integers: bool = False
 
 
 def switches(*roots: Expr) -> tuple[Switch, ...]:
-    """What makes the expressions pass from piece to piece, without what has no variable."""
+    """The switches of the expressions that depend on a variable."""
     result: dict[Switch, None] = {}
     for node in walk(*roots):
         for switch in _switches_of(node):
@@ -82,11 +82,13 @@ def _switches_of(node: Node) -> Iterator[Switch]:
     match node:
         case Power(base, exponent):
             if _is_fraction(exponent):
-                yield Switch(base, at_integers=False)
+                yield Switch(base)
         case Call("root" | "cbrt", (radicand, *_)):
-            yield Switch(radicand, at_integers=False)
+            yield Switch(radicand)
         case Call(name, arguments, False) if name in FUNCTIONS:
-            yield from _switches_of_call(name, arguments)
+            breaks = FUNCTIONS[name].breaks
+            for inside in _insides(breaks, arguments):
+                yield Switch(inside, at_integers=breaks in ("integers", "ratios"))
 
 
 def _is_fraction(exponent: Expr) -> bool:
@@ -97,39 +99,32 @@ def _is_fraction(exponent: Expr) -> bool:
     return isinstance(rational_or_none(exponent, WorkBudget()), Fraction)
 
 
-def _switches_of_call(name: str, arguments: Sequence[Expr]) -> Iterator[Switch]:
-    match FUNCTIONS[name].breaks:
-        case "zeros":
-            yield Switch(arguments[0], at_integers=False)
-        case "integers":
-            yield Switch(arguments[0], at_integers=True)
+def _insides(breaks: Breaks, arguments: Sequence[Expr]) -> Iterable[Expr]:
+    """The expressions that decide where a function breaks; see `FunctionRow.breaks`."""
+    match breaks:
+        case "zeros" | "integers":
+            return arguments[:1]
         case "ratios":
-            yield Switch(Div(arguments[0], arguments[1]), at_integers=True)
+            return [Div(arguments[0], arguments[1])]
         case "order":
-            for k, first in enumerate(arguments[:5]):
-                for second in arguments[k + 1 : 5]:
-                    yield Switch(_difference(first, second), at_integers=False)
+            return [Add((a, negate(b))) for a, b in combinations(arguments[:5], 2)]
         case "ones":
-            for end in (1, -1):
-                yield Switch(_difference(arguments[0], Number(end)), at_integers=False)
+            return [Add((arguments[0], Number(-end))) for end in (1, -1)]
         case "poles":
-            yield from _poles(arguments[0])
+            return _denominators(arguments[0])
         case _:
-            pass
+            return ()
 
 
-def _poles(node: Expr) -> Iterator[Switch]:
+def _denominators(node: Expr) -> Iterator[Expr]:
     for part in walk(node):
-        if isinstance(part, Div):
-            yield Switch(part.bottom, at_integers=False)
-        elif isinstance(part, Call) and part.name in ("tan", "sec"):
-            yield Switch(Call("cos", part.arguments), at_integers=False)
-        elif isinstance(part, Call) and part.name in ("cot", "csc"):
-            yield Switch(Call("sin", part.arguments), at_integers=False)
-
-
-def _difference(left: Expr, right: Expr) -> Expr:
-    return Add((left, negate(right)))
+        match part:
+            case Div(_, bottom):
+                yield bottom
+            case Call("tan" | "sec", arguments):
+                yield Call("cos", arguments)
+            case Call("cot" | "csc", arguments):
+                yield Call("sin", arguments)
 
 
 class Line(NamedTuple):
@@ -156,10 +151,10 @@ def positions(inside: Iterable[Switch], line: Line, budget: WorkBudget) -> list[
         # Those near zero matter most, and a few of the others.
         near = sorted(ordered, key=abs)
         ordered = sorted({*near[: _MOST_PLACES - 6], *near[_MOST_PLACES - 6 :: len(near) // 6 + 1]})
-    return _beside(ordered, again=line.again)
+    return _around(ordered, again=line.again)
 
 
-def _beside(places: Sequence[Fraction], *, again: bool) -> list[Fraction]:
+def _around(places: Sequence[Fraction], *, again: bool) -> list[Fraction]:
     """Both sides of each place, what lies between them, the places, and far away."""
     sides: list[Fraction] = []
     between: list[Fraction] = []
@@ -236,10 +231,8 @@ class _Section(NamedTuple):
                         return None
                     degree = power
                 elif kind in ("pi", "e"):
-                    constant = CONSTANTS["pi" if kind == "pi" else "e"].value
-                    if constant is None:
-                        return None
-                    value *= Fraction(float(constant.re) ** float(power))
+                    constant = math.pi if kind == "pi" else math.e
+                    value *= Fraction(constant ** float(power))
                 elif kind == "prime" and isinstance(key, int):
                     value *= Fraction(float(key) ** float(power))
                 else:
@@ -293,12 +286,12 @@ class _Search(NamedTuple):
 
     value: Callable[[float], float | None]
     width: float
-    """How near to a place is near enough, beside its size or one."""
+    """The largest error of a place, relative to its size where that is above one."""
 
     def places(
         self, values: Sequence[tuple[float, float | None]], level: int, *, touching: bool
     ) -> Iterator[float]:
-        """Where a sampled function passes a level, or only comes near and turns."""
+        """The places where a sampled function passes a level, or comes near and turns."""
         known = [(x, y - level) for x, y in values if y is not None]
         for (a, left), (b, right) in pairwise(known):
             if left == 0:
@@ -323,7 +316,7 @@ class _Search(NamedTuple):
             yield turn
 
     def crossing(self, level: int, a: float, b: float, left: float, right: float) -> float:
-        """Where the function passes the level between two values of its variable.
+        """The place where the function passes the level between two values of its variable.
 
         By the chord and by halves in turn: the first is quick where it is smooth, the second is
         safe where it jumps.
@@ -346,7 +339,7 @@ class _Search(NamedTuple):
         return middle
 
     def _turning_point(self, level: int, a: float, b: float) -> float:
-        """Where the function comes nearest to the level between two values of its variable."""
+        """The place where the function comes nearest to the level between two values."""
         share = (math.sqrt(5) - 1) / 2
         first, second = b - share * (b - a), a + share * (b - a)
         one, other = self.value(first), self.value(second)
@@ -365,10 +358,7 @@ class _Search(NamedTuple):
 
 
 def evaluate_polynomial(coefficients: Sequence[Fraction], x: float) -> float:
-    total = 0.0
-    for coefficient in reversed(coefficients):
-        total = total * x + float(coefficient)
-    return total
+    return reduce(lambda total, c: total * x + float(c), reversed(coefficients), 0.0)
 
 
 def polynomial_places(coefficients: Sequence[Fraction]) -> list[float | Fraction]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from typing import Final, NamedTuple
 
 from assay.rewards.outcome.maths.compute import decimals
@@ -143,8 +144,9 @@ def _circular(hyperbolic: Callable[[Complex], Complex], a: Complex) -> Complex:
     return Complex(rotation.im, -rotation.re)
 
 
-def sine(a: Complex) -> Complex:
-    return _circular(hyperbolic_sine, a)
+sine: Final = partial(_circular, hyperbolic_sine)
+arcsine: Final = partial(_circular, inverse_sinh)
+arctangent: Final = partial(_circular, inverse_tanh)
 
 
 def cosine(a: Complex) -> Complex:
@@ -152,7 +154,7 @@ def cosine(a: Complex) -> Complex:
 
 
 def arccosine(a: Complex) -> Complex:
-    value = _circular(inverse_sinh, a)
+    value = arcsine(a)
     return Complex(PI / 2 - value.re, -value.im)
 
 
@@ -162,14 +164,6 @@ def tangent(a: Complex) -> Complex:
 
 def hyperbolic_tangent(a: Complex) -> Complex:
     return divide(hyperbolic_sine(a), hyperbolic_cosine(a))
-
-
-def arcsine(a: Complex) -> Complex:
-    return _circular(inverse_sinh, a)
-
-
-def arctangent(a: Complex) -> Complex:
-    return _circular(inverse_tanh, a)
 
 
 def absolute(a: Complex) -> Complex:

@@ -6,6 +6,7 @@ numbers or tries another point.
 
 from __future__ import annotations
 
+import operator
 from decimal import (
     Context,
     Decimal,
@@ -15,27 +16,23 @@ from decimal import (
     Underflow,
     getcontext,
 )
+from functools import reduce
 from typing import Final
 
 MAX_PRECISION: Final = 1_200
 """Most digits to which pi and e are known."""
 
 
-def _reciprocal_arctangent(n: int, one: int) -> int:
-    """arctan(1/n) in units of 1/one."""
-    total = term = one // n
-    divisor, sign = 1, 1
-    while term:
-        term //= n * n
-        divisor, sign = divisor + 2, -sign
-        total += sign * (term // divisor)
-    return total
-
-
 def _machin(digits: int) -> Decimal:
     """Pi, by Machin's formula."""
     one = 10 ** (digits + 10)
-    scaled = 4 * (4 * _reciprocal_arctangent(5, one) - _reciprocal_arctangent(239, one))
+    scaled = 0
+    for factor, n in ((16, 5), (-4, 239)):
+        # The arctangent of 1/n, as a series of whole numbers of 1/one.
+        term, divisor = one // n, 1
+        while term:
+            scaled += factor * (term // divisor)
+            term, divisor, factor = term // (n * n), divisor + 2, -factor
     return Decimal(scaled).scaleb(-(digits + 10), Context(prec=digits))
 
 
@@ -68,18 +65,8 @@ def sine_cosine(x: Decimal) -> tuple[Decimal, Decimal]:
     quarter = PI / 2
     turns = (x / quarter).to_integral_value()
     x -= turns * quarter
-    square = x * x
-    sin = _series(x, square, 1)
-    cos = _series(ONE, square, 0)
-    match int(turns) % 4:
-        case 0:
-            return sin, cos
-        case 1:
-            return cos, -sin
-        case 2:
-            return -sin, -cos
-        case _:
-            return -cos, sin
+    sin, cos = _series(x, x * x, 1), _series(ONE, x * x, 0)
+    return ((sin, cos), (cos, -sin), (-sin, -cos), (-cos, sin))[int(turns) % 4]
 
 
 def _series(first: Decimal, square: Decimal, start: int) -> Decimal:
@@ -182,11 +169,11 @@ def binomial(top: Decimal, bottom: Decimal) -> Decimal:
 
 
 def factorial(x: Decimal) -> Decimal:
-    return _product(range(2, _small_natural(x) + 1))
+    return reduce(operator.mul, range(2, _small_natural(x) + 1), ONE)
 
 
 def double_factorial(x: Decimal) -> Decimal:
-    return _product(range(_small_natural(x), 1, -2))
+    return reduce(operator.mul, range(_small_natural(x), 1, -2), ONE)
 
 
 def _small_natural(x: Decimal) -> int:
@@ -194,13 +181,6 @@ def _small_natural(x: Decimal) -> int:
     if n is None or not 0 <= n <= 400:
         raise NotReal
     return int(n)
-
-
-def _product(factors: range) -> Decimal:
-    result = ONE
-    for factor in factors:
-        result *= factor
-    return result
 
 
 def floor(x: Decimal) -> Decimal:

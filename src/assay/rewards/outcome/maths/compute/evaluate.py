@@ -19,7 +19,7 @@ from assay.rewards.outcome.maths.compute.decimals import (
     nearest_integer,
     power,
 )
-from assay.rewards.outcome.maths.compute.notations import CONSTANTS, FUNCTIONS, OPERATORS
+from assay.rewards.outcome.maths.compute.notations import COMBINED, CONSTANTS, FUNCTIONS
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (
     INFINITY,
@@ -101,7 +101,7 @@ class NumericEvaluator:
         return self._sized(Complex(self.point[node.name], ZERO))
 
     def constant(self, node: Constant) -> Complex:
-        value = CONSTANTS[node.name].value
+        value = CONSTANTS[node.name]
         if value is None or (value.im and self.real):
             raise NotReal
         return Complex(+value.re, value.im)
@@ -173,9 +173,10 @@ class NumericEvaluator:
             top, base = (self._function("ln", value) for value in values)
             return complexes.divide(top, base)
         row = FUNCTIONS[node.name]
-        if row.real is None or not row.arity[0] <= len(values) <= row.arity[1]:
+        fits = row.arity[0] <= len(values) <= row.arity[1]
+        if row.real is None or not fits or any(value.im for value in values):
             raise NotReal
-        return Complex(row.real(*map(_real, values)), ZERO)
+        return Complex(row.real(*(value.re for value in values)), ZERO)
 
     def _function(self, name: str, a: Complex) -> Complex:
         """A function of one argument; over the reals where it has a real value."""
@@ -233,18 +234,18 @@ class NumericEvaluator:
     def _finite(self, node: Big) -> Complex | None:
         name = running_name(node)
         ends = finite_range(node)
-        row = OPERATORS[node.operator]
-        if ends is None or row.combine is None:
+        if ends is None:
             return None
+        start, combine = COMBINED[node.operator]
         first, last = (nearest_integer(self._at(end).re) for end in ends)
         if first is None or last is None or last - first > LONGEST_RANGE:
             return None
         earlier = self.point.get(name)
-        result = Complex(row.start, ZERO)
+        result = Complex(start, ZERO)
         for k in range(int(first), int(last) + 1):
             self.point[name] = Decimal(k)
             self.budget.spend(2)
-            result = row.combine(result, self._at(node.body))
+            result = combine(result, self._at(node.body))
         if earlier is None:
             del self.point[name]
         else:
@@ -271,9 +272,11 @@ def rational(node: Expr, budget: WorkBudget) -> Rational | None:
         case Mul(factors):
             return _fold(operator.mul, 1, factors, budget)
         case Div(top, bottom):
-            return _rational_quotient(rational(top, budget), rational(bottom, budget), budget)
+            a, b = rational(top, budget), rational(bottom, budget)
+            return rationals.bounded(Fraction(a) / b, budget) if a is not None and b else None
         case Power(base, exponent):
-            return _rational_power(rational(base, budget), rational(exponent, budget))
+            a, b = rational(base, budget), rational(exponent, budget)
+            return None if a is None or b is None else rationals.power(a, b)
         case Call(name, arguments, False):
             return _rational_call(name, [rational(argument, budget) for argument in arguments])
         case Based(numeral, base):
@@ -295,18 +298,6 @@ def _fold(
             return None
         result = rationals.bounded(combine(result, value), budget)
     return result
-
-
-def _rational_quotient(
-    top: Rational | None, bottom: Rational | None, budget: WorkBudget
-) -> Rational | None:
-    if top is None or bottom is None or bottom == 0:
-        return None
-    return rationals.bounded(Fraction(top) / bottom, budget)
-
-
-def _rational_power(base: Rational | None, exponent: Rational | None) -> Rational | None:
-    return None if base is None or exponent is None else rationals.power(base, exponent)
 
 
 def _rational_call(name: str, arguments: list[Rational | None]) -> Rational | None:
@@ -340,12 +331,6 @@ _RULES: Final[dict[type, Callable[[NumericEvaluator, Any], Complex]]] = {
 }
 
 
-def _real(value: Complex) -> Decimal:
-    if value.im != 0:
-        raise NotReal
-    return value.re
-
-
 def running_name(node: Big) -> str:
     """The variable that a sum, product or limit runs over, or an empty name."""
     match node.lower:
@@ -356,8 +341,8 @@ def running_name(node: Big) -> str:
 
 
 def finite_range(node: Big) -> tuple[Expr, Expr] | None:
-    """Where a finite sum or product over integers starts and ends."""
-    if OPERATORS[node.operator].combine is None or not running_name(node):
+    """The first and the last integer of a finite sum or product."""
+    if node.operator not in COMBINED or not running_name(node):
         return None
     if not isinstance(node.lower, Relation) or node.lower.operators != ("=",):
         return None

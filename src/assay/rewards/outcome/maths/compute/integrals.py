@@ -7,7 +7,6 @@ from typing import Final
 from assay.rewards.outcome.maths.compute.algebra import (
     ONE,
     Monomial,
-    Polynomial,
     PolynomialRing,
     Undefined,
     quotient,
@@ -90,7 +89,8 @@ def _between(body: Expr, name: str, low: Expr, high: Expr) -> Expr | None:
     value = quotient(body, ring)
     atom = ring.atom("symbol", name)
     kinds = {kind for kind, _ in ring.atoms}
-    if not kinds <= {"symbol", "prime", *_CONSTANTS} or _has(value.bottom, atom):
+    below = {part for monomial in value.bottom for part, _ in monomial}
+    if not kinds <= {"symbol", "prime", *_CONSTANTS} or atom in below:
         return None
     terms: list[Expr] = []
     for monomial, coefficient in value.top.items():
@@ -98,19 +98,13 @@ def _between(body: Expr, name: str, low: Expr, high: Expr) -> Expr | None:
         if not isinstance(power, int):
             return None
         rest = tuple(part for part in monomial if part[0] != atom)
-        above, below = (Power(end, Number(power + 1)) for end in (high, low))
+        last, first = (Power(end, Number(power + 1)) for end in (high, low))
         factor = _term(rest, coefficient, ring)
-        terms.append(Div(Mul((factor, Add((above, negate(below))))), Number(power + 1)))
+        terms.append(Div(Mul((factor, Add((last, negate(first))))), Number(power + 1)))
     top = total(terms) if terms else Number(0)
-    return top if value.bottom == ONE else Div(top, _expression(value.bottom, ring))
-
-
-def _has(polynomial: Polynomial, atom: int) -> bool:
-    return any(part == atom for monomial in polynomial for part, _ in monomial)
-
-
-def _expression(polynomial: Polynomial, ring: PolynomialRing) -> Expr:
-    return total([_term(monomial, value, ring) for monomial, value in polynomial.items()])
+    if value.bottom == ONE:
+        return top
+    return Div(top, total([_term(*term, ring) for term in value.bottom.items()]))
 
 
 def _term(monomial: Monomial, coefficient: Rational, ring: PolynomialRing) -> Expr:

@@ -49,14 +49,14 @@ class FunctionRow:
     at_reciprocal: str = ""
     """The function that this is, at one over the argument."""
     inverse: str = ""
-    """What the exponent -1 makes of it."""
+    """The function that the exponent -1 turns it into."""
     cost: int = 20
     """Steps of work that one numeric value takes."""
     domain: Domain = "reals"
-    """What letters in the arguments stand for: reals; angles, whose function is a number to be
+    """The kind of the letters in the arguments: reals; angles, whose function is a number to be
     found; naturals; integers; or reals of which n, m and k are integers."""
     breaks: Breaks = "nowhere"
-    """Where one formula gives way to another: at zeros of the argument, where it is an integer,
+    """Where the formula changes: at zeros of the argument, where it is an integer,
     where the quotient of the two arguments is, where two arguments are equal, where the argument is
     1 or -1, or where it has a pole."""
 
@@ -79,39 +79,24 @@ FUNCTIONS: Final = {
 """Name of a function to its row."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConstantRow:
-    """One constant: the words and commands for it, and its value."""
-
-    written: str
-    value: Complex | None
-
-
-CONSTANTS: Final[dict[ConstantName, ConstantRow]] = {
-    "pi": ConstantRow(written="pi", value=Complex(PI, ZERO)),
-    # The letters e and i are read as names first: they may be variables.
-    "e": ConstantRow(written="", value=Complex(E, ZERO)),
-    "i": ConstantRow(written="imath", value=complexes.IMAGINARY),
-    "infinity": ConstantRow(
-        written="infty infin infinity inf oo", value=None
-    ),
-}  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorRow:
-    """One big operator; one that combines its terms is computed over a finite range."""
-
-    start: Decimal = ZERO
-    combine: Callable[[Complex, Complex], Complex] | None = None
-
-
-OPERATORS: Final[dict[OperatorName, OperatorRow]] = {
-    "sum": OperatorRow(start=ZERO, combine=complexes.add),
-    "prod": OperatorRow(start=ONE, combine=complexes.multiply),
-    "int": OperatorRow(),
-    "lim": OperatorRow(),
+CONSTANTS: Final[dict[ConstantName, Complex | None]] = {
+    "pi": Complex(PI, ZERO),
+    "e": Complex(E, ZERO),
+    "i": complexes.IMAGINARY,
+    "infinity": None,
 }
+CONSTANT_WORDS: Final[dict[str, ConstantName]] = {
+    "pi": "pi",
+    # The letters e and i are read as names first: they may be variables.
+    "imath": "i",
+    **dict.fromkeys(("infty", "infin", "infinity", "inf", "oo"), "infinity"),
+}
+"""Words and commands for constants."""
+COMBINED: Final[dict[OperatorName, tuple[Decimal, Callable[[Complex, Complex], Complex]]]] = {
+    "sum": (ZERO, complexes.add),
+    "prod": (ONE, complexes.multiply),
+}
+"""Operators that combine their terms over a finite range: what they start from, and how."""
 
 _Form: TypeAlias = Literal[
     "word", "command", "index", "braced", "after", "between", "halves", "around"
@@ -158,6 +143,3 @@ AROUND: Final = {
     for opening, name in _written("around").items()
 }
 """Brackets to the functions of what stands between them: bars, `floor` and `ceil`."""
-CONSTANT_WORDS: Final = {
-    spelling: name for name, row in CONSTANTS.items() for spelling in row.written.split()
-}

@@ -8,14 +8,14 @@ themselves and at several scales. The points come from the two expressions, so t
 written to fit them. Variables under a factorial, in the exponent of a negative base or in the
 bounds of a sum stand for integers, and so do n, m and k where something is rounded.
 
-A difference counts as zero if it keeps shrinking with the precision, and as not zero if it settles;
-the precision is that of the smallest and the largest value on the way, so that no term is too small
-to be seen beside another.
+A difference counts as zero if it shrinks with every digit of precision, and as not zero if it
+settles. The precision covers the smallest and the largest value on the way, so no term is lost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from decimal import Decimal, DecimalException, localcontext
 from fractions import Fraction
 from functools import partial
@@ -38,7 +38,7 @@ from assay.rewards.outcome.maths.compute.evaluate import (
     rational_or_none,
     running_name,
 )
-from assay.rewards.outcome.maths.compute.notations import FUNCTIONS, OPERATORS
+from assay.rewards.outcome.maths.compute.notations import COMBINED, FUNCTIONS
 from assay.rewards.outcome.maths.limits import MAX_BREAK_STEPS, TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (
     Big,
@@ -89,7 +89,7 @@ class Variables(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """How far apart two values are, and the decimal exponents between which all values lay."""
+    """The distance of two values, and the range of the decimal exponents on the way."""
 
     distance: Decimal
     size: Decimal
@@ -135,7 +135,7 @@ def agree(left: Expr, right: Expr, budget: WorkBudget) -> bool:
         if compared is None:
             return False
         if compared >= (2 if pair.unknowns.names else 1):
-            return _beside_breaks(pair, _same)
+            return _agree_at_breaks(pair, _same)
     return False
 
 
@@ -146,7 +146,7 @@ def proportional(left: Expr, right: Expr, budget: WorkBudget, *, positive: bool)
     if first is None:
         return False
     test = partial(_same_ratio, first=first, positive=positive)
-    return bool(_count_points(pair, test)) and _beside_breaks(pair, test)
+    return bool(_count_points(pair, test)) and _agree_at_breaks(pair, test)
 
 
 def _first_values(pair: _Pair, *, positive: bool) -> Point | None:
@@ -162,36 +162,35 @@ def _first_values(pair: _Pair, *, positive: bool) -> Point | None:
     return None
 
 
-def _beside_breaks(pair: _Pair, test: Test) -> bool:
-    """Whether the two pass on every piece that they have; raises TooLarge if there are many."""
+def _agree_at_breaks(pair: _Pair, test: Test) -> bool:
+    """Whether the two pass the test on every piece; raises TooLarge if there are many pieces."""
     inside = switches(pair.left, pair.right) if pair.unknowns.names else ()
     if not inside:
         return True
     allowance = WorkBudget(MAX_BREAK_STEPS)
     over_reals = pair._replace(budget=allowance, real=True)
     try:
-        return all(
-            _passes(over_reals, point, test) for point in _telling_points(over_reals, inside)
-        )
+        for point in _telling_points(over_reals, inside):
+            # Where one has no value, the point says nothing.
+            with suppress(NotReal, DecimalException):
+                if not test(over_reals, point, quick=True):
+                    return False
+        return True
     finally:
         # What is left of the row's work must not be negative only because of this.
         spent = MAX_BREAK_STEPS - max(0, allowance.remaining)
         pair.budget.remaining -= min(spent, pair.budget.remaining)
 
 
-def _passes(pair: _Pair, point: Point, test: Test) -> bool:
-    try:
-        return test(pair, point, quick=True)
-    except (NotReal, DecimalException):
-        return True
-
-
 def _telling_points(pair: _Pair, inside: tuple[Switch, ...]) -> Iterator[Point]:
-    """Points beside the places where pieces meet, along one variable after the other."""
+    """Points around the places where pieces meet, along one variable after the other."""
     unknowns = pair.unknowns
     bound = bound_names(pair.left) | bound_names(pair.right)
     literals = literals_in(pair.left, pair.right)
-    lines = [name for name in sorted(unknowns.names - bound) if _is_in(name, inside, bound)]
+    names = {
+        part.name for switch in inside for part in walk(switch.inside) if isinstance(part, Symbol)
+    }
+    lines = sorted(unknowns.names - bound if names & bound else names & unknowns.names - bound)
     if len(lines) > _MOST_LINES:
         raise TooLarge(f"pieces that depend on more than {_MOST_LINES} variables")
     for turn, start in enumerate(_starts(pair, literals)):
@@ -223,13 +222,6 @@ def _starts(pair: _Pair, literals: frozenset[float]) -> Iterator[Point]:
                 else value + (reach + 3 * rank) * signs[rank % 2]
                 for rank, (name, value) in enumerate(start.items())
             }
-
-
-def _is_in(name: str, inside: tuple[Switch, ...], bound: frozenset[str]) -> bool:
-    names = {
-        part.name for switch in inside for part in walk(switch.inside) if isinstance(part, Symbol)
-    }
-    return name in names or bool(names & bound)
 
 
 def _run_along(switch: Switch, bound: frozenset[str], name: str) -> Switch:
@@ -304,9 +296,9 @@ def variables(*nodes: Node) -> Variables:
             domain = FUNCTIONS[node.name].domain
             inner = {"naturals": naturals, "integers": integers}.get(domain, kind)
             rounded = rounded or domain == "counters"
-        if isinstance(node, Power) and _is_negative(node.base):
+        if isinstance(node, Power) and (rational_or_none(node.base, WorkBudget()) or 0) < 0:
             pending.append((node.exponent, integers))
-        if isinstance(node, Big) and OPERATORS[node.operator].combine is not None:
+        if isinstance(node, Big) and node.operator in COMBINED:
             sides = (side for side in (node.lower, node.upper) if side is not None)
             pending.extend((side, naturals) for side in sides)
         pending.extend((child, inner) for child in children(node))
@@ -318,18 +310,13 @@ def variables(*nodes: Node) -> Variables:
 _COUNTERS: Final = frozenset({"n", "m", "k", "N"})
 
 
-def _is_negative(base: Expr) -> bool:
-    value = rational_or_none(base, WorkBudget())
-    return value is not None and value < 0
-
-
 def _same(pair: _Pair, point: Point, *, quick: bool) -> bool:
     """Whether the two have the same value at a point; `quick` is enough where a piece is met."""
 
     def gap() -> Gap:
         sides = pair.sides(point)
         a, b = (evaluator.value(node) for evaluator, node in sides)
-        return _gap(a, b, *(evaluator for evaluator, _ in sides))
+        return _gap(a, b, sides)
 
     return _vanishes(gap, quick=quick)
 
@@ -342,7 +329,7 @@ def _same_ratio(pair: _Pair, point: Point, *, first: Point, positive: bool, quic
         a, b, c, d = (evaluator.value(node) for evaluator, node in sides)
         if positive and c.re * d.re < 0 and min(_size(c), _size(d)) > _NONZERO:
             return Gap(Decimal(1), Decimal(1), 0, 0)
-        return _gap(multiply(a, d), multiply(b, c), *(evaluator for evaluator, _ in sides))
+        return _gap(multiply(a, d), multiply(b, c), sides)
 
     if point == first:
         # It says nothing about itself.
@@ -390,12 +377,12 @@ def _is_clear(gap: Gap) -> bool:
     return gap.distance > gap.size * _DISTINCT and gap.size > _NONZERO
 
 
-def _gap(a: Complex, b: Complex, *evaluators: NumericEvaluator) -> Gap:
+def _gap(a: Complex, b: Complex, sides: list[tuple[NumericEvaluator, Expr]]) -> Gap:
     return Gap(
         _size(subtract(a, b)),
         max(_size(a), _size(b)),
-        min(evaluator.smallest for evaluator in evaluators),
-        max(evaluator.largest for evaluator in evaluators),
+        min(evaluator.smallest for evaluator, _ in sides),
+        max(evaluator.largest for evaluator, _ in sides),
     )
 
 

@@ -126,8 +126,7 @@ def greatest_divisor(*values: Rational) -> int | None:
 
 
 def least_multiple(*values: Rational) -> int | None:
-    integers = [value for value in values if isinstance(value, int)]
-    return math.lcm(*integers) if len(integers) == len(values) else None
+    return math.lcm(*map(int, values)) if greatest_divisor(*values) is not None else None
 
 
 def in_base(numeral: str, base: int) -> int | None:

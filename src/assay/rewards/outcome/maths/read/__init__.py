@@ -1,1 +1,1 @@
-"""What an answer says: its text as one typed node."""
+"""An answer's text as one typed node."""

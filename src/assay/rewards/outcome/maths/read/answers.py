@@ -7,43 +7,41 @@ over is refused as a whole, so nothing that was written is ever ignored.
 
 from __future__ import annotations
 
+import re
+from itertools import chain
 from typing import Final
 
+from assay.rewards.outcome.maths.compute.notations import CONSTANTS
 from assay.rewards.outcome.maths.limits import UnreadableAnswer
-from assay.rewards.outcome.maths.nodes import Node
-from assay.rewards.outcome.maths.read import atoms, functions
-from assay.rewards.outcome.maths.read.clean import clean
+from assay.rewards.outcome.maths.nodes import Constant, ConstantName, Node, Text, number
+from assay.rewards.outcome.maths.read import atoms
 from assay.rewards.outcome.maths.read.commands import read_command
-from assay.rewards.outcome.maths.read.cursor import Cursor, Rule
-from assay.rewards.outcome.maths.read.groups import (
+from assay.rewards.outcome.maths.read.items import (
     is_comma_grouped,
     read_group,
-    read_turned,
+    read_list,
     separate,
 )
-from assay.rewards.outcome.maths.read.items import read_list
 from assay.rewards.outcome.maths.read.nouns import is_listed
-from assay.rewards.outcome.maths.read.tokens import Kind, Token, letter_token, scan
+from assay.rewards.outcome.maths.read.tokens import Cursor, Kind, Rule, Token, letter_token
 
+_CONSTANTS: Final[dict[str, ConstantName]] = {name: name for name in CONSTANTS}
+_NO_DIGIT: Final = re.compile(r"[^\d.]")
 ATOMS: Final[dict[Kind, Rule]] = {
     "number": atoms.read_number,
-    "grouped": atoms.read_grouped,
+    "grouped": lambda cursor: number(_NO_DIGIT.sub("", cursor.take().text)),
     "name": atoms.read_name,
-    "constant": atoms.read_constant,
-    "text": atoms.read_text,
-    "function": functions.read_function,
-    "operator": functions.read_operator,
-    "op": functions.read_bars,
+    "constant": lambda cursor: Constant(_CONSTANTS[cursor.take().text]),
+    "text": lambda cursor: Text(cursor.take().text),
+    "function": atoms.read_function,
+    "operator": atoms.read_operator,
+    "op": atoms.read_bars,
     "open": read_group,
-    "close": read_turned,
+    # An interval may start with a bracket turned outwards.
+    "close": read_group,
     "command": read_command,
 }
-"""What may stand where a value is expected, by the kind of its first token."""
-
-
-def parse(text: str, *, commas_group: bool = True) -> Node:
-    """The node of a raw answer; `commas_group` reads `1,234` as one number, not as two."""
-    return read(scan(clean(text)), commas_group=commas_group)
+"""The rules for values, by the kind of their first token."""
 
 
 def read(tokens: list[Token], *, commas_group: bool = True) -> Node:
@@ -59,27 +57,19 @@ def read(tokens: list[Token], *, commas_group: bool = True) -> Node:
 
 
 def _with_products(tokens: list[Token]) -> list[Token]:
-    """A run of letters beside an arithmetic sign is a product; elsewhere it is a word."""
+    """The tokens with runs of letters next to an arithmetic sign as products, not as words."""
     pieces: list[Token] = []
-    for before, token, after in zip(
-        [tokens[-1], *tokens[:-1]], tokens, [*tokens[1:], tokens[-1]], strict=True
-    ):
-        beside = any(t.kind == "op" and t.text in ("+", "-", "*", "^") for t in (before, after))
-        if (
-            token.kind == "text"
-            and beside
-            and not is_listed(token.text)
-            and token.text.isalpha()
-            and len(token.text) < 7
-        ):
-            pieces.extend(letter_token(letter, gap=False) for letter in token.text)
+    befores, afters = [tokens[-1], *tokens[:-1]], [*tokens[1:], tokens[-1]]
+    for before, token, after in zip(befores, tokens, afters, strict=True):
+        word = token.text if token.kind == "text" and len(token.text) < 7 else ""
+        at_sign = any(t.kind == "op" and t.text in ("+", "-", "*", "^") for t in (before, after))
+        if at_sign and word.isalpha() and not is_listed(word):
+            pieces.extend(letter_token(letter, gap=False) for letter in word)
         else:
             pieces.append(token)
     return pieces
 
 
 def _ungrouped(tokens: list[Token]) -> list[Token]:
-    pieces: list[Token] = []
-    for token in tokens:
-        pieces.extend(separate(token) if is_comma_grouped(token) else [token])
-    return pieces
+    pieces = (separate(token) if is_comma_grouped(token) else [token] for token in tokens)
+    return [*chain.from_iterable(pieces)]

@@ -28,15 +28,15 @@ from assay.rewards.outcome.maths.nodes import (
     product,
     total,
 )
-from assay.rewards.outcome.maths.read.cursor import Cursor
 from assay.rewards.outcome.maths.read.lexicon import GREEK
-from assay.rewards.outcome.maths.read.tokens import Token
+from assay.rewards.outcome.maths.read.tokens import Cursor, Token
 
 STOP_COMMANDS: Final = frozenset(
     "cup cap setminus row end mid pm mp Rightarrow implies pmod iff ldots cdots dots text tag "
     "hline over".split()
 ).union(BETWEEN, HALVES)
 """Commands that no factor starts with."""
+_SIGNS: Final = {("op", "+"), ("op", "-"), ("command", "pm"), ("command", "mp")}
 _APPLIED: Final = ("function", "operator")
 _FUNCTION_LETTERS: Final = frozenset("fghFGH")
 _OPENERS: Final = frozenset({"(", "[", "{", "\\{", "<", *AROUND})
@@ -76,9 +76,7 @@ def _read_halves(cursor: Cursor, above: Node) -> Expr:
 
 def _at_sign(cursor: Cursor) -> bool:
     token = cursor.token
-    if token.kind == "op":
-        return token.text in ("+", "-")
-    return token.kind == "command" and token.text in ("pm", "mp")
+    return (token.kind, token.text) in _SIGNS
 
 
 def _read_sign(cursor: Cursor) -> str:
@@ -130,8 +128,7 @@ def read_product(cursor: Cursor) -> Node:
 
 def at_temperature(cursor: Cursor) -> bool:
     """Whether the letter of a scale stands here, and nothing after it."""
-    after = cursor.peek().kind
-    return cursor.token.text in ("C", "F") and after in ("end", "sep", "close")
+    return cursor.token.text in ("C", "F") and cursor.peek().kind in ("end", "sep", "close")
 
 
 def _juxtapose(cursor: Cursor, factors: list[Expr], token: Token) -> list[Expr]:
@@ -243,7 +240,8 @@ def _read_transpose(cursor: Cursor, base: Node) -> Matrix | None:
 
 def _read_exponent(cursor: Cursor, base: Expr) -> Expr:
     cursor.take()
-    if _accept_degree(cursor):
+    circle = cursor.accept("command", "circ") or cursor.accept_run("{", "circ", "}")
+    if circle or cursor.accept("unit", "degrees"):
         return Degree(base)
     cursor.enter()
     if cursor.token.kind == "op" and cursor.token.text in ("'", "*"):
@@ -269,17 +267,6 @@ def read_script(cursor: Cursor) -> Expr:
     return expression(cursor.read_atom())
 
 
-def _accept_degree(cursor: Cursor) -> bool:
-    if cursor.accept("command", "circ") or cursor.accept("unit", "degrees"):
-        return True
-    braced = (
-        cursor.token.text == "{" and cursor.peek().text == "circ" and cursor.peek(2).text == "}"
-    )
-    if braced:
-        cursor.at += 3
-    return braced
-
-
 def read_juxtaposed(cursor: Cursor) -> Expr:
     """The argument of a function without brackets: factors up to the next function or sign."""
     factors = [_read_signed_power(cursor)]
@@ -292,9 +279,8 @@ def read_juxtaposed(cursor: Cursor) -> Expr:
 
 def read_signed_product(cursor: Cursor) -> Expr:
     """The body of a big operator."""
-    if _at_sign(cursor):
-        return _read_signed_power(cursor)
-    return expression(read_product(cursor))
+    signed = _at_sign(cursor)
+    return _read_signed_power(cursor) if signed else expression(read_product(cursor))
 
 
 def read_argument(cursor: Cursor) -> Expr:

@@ -1,33 +1,36 @@
-"""Numbers and names: bases, periods, subscripts, primes, and a letter before brackets."""
+"""Numbers, names, functions, and what stands between bars.
+
+Bases, periods, subscripts and primes belong to their number or name; bases, powers and arguments
+to their function.
+"""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Final
 
-from assay.rewards.outcome.maths.compute.notations import CONSTANTS
+from assay.rewards.outcome.maths.compute.notations import AROUND, FUNCTIONS, INDEXED
 from assay.rewards.outcome.maths.limits import MAX_DIGITS, TooLarge, UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import (
     Apply,
     Based,
     Call,
     Constant,
-    ConstantName,
     Expr,
     Group,
     Mul,
-    Node,
     Number,
-    Rational,
+    Power,
     Symbol,
-    Text,
     expression,
     number,
 )
-from assay.rewards.outcome.maths.read.arithmetic import read_argument
-from assay.rewards.outcome.maths.read.cursor import Cursor
-
-_CONSTANTS: Final[dict[str, ConstantName]] = {name: name for name in CONSTANTS}
+from assay.rewards.outcome.maths.read.arithmetic import (
+    read_argument,
+    read_juxtaposed,
+    read_signed_argument,
+    read_sum,
+)
+from assay.rewards.outcome.maths.read.tokens import Cursor
 
 
 def read_number(cursor: Cursor) -> Expr:
@@ -35,30 +38,22 @@ def read_number(cursor: Cursor) -> Expr:
     token = cursor.token
     if token.kind == "command" and token.text in ("overline", "bar", "dot") and "." in text:
         cursor.take()
-        return _repeating(text, _read_digits(cursor))
+        cursor.expect("open", "{")
+        period = cursor.take().text
+        cursor.expect("close", "}")
+        if not period.isdigit():
+            raise UnreadableAnswer("a repeating part that is not digits")
+        return _repeating(text, period)
     if token.kind == "op" and token.text == "_" and text.isalnum():
         cursor.take()
         base = read_argument(cursor)
         if len(text) > MAX_DIGITS:
             raise TooLarge(f"a numeral of {len(text):,} digits, limit {MAX_DIGITS:,}")
-        if isinstance(base, Number) and _is_base(base.value, text):
+        largest = max(int(digit, 36) for digit in text)
+        if isinstance(base, Number) and base.value in range(max(2, largest + 1), 37):
             return Based(text, int(base.value))
         raise UnreadableAnswer("a subscript of a number that is not a base")
     return number(text)
-
-
-def _is_base(base: Rational, numeral: str) -> bool:
-    """Whether the numeral can be written in the base: all its digits are below it."""
-    return base in range(2, 37) and all(int(digit, 36) < base for digit in numeral)
-
-
-def _read_digits(cursor: Cursor) -> str:
-    cursor.expect("open", "{")
-    text = cursor.take().text
-    cursor.expect("close", "}")
-    if not text.isdigit():
-        raise UnreadableAnswer("a repeating part that is not digits")
-    return text
 
 
 def read_name(cursor: Cursor) -> Expr:
@@ -71,11 +66,13 @@ def read_name(cursor: Cursor) -> Expr:
 
 def _read_inverse(cursor: Cursor, name: str) -> str:
     """`^{-1}` between the letter of a function and its argument: the inverse function."""
-    ahead = "".join(cursor.peek(k).text for k in range(6))
-    for mark in ("^{-1}(", "^-1("):
-        if name in ("f", "g", "h") and ahead.startswith(mark):
-            cursor.at += 5 if "{" in mark else 3
+    start = cursor.at
+    if name in ("f", "g", "h") and (
+        cursor.accept_run("^", "{", "-", "1", "}") or cursor.accept_run("^", "-", "1")
+    ):
+        if cursor.token.text.startswith("("):
             return "^-1"
+        cursor.at = start
     return ""
 
 
@@ -101,14 +98,14 @@ def read_subscript(cursor: Cursor, name: str) -> Expr:
     cursor.leave()
     match index:
         case Number(inner) | Constant(inner):
-            return maybe_apply(cursor, f"{name}_{inner}")
+            spelling = str(inner)
         case Symbol(inner):
-            return maybe_apply(cursor, f"{name}_{inner}" + read_primes(cursor))
+            spelling = inner + read_primes(cursor)
         case Mul(factors) if all(isinstance(factor, Symbol) for factor in factors):
-            letters = "".join(f.name for f in factors if isinstance(f, Symbol))
-            return maybe_apply(cursor, f"{name}_{letters}")
+            spelling = "".join(f.name for f in factors if isinstance(f, Symbol))
         case _:
             return Call(f"{name}_", (index,), opaque=True)
+    return maybe_apply(cursor, f"{name}_{spelling}")
 
 
 def read_index(cursor: Cursor) -> Expr:
@@ -157,7 +154,7 @@ def maybe_apply(cursor: Cursor, name: str) -> Expr:
 
 
 def _read_spelt_argument(cursor: Cursor) -> str:
-    """What stands in parentheses, as it is spelt, as in `P(X = 2)`."""
+    """The spelling of an argument in parentheses, as in `P(X = 2)`."""
     spelling, level = "", 0
     while cursor.token.kind != "end" and len(spelling) < 40:
         token = cursor.take()
@@ -168,21 +165,102 @@ def _read_spelt_argument(cursor: Cursor) -> str:
     raise UnreadableAnswer("an argument that is no expression")
 
 
-def read_grouped(cursor: Cursor) -> Expr:
-    """A number whose digits are in groups of three."""
-    return number("".join(c for c in cursor.take().text if c.isdigit() or c == "."))
-
-
-def read_constant(cursor: Cursor) -> Expr:
-    return Constant(_CONSTANTS[cursor.take().text])
-
-
-def read_text(cursor: Cursor) -> Node:
-    return Text(cursor.take().text)
-
-
 def _repeating(text: str, period: str) -> Number:
     literal = number(text if not text.endswith(".") else text + "0")
     places = len(text.partition(".")[2])
     whole = 10**places * (10 ** len(period) - 1)
     return Number(literal.value + Fraction(number(period).value, whole))
+
+
+def read_function(cursor: Cursor) -> Expr:
+    name = cursor.take().text
+    if name in INDEXED:
+        return _read_root(cursor, INDEXED[name])
+    cursor.enter()
+    base: Expr | None = None
+    power: Expr | None = None
+    for _ in range(2):
+        if cursor.accept("op", "_"):
+            base = _read_base(cursor)
+        elif cursor.token.text == "^" and cursor.token.kind == "op":
+            cursor.take()
+            letter = cursor.peek(0).kind == "name"
+            power = Symbol(cursor.take().text) if letter else read_signed_argument(cursor)
+    arguments = _read_function_arguments(cursor)
+    cursor.leave()
+    if isinstance(power, Number) and power.value == -1 and FUNCTIONS[name].inverse:
+        return Call(FUNCTIONS[name].inverse, arguments)
+    if base is not None:
+        if name != "log":
+            raise UnreadableAnswer(f"a subscript of {name}")
+        arguments = (*arguments, base)
+    call = Call(name, arguments)
+    return call if power is None else Power(call, power)
+
+
+def read_operator(cursor: Cursor) -> Expr:
+    """A function that is only a name, with its index and its argument, as in `Li_2(x)`."""
+    name = cursor.take().text
+    cursor.enter()
+    if cursor.accept("op", "_"):
+        name = f"{name}_{_spelling(_read_base(cursor))}"
+    if cursor.token.kind == "open" and cursor.token.text in ("(", "{", "["):
+        arguments = _read_function_arguments(cursor)
+    elif cursor.token.kind in ("name", "constant", "number", "command"):
+        arguments = (read_argument(cursor),)
+    else:
+        arguments = ()
+    cursor.leave()
+    return Call(name, arguments, opaque=True) if arguments else Symbol(name)
+
+
+def _spelling(index: Expr) -> str:
+    match index:
+        case Number(value) | Symbol(value) | Constant(value):
+            return str(value)
+        case _:
+            return repr(index)
+
+
+def _read_base(cursor: Cursor) -> Expr:
+    token = cursor.token
+    base = read_index(cursor)
+    return Constant("e") if token.kind == "constant" and token.text == "e" else base
+
+
+def _read_function_arguments(cursor: Cursor) -> tuple[Expr, ...]:
+    """One bracketed group, or the juxtaposed factors up to the next function or sign."""
+    token = cursor.token
+    if token.kind == "open" and token.text in ("(", "{", "[", "\\{"):
+        group = cursor.read_group()
+        items = getattr(group, "items", None)
+        return tuple(expression(item) for item in items) if items else (expression(group),)
+    return (read_juxtaposed(cursor),)
+
+
+def _read_root(cursor: Cursor, name: str) -> Expr:
+    cursor.enter()
+    index: Expr = Number(2)
+    if cursor.token.kind == "open" and cursor.token.text == "[":
+        index = expression(cursor.read_group())
+    if cursor.token.kind == "open" and cursor.token.text == "(":
+        radicand = expression(cursor.read_group())
+    else:
+        radicand = read_argument(cursor)
+    cursor.leave()
+    return Call(name, (radicand, index))
+
+
+def read_bars(cursor: Cursor) -> Expr:
+    """The function of what stands between two plain bars."""
+    bar = cursor.token.text
+    if bar not in AROUND:
+        raise UnreadableAnswer(f"{bar!r} where a value was expected")
+    cursor.take()
+    cursor.enter()
+    cursor.bars += 1
+    inside = expression(read_sum(cursor))
+    cursor.bars -= 1
+    cursor.leave()
+    cursor.expect("op", bar)
+    return Call(AROUND[bar], (inside,))

@@ -1,25 +1,32 @@
-"""Plain TeX or ASCII from whatever a person or a model typed, with its wrappers taken off."""
+"""An answer as typed, rewritten in plain TeX or ASCII without its wrappers."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
 from assay.lazy import package_table
 from assay.rewards.outcome.maths.limits import MAX_CHARS, TooLarge
-from assay.rewards.outcome.maths.read.clauses import without_clause
 from assay.rewards.outcome.maths.read.lexicon import BASES, read_patterns
+from assay.text.word_tables import phrases
 
 _PATTERNS: Final = read_patterns("clean")
+_CLAUSES: Final = read_patterns("clauses")
+_LONGEST_CLAUSED: Final = 400
+"""Characters beyond which no clause is looked for."""
 _COMBINATIONS: Final = [
     pattern for name, pattern in _PATTERNS.items() if name.startswith("combination_")
 ]
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣ", "0123456789+-=()nix")
 _SUBSCRIPTS: Final = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₙₓ", "0123456789+-=()nx")
-_SIGNS: Final = {
-    sign: text for text, signs in package_table(__package__, "signs").items() for sign in signs
+_SIGN_TABLE: Final = package_table(__package__, "signs")
+_COMMANDS: Final = (row.partition(" ") for row in phrases(_SIGN_TABLE["commands"]))
+_SIGNS: Final[dict[str, str]] = {
+    **{sign: f"\\{name} " for name, _, signs in _COMMANDS for sign in signs},
+    **{sign: text for text, signs in _SIGN_TABLE["others"].items() for sign in signs},
 }
 _INVISIBLE: Final = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad\u200e\u200f"))
 _PERIODS: Final = (1, 3, 2)
@@ -100,13 +107,44 @@ def _spell_unit(match: re.Match[str]) -> str:
 
 
 def _spell_out(text: str) -> str:
-    """Shorthand in its TeX form: `0.33...`, `<1, 2>`, `(mod 7)`, `2 to 3`."""
+    """Shorthand in its TeX form."""
     for sign, rule in _SHORTHAND:
         if sign in text:
             text = rule(text)
     unending = _PATTERNS["unending"].fullmatch(text) if "." in text else None
     if unending is not None:
         return unending[1] + _with_period(unending[2])
+    return text
+
+
+def _without_clause(text: str) -> str:
+    """The text without a clause that leaves its letter free, or with it as a condition.
+
+    `f(x) = 2x \\text{ for all real } x` is the function; `k \\text{ is an integer}` becomes the
+    condition `k \\in \\mathbb{Z}`. Any other clause stays, and nothing reads it.
+    """
+    if len(text) > _LONGEST_CLAUSED:
+        return text
+    excepted = _CLAUSES["except"].fullmatch(text)
+    if excepted is not None:
+        return rf"\mathbb{{R}} \setminus \{{{excepted[1]}\}}"
+    domain = _CLAUSES["domain"].fullmatch(text)
+    if domain is not None:
+        return rf"{domain[1]}, {domain[2]} \in \mathbb{{Z}}"
+    counting = _CLAUSES["counting"].fullmatch(text) if "=" in text else None
+    if counting is not None:
+        return counting[1]
+    match = _CLAUSES["clause"].fullmatch(text)
+    if match is None or len(match["clause"]) > 80:
+        return text
+    clause = " ".join(_CLAUSES["markup"].sub(" ", match["clause"]).split()).strip(" .,;)")
+    integer = _CLAUSES["integer"].fullmatch(clause)
+    if integer is not None:
+        return rf"{match['answer']}, {integer[integer.lastindex or 1]} \in \mathbb{{Z}}"
+    index = _CLAUSES["from"].fullmatch(clause)
+    free = index is not None and re.search(rf"(?<![A-Za-z\\]){index[1]}", match["answer"])
+    if free or _CLAUSES["free"].fullmatch(clause):
+        return match["answer"]
     return text
 
 
@@ -118,12 +156,6 @@ def _spell_labels(text: str) -> str:
     return (
         _PATTERNS["bracketed_period"].sub(r"\1\\overline{\2}", text) if text[-1:] == ")" else text
     )
-
-
-def _spell_combinations(text: str) -> str:
-    for pattern in _COMBINATIONS:
-        text = pattern.sub(_spell_combination, text)
-    return text
 
 
 def _spell_combination(match: re.Match[str]) -> str:
@@ -138,10 +170,6 @@ def _spell_combination(match: re.Match[str]) -> str:
     if kind in "PA":
         return f"\\frac{{{n}!}}{{{n - k}!}}"
     return f"\\binom{{{n}}}{{{k}}}"
-
-
-def _spell_primed(text: str) -> str:
-    return f"\\text{{{text}}}" if _PATTERNS["primed_label"].fullmatch(text) else text
 
 
 def _spell_base(match: re.Match[str]) -> str:
@@ -161,10 +189,6 @@ def _spell_prefixed(match: re.Match[str]) -> str:
     return f"{(binary or sixteen or octal).upper()}_{{{base}}}"
 
 
-def _plain_numerals(text: str) -> str:
-    return _PATTERNS["barred_numeral"].sub(r"\1", _PATTERNS["styled_digits"].sub(r"\1", text))
-
-
 def _with_period(digits: str) -> str:
     """The digits with the part that repeats marked; unchanged if none is seen to."""
     at_once = _PATTERNS["period_at_once"].fullmatch(digits)
@@ -178,7 +202,7 @@ def _with_period(digits: str) -> str:
 
 
 def _period_start(digits: str, length: int) -> int:
-    """Where the digits start to repeat with this length, often enough, up to the end."""
+    """The place from which the digits repeat with this length, often enough, to the end."""
     start = len(digits) - length
     while start > 0 and digits[start - 1] == digits[start - 1 + length]:
         start -= 1
@@ -240,11 +264,6 @@ def _ascii_character(character: str) -> str:
     return folded if len(folded) == 1 and folded.isascii() and folded.isprintable() else character
 
 
-def _spell_angled(match: re.Match[str]) -> str:
-    """`<1, 2>` as a vector; without a comma it is left alone."""
-    return f"{match[1]}\\langle {match[2]}\\rangle" if "," in match[2] else match[0]
-
-
 def _spell_vulgar(match: re.Match[str]) -> str:
     top, bottom = unicodedata.normalize("NFKC", match[2]).split("⁄")
     return f"{match[1]}\\frac{{{top}}}{{{bottom}}}"
@@ -269,11 +288,6 @@ def _drop_dollars(text: str) -> str:
     return re.sub(r"(?<!\\)\$", " ", text)
 
 
-def _spell_proportion(text: str) -> str:
-    """`3 to 4` as `3:4`."""
-    return _PATTERNS["to"].sub(":", text) if _PATTERNS["proportion"].fullmatch(text) else text
-
-
 def _spell_line(text: str) -> str:
     """`(1,2)+t(3,4)` as the point `(1+t(3), 2+t(4))`: vectors of one length, and a letter."""
     name, equals, body = text.rpartition("=")
@@ -291,7 +305,8 @@ def _spell_line(text: str) -> str:
         if len(parts) != len(components):
             return text
         for component, part in zip(components, parts, strict=True):
-            component.append(_term(factor[1], factor[2].strip(), part))
+            times = f"{factor[2].strip()} \\cdot" if factor[2].strip() else ""
+            component.append(f"{factor[1]} {times} ({part})")
         letters |= re.search("[A-Za-z]", factor[2]) is not None
         at = vector.end()
     if not letters or at != len(body):
@@ -299,35 +314,31 @@ def _spell_line(text: str) -> str:
     return f"{name}{equals}({', '.join(' '.join(parts) for parts in components)})"
 
 
-def _term(sign: str, factor: str, part: str) -> str:
-    return rf"{sign} {factor} \cdot ({part})" if factor else f"{sign} ({part})"
-
-
-_SHORTHAND: Final = [
-    (sign, rule)
-    for signs, rule in (
-        ("except|other than|for|wh|with|\\in", without_clause),
-        (">", partial(_PATTERNS["angled"].sub, _spell_angled)),
-        ("C|P|A|choose", _spell_combinations),
-        ("0b|0x|0o", partial(_PATTERNS["prefixed_numeral"].sub, _spell_prefixed)),
-        # `1'024` as in Switzerland
-        ("'", partial(_PATTERNS["apostrophes"].sub, lambda match: match[0].replace("'", ""))),
-        (" to", _spell_proportion),
-        # `\mathbb{Z}/6\mathbb{Z}` as `\mathbb{Z}_{6}`
-        ("mathbb", partial(_PATTERNS["residues"].sub, r"\\mathbb{Z}_{\1\2\3}")),
-        # `dy/dx` as a fraction
-        ("/d", partial(_PATTERNS["slashed_derivative"].sub, r"\\frac{d\1}{d\3}")),
-        # the digits of `\text{1A}_{16}` in plain style
-        ("_", partial(_PATTERNS["numeral"].sub, r"\1")),
-        (",", _spell_line),
-        ("_", _plain_numerals),
-        ("_|binary|octal|decimal|base", partial(_PATTERNS["numeral_base"].sub, _spell_base)),
-        ("^", partial(_PATTERNS["raised_ordinal"].sub, r"\\text{\1}")),
-        (")", _spell_labels),
-        ("'", _spell_primed),
-        ("angle", partial(_PATTERNS["measure"].sub, "")),
-        ("mod", partial(_PATTERNS["modulus"].sub, r"\\pmod{\1}")),
-    )
-    for sign in signs.split("|")
-]
+_RULES: Final[tuple[tuple[str, Callable[[str], str]], ...]] = (
+    ("except|other than|for|wh|with|\\in", _without_clause),
+    # `<1, 2>` as a vector
+    (">", partial(_PATTERNS["angled"].sub, r"\1\\langle \2\\rangle")),
+    *(("C|P|A|choose", partial(form.sub, _spell_combination)) for form in _COMBINATIONS),
+    ("0b|0x|0o", partial(_PATTERNS["prefixed_numeral"].sub, _spell_prefixed)),
+    # `1'024` as in Switzerland
+    ("'", partial(_PATTERNS["apostrophes"].sub, lambda match: match[0].replace("'", ""))),
+    # `3 to 4` as `3:4`
+    (" to", partial(_PATTERNS["proportion"].sub, lambda m: _PATTERNS["to"].sub(":", m[0]))),
+    # `\mathbb{Z}/6\mathbb{Z}` as `\mathbb{Z}_{6}`
+    ("mathbb", partial(_PATTERNS["residues"].sub, r"\\mathbb{Z}_{\1\2\3}")),
+    # `dy/dx` as a fraction
+    ("/d", partial(_PATTERNS["slashed_derivative"].sub, r"\\frac{d\1}{d\3}")),
+    # the digits of `\text{1A}_{16}` in plain style
+    ("_", partial(_PATTERNS["numeral"].sub, r"\1")),
+    (",", _spell_line),
+    ("_", partial(_PATTERNS["styled_digits"].sub, r"\1")),
+    ("_", partial(_PATTERNS["barred_numeral"].sub, r"\1")),
+    ("_|binary|octal|decimal|base", partial(_PATTERNS["numeral_base"].sub, _spell_base)),
+    ("^", partial(_PATTERNS["raised_ordinal"].sub, r"\\text{\1}")),
+    (")", _spell_labels),
+    ("'", partial(_PATTERNS["primed_label"].sub, r"\\text{\g<0>}")),
+    ("angle", partial(_PATTERNS["measure"].sub, "")),
+    ("mod", partial(_PATTERNS["modulus"].sub, r"\\pmod{\1}")),
+)
+_SHORTHAND: Final = [(sign, rule) for signs, rule in _RULES for sign in signs.split("|")]
 """A sign that shorthand has, and what rewrites it."""

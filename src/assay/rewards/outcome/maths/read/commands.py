@@ -6,9 +6,9 @@ Among them are environments: matrices, systems of statements, and functions give
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NoReturn, TypeAlias
+from typing import Final, NoReturn, TypeAlias, get_args
 
-from assay.rewards.outcome.maths.compute.notations import BRACED, FUNCTIONS, OPERATORS
+from assay.rewards.outcome.maths.compute.notations import BRACED, FUNCTIONS
 from assay.rewards.outcome.maths.limits import MAX_CELLS, TooLarge, UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import (
     INFINITY,
@@ -40,10 +40,10 @@ from assay.rewards.outcome.maths.read.arithmetic import (
     read_signed_product,
 )
 from assay.rewards.outcome.maths.read.atoms import maybe_apply, read_primes, read_subscript
-from assay.rewards.outcome.maths.read.cursor import Cursor
 from assay.rewards.outcome.maths.read.items import read_item
+from assay.rewards.outcome.maths.read.tokens import Cursor
 
-_OPERATORS: Final[dict[str, OperatorName]] = {name: name for name in OPERATORS}
+_OPERATORS: Final[dict[str, OperatorName]] = {name: name for name in get_args(OperatorName)}
 _DIFFERENTIALS: Final = {Symbol("d"): "", Symbol("partial"): "partial "}
 _HIGHEST_ORDER: Final = 9
 _CONDITION_WORDS: Final = frozenset({"if", "for", "when", "where", "on"})
@@ -51,7 +51,7 @@ CommandRule: TypeAlias = Callable[[Cursor, str], Node]
 
 
 def read_command(cursor: Cursor) -> Node:
-    """What the command here and its arguments write."""
+    """The node of the command here and its arguments."""
     name = cursor.take().text
     return _COMMANDS.get(name, _read_symbol)(cursor, name)
 
@@ -74,10 +74,6 @@ def _read_box(cursor: Cursor, _name: str) -> Node:
     return cursor.read_group() if cursor.token.kind == "open" else read_argument(cursor)
 
 
-def _read_empty_set(_cursor: Cursor, _name: str) -> Node:
-    return Symbol("emptyset")
-
-
 def _refuse(_cursor: Cursor, name: str) -> NoReturn:
     raise UnreadableAnswer(f"\\{name} where a value was expected")
 
@@ -94,7 +90,9 @@ def _read_figure(cursor: Cursor, name: str) -> Expr:
     points: list[str] = []
     while cursor.token.kind == "name" and (cursor.token.text.isupper() or not points):
         points.extend(cursor.take().text)
-        points[-1] += read_primes(cursor) + _read_point_index(cursor)
+        points[-1] += read_primes(cursor)
+        if cursor.token.text == "_" and cursor.peek().kind == "number":
+            points[-1] += cursor.take().text + cursor.take().text
     if not points and cursor.token.kind == "number":
         points = [cursor.take().text]
     if braced:
@@ -102,13 +100,6 @@ def _read_figure(cursor: Cursor, name: str) -> Expr:
     if figure == "angle" and len(points) == 3:
         points = min(points, points[::-1])
     return Symbol(" ".join([figure, "".join(points)]) if points else figure)
-
-
-def _read_point_index(cursor: Cursor) -> str:
-    if cursor.token.text != "_" or cursor.peek().kind != "number":
-        return ""
-    cursor.take()
-    return f"_{cursor.take().text}"
 
 
 def _read_symbol(cursor: Cursor, name: str) -> Expr:
@@ -120,7 +111,7 @@ def _read_symbol(cursor: Cursor, name: str) -> Expr:
 
 
 def _read_styled(cursor: Cursor, _name: str) -> Node:
-    """What is printed in another style: the same, but a bold i, j or k is a unit vector."""
+    """A group in another style, which means the same; a bold i, j or k is a unit vector."""
     token, after, closing = cursor.token, cursor.peek(1), cursor.peek(2)
     letter = after if token.text == "{" and closing.text == "}" else token
     if letter.kind in ("name", "constant") and letter.text in ("i", "j", "k"):
@@ -197,24 +188,19 @@ def _quotient(top: Expr, bottom: Expr) -> Expr:
     if order is None:
         return Div(top, bottom)
     sign, variable, count = order
-    primes = "'" * count
+    lead = sign if count == 1 else Power(sign, Number(count))
     match top:
-        case Symbol() if top == sign and count == 1:
-            return Apply(f"{_DIFFERENTIALS[sign]}d'", (variable,))
+        case Mul((first, Symbol(name))) if first == lead:
+            pass
+        case Mul((first, Apply(name, (argument,)))) if first == lead and argument == variable:
+            pass
         case Power(base, Number(power)) if base == sign and power == count:
-            return Apply(f"{_DIFFERENTIALS[sign]}d{primes}", (variable,))
-        case Mul((lead, Symbol(name))) if _is_differential(lead, sign, count):
-            return Apply(f"{_DIFFERENTIALS[sign]}{name}{primes}", (variable,))
-        case Mul((lead, Apply(name, (argument,)))) if (
-            _is_differential(lead, sign, count) and argument == variable
-        ):
-            return Apply(f"{_DIFFERENTIALS[sign]}{name}{primes}", (variable,))
+            name = "d"
+        case Symbol() if top == lead:
+            name = "d"
         case _:
             return Div(top, bottom)
-
-
-def _is_differential(lead: Expr, sign: Symbol, count: int) -> bool:
-    return lead == (sign if count == 1 else Power(sign, Number(count)))
+    return Apply(_DIFFERENTIALS[sign] + name + "'" * count, (variable,))
 
 
 def _order_below(bottom: Expr) -> tuple[Symbol, Symbol, int] | None:
@@ -322,13 +308,13 @@ def _matrix(rows: list[list[Node]], environment: str) -> Node:
 
 
 _COMMANDS: Final[dict[str, CommandRule]] = {
-    **dict.fromkeys(("emptyset", "varnothing"), _read_empty_set),
+    **dict.fromkeys(("emptyset", "varnothing"), lambda _cursor, _name: Symbol("emptyset")),
     **dict.fromkeys((*STOP_COMMANDS, *lexicon.UNREAD), _refuse),
     **dict.fromkeys(lexicon.FIGURES, _read_figure),
     **dict.fromkeys(lexicon.FONTS, _read_styled),
     **dict.fromkeys(lexicon.DECORATIONS, _read_decorated),
     **dict.fromkeys(("boxed", "fbox"), _read_box),
-    **dict.fromkeys(OPERATORS, _read_big),
+    **dict.fromkeys(_OPERATORS, _read_big),
     **dict.fromkeys(BRACED, _read_braced),
     "begin": _read_environment,
     "frac": _read_fraction,

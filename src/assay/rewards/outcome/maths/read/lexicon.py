@@ -60,14 +60,12 @@ BASES: Final[dict[str, int]] = {
     **{word: value for word, value in {**SMALL_NUMBERS, **TENS}.items() if 2 <= value <= 20},
     **_TABLE["bases"],
 }
-ORDINAL_SUFFIXES: Final = frozenset({"st", "nd", "rd", "th"})
 
 
 def is_ordinal(digits: str, suffix: str) -> bool:
     """Whether the suffix makes an ordinal of the digits: 1st, 2nd, 3rd, 11th, 22nd."""
-    teens = digits[-2:-1] == "1"
-    fitting = "th" if teens else {"1": "st", "2": "nd", "3": "rd"}.get(digits[-1:], "th")
-    return digits.isdigit() and suffix == fitting
+    endings = {} if digits[-2:-1] == "1" else {"1": "st", "2": "nd", "3": "rd"}
+    return digits.isdigit() and suffix == endings.get(digits[-1:], "th")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +78,6 @@ class SynonymTable:
 
 @cache
 def synonyms() -> dict[str, str]:
-    """Phrases to the one of their row that stands for them all."""
+    """Each phrase to the first phrase of its row."""
     table = read_table(SynonymTable, "assay.rewards.outcome.maths.read", "synonyms.toml")
     return {phrase: meaning for meaning, row in table.synonyms.items() for phrase in row}

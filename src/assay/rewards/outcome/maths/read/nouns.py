@@ -1,14 +1,18 @@
-"""What may be counted: the closed table of nouns, and of the words that may stand before them.
+"""The closed table of nouns that answers may count, and of the words that may stand before them.
 
-After a number, a phrase is one of three things. *Listed*: all its words are in these tables, with
-a noun at the end, or at the end of what stands before `of`; it says what is counted and changes
-nothing. *Unlisted*: its noun is a plural that the tables do not have; it agrees with the same
-phrase, and a reference so written is met by the bare number, but an answer that adds it to a
-number is refused, since the word might be a verb or a part. *Unread*: everything else.
+A phrase after a number is one of three things:
+
+- *listed*: all its words are in the tables, with a noun at the end or before `of`. It says what is
+  counted and changes nothing.
+- *unlisted*: its noun is a plural that the tables do not have. It equals the same phrase, and a
+  reference with it is met by the bare number. An answer that adds it to a number is refused, since
+  the word might be a verb or a part.
+- *unread*: anything else.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -18,6 +22,7 @@ from assay.text.word_tables import read_table
 
 LISTED: Final = "noun:"
 UNLISTED: Final = "word:"
+_WORD: Final = re.compile("[-']*[A-Za-z][-'A-Za-z]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,13 +40,13 @@ class NounTable:
     unchanged: frozenset[str]
     """Nouns whose plural is the singular."""
     modifiers: frozenset[str]
-    """What may stand before a noun, as nouns may."""
+    """Words that may stand before a noun, as nouns may."""
     parts: frozenset[str]
     """Words that look like plurals of things and change the number, or say something of it."""
     substances: frozenset[str]
-    """What may stand after `of`, as nouns in the plural may."""
+    """Words that may stand after `of`, as nouns in the plural may."""
     trailing: tuple[str, ...]
-    """What may stand after the noun, or after a unit."""
+    """Phrases that may stand after the noun, or after a unit."""
 
 
 @cache
@@ -51,15 +56,11 @@ def read_nouns() -> NounTable:
 
 
 @cache
-def _nouns() -> frozenset[str]:
+def _nouns() -> tuple[frozenset[str], dict[str, str]]:
+    """All nouns in the singular, and the irregular plurals with theirs."""
     table = read_nouns()
-    return table.of_mathematics | table.beings | table.things | table.measures
-
-
-@cache
-def _irregular() -> dict[str, str]:
-    pairs = (pair.partition(" ") for pair in read_nouns().irregular)
-    return {plural: singular for plural, _, singular in pairs}
+    nouns = table.of_mathematics | table.beings | table.things | table.measures
+    return nouns, dict(pair.split() for pair in table.irregular)
 
 
 def counted_noun(phrase: str, *, one: bool = False) -> str:
@@ -69,7 +70,7 @@ def counted_noun(phrase: str, *, one: bool = False) -> str:
     """
     words = [word.strip(".,()") for word in phrase.lower().replace("(s)", "").split()]
     head, _, rest = " ".join(words).partition(" of ")
-    if not words or len(words) > 6 or not all(map(_is_word, words)):
+    if not words or len(words) > 6 or not all(map(_WORD.fullmatch, words)):
         raise UnreadableAnswer(f"{phrase!r} after a value")
     if words == ["times"]:
         return f"{LISTED}time"
@@ -99,9 +100,9 @@ def without_trailing(phrase: str) -> str:
 
 def singular(word: str) -> str:
     """The word in the singular, by the rules of English spelling."""
-    nouns, irregular = _nouns(), _irregular().get(word)
-    if irregular is not None:
-        return irregular
+    nouns, irregular = _nouns()
+    if word in irregular:
+        return irregular[word]
     if word in nouns or not word.endswith("s"):
         return word
     for ending, replacement in (("ies", "y"), ("es", ""), ("s", "")):
@@ -133,13 +134,9 @@ def same_noun(left: tuple[tuple[str, int], ...], right: tuple[tuple[str, int], .
 
 def _is_counted(phrase: str, *, one: bool = False) -> bool:
     *before, noun = phrase.split()
-    known = noun not in read_nouns().parts and singular(noun) in _nouns()
+    known = noun not in read_nouns().parts and singular(noun) in _nouns()[0]
     counted = one or noun in read_nouns().unchanged or singular(noun) != noun
     return known and counted and all(map(_may_stand_before, before))
-
-
-def _is_word(word: str) -> bool:
-    return word.replace("-", "").replace("'", "").isalpha() and word.isascii()
 
 
 def _is_plural(word: str) -> bool:
@@ -148,4 +145,4 @@ def _is_plural(word: str) -> bool:
 
 
 def _may_stand_before(word: str) -> bool:
-    return word in read_nouns().modifiers or singular(word) in _nouns()
+    return word in read_nouns().modifiers or singular(word) in _nouns()[0]

@@ -26,23 +26,28 @@ from assay.rewards.outcome.maths.read.arithmetic import (
     read_signed_argument,
     read_sum,
 )
-from assay.rewards.outcome.maths.read.cursor import Cursor
-from assay.rewards.outcome.maths.read.tokens import Token
+from assay.rewards.outcome.maths.read.tokens import Cursor
 
 
 def read_quantity(cursor: Cursor) -> Node:
     """A sum, with a currency before it or a unit after it."""
     currency = _read_currency(cursor)
     if cursor.token.kind == "text":
-        return Text(_read_words(cursor))
+        words = []
+        while cursor.token.kind in ("text", "unit"):
+            words.append(cursor.take().text)
+        return Text(" ".join(words))
     value = read_sum(cursor)
     while cursor.token.kind == "unit" and cursor.token.text.lower() in lexicon.MULTIPLIERS:
         factor = Number(lexicon.MULTIPLIERS[cursor.take().text.lower()])
         value = Mul((expression(value), factor))
-    if cursor.token.kind in ("unit", "text") or _at_rate(cursor):
+    # A unit may follow in the denominator, as in `$12/hour`.
+    at_rate = cursor.token.text == "/" and cursor.peek().kind == "unit"
+    if cursor.token.kind in ("unit", "text") or at_rate:
         return _with_smaller_units(cursor, _with_unit(cursor, value, currency))
     if isinstance(value, Degree):
-        return _with_temperature(cursor, value)
+        scale = cursor.take().text if at_temperature(cursor) else ""
+        return Quantity(value.term, ((f"deg{scale}", 1),))
     if cursor.accept("command", "pmod"):
         return _with_modulus(cursor, value)
     return Quantity(value, ((currency, 1),)) if currency else value
@@ -60,25 +65,20 @@ def _read_currency(cursor: Cursor) -> str:
     return units.CURRENCIES[token.text]
 
 
-def _read_words(cursor: Cursor) -> str:
-    words = []
-    while cursor.token.kind in ("text", "unit"):
-        words.append(cursor.take().text)
-    return " ".join(words)
-
-
 def _with_unit(cursor: Cursor, value: Node, currency: str) -> Node:
     words: list[str] = []
     free = False
     while True:
-        token = cursor.token
+        token, after = cursor.token, cursor.peek()
         if token.kind in ("unit", "text"):
             free |= token.kind == "text"
             words.append(cursor.take().text)
         elif token.text == "^" and words:
             cursor.take()
             words.append(f"^{_read_unit_power(cursor)}")
-        elif token.text in ("/", "*") and _is_unit(cursor.peek()):
+        elif token.text in ("/", "*") and (
+            after.kind == "unit" or (after.kind == "name" and after.text in units.SPELLINGS)
+        ):
             words.extend(["per"] if cursor.take().text == "/" else [])
             words.append(cursor.take().text)
         else:
@@ -104,11 +104,6 @@ def _unit(phrase: str, *, free: bool, one: bool) -> units.Unit:
     return ((nouns.counted_noun(spelling, one=one), 1),) if unit is None else unit
 
 
-def _at_rate(cursor: Cursor) -> bool:
-    """Whether a unit follows in the denominator, as in `$12/hour`."""
-    return cursor.token.text == "/" and cursor.peek().kind == "unit"
-
-
 def _with_smaller_units(cursor: Cursor, quantity: Node) -> Node:
     """`5 ft 6 in` and `2 hours and 30 minutes` as one quantity in the last unit."""
     while isinstance(quantity, Quantity):
@@ -126,10 +121,6 @@ def _with_smaller_units(cursor: Cursor, quantity: Node) -> Node:
         larger = Mul((Number(factor), expression(quantity.value)))
         quantity = Quantity(Add((larger, expression(part.value))), unit)
     return quantity
-
-
-def _is_unit(token: Token) -> bool:
-    return token.kind == "unit" or (token.kind == "name" and token.text in units.SPELLINGS)
 
 
 def _read_unit_power(cursor: Cursor) -> int:
@@ -152,15 +143,10 @@ def _with_modulus(cursor: Cursor, value: Node) -> Node:
             raise UnreadableAnswer("a modulus that is neither a number nor a letter")
 
 
-def _with_temperature(cursor: Cursor, value: Degree) -> Node:
-    if at_temperature(cursor):
-        return Quantity(value.term, ((f"deg{cursor.take().text}", 1),))
-    return Quantity(value.term, (("deg", 1),))
-
-
 def _quantity(value: Node, unit: units.Unit) -> Node:
-    if unit == (("percent", 1),) and not isinstance(value, Expr):
+    is_percent = unit == (("percent", 1),)
+    if is_percent and not isinstance(value, Expr):
         raise UnreadableAnswer("a percentage of something that is no number")
-    if unit == (("percent", 1),) and isinstance(value, Add) and not is_mixed_number(value):
+    if is_percent and isinstance(value, Add) and not is_mixed_number(value):
         return Add((*value.terms[:-1], hundredth(value.terms[-1])))
     return Quantity(value, unit) if unit else value

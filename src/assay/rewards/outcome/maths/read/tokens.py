@@ -1,12 +1,15 @@
-"""A linear scan of cleaned text into tokens; nothing is skipped except layout."""
+"""Cleaned text as tokens, of which only layout is skipped, and a position among them."""
 
 from __future__ import annotations
 
 import re
-from typing import Final, Literal, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from assay.rewards.outcome.maths.compute import notations
-from assay.rewards.outcome.maths.limits import MAX_TOKENS, TooLarge, UnreadableAnswer
+from assay.rewards.outcome.maths.limits import MAX_DEPTH, MAX_TOKENS, TooLarge, UnreadableAnswer
+from assay.rewards.outcome.maths.nodes import Node
 from assay.rewards.outcome.maths.read import lexicon, nouns, units
 
 Kind = Literal[
@@ -53,7 +56,7 @@ _NUMBER_LIST: Final = re.compile(
 )
 _AMOUNT: Final = re.compile(r"([-+]?\d[\d.,]*(?:/\d+)?)\s+([A-Za-z][A-Za-z .'-]*)")
 _ENDS_UNIT: Final = re.compile(r"\s*(?:\Z|[,;)/]|and\b|\d+ s)")
-"""What follows a unit that is also the name of a function, such as min or sec."""
+"""The end of a unit whose name is also that of a function, such as min or sec."""
 _BRACKETS: Final = {
     "brace": ("\\{", "\\}"), "brack": ("[", "]"), "paren": ("(", ")"), "angle": ("<", ">"),
     "vert": ("|", "|"), "Vert": ("||", "||"),
@@ -232,9 +235,8 @@ def _read_letters(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
 
 def _is_ordinal(tokens: list[Token], suffix: str) -> bool:
     """Whether a suffix such as `th` follows the number that it fits."""
-    if suffix not in lexicon.ORDINAL_SUFFIXES or not tokens or tokens[-1].kind != "number":
-        return False
-    return lexicon.is_ordinal(tokens[-1].text, suffix)
+    follows = bool(tokens) and tokens[-1].kind == "number"
+    return follows and lexicon.is_ordinal(tokens[-1].text, suffix)
 
 
 def _is_unit_word(match: re.Match[str], tokens: list[Token], gap: bool) -> bool:
@@ -326,3 +328,76 @@ _READERS: Final = {
     "letters": _read_letters,
     "sign": _read_sign,
 }
+
+
+Rule: TypeAlias = "Callable[[Cursor], Node]"
+
+
+@dataclass(slots=True)
+class Cursor:
+    """Reads tokens one by one and counts nesting, so that no input exhausts the stack.
+
+    The grammar is recursive: brackets hold whole answers. So the rules for what may stand where a
+    value is expected come with the cursor, one for each kind of token, and a rule that needs any
+    of them asks for `read_atom`.
+    """
+
+    tokens: list[Token]
+    atoms: Mapping[Kind, Rule]
+    at: int = 0
+    depth: int = 0
+    bars: int = 0
+    """Plain bars that are open, so that the next one closes."""
+    builder: bool = False
+    """Whether a bar or a colon would start the conditions of a set."""
+
+    @property
+    def token(self) -> Token:
+        return self.tokens[self.at]
+
+    def peek(self, offset: int = 1) -> Token:
+        return self.tokens[min(self.at + offset, len(self.tokens) - 1)]
+
+    def take(self) -> Token:
+        token = self.tokens[self.at]
+        if token.kind != "end":
+            self.at += 1
+        return token
+
+    def accept(self, kind: Kind, text: str) -> bool:
+        token = self.tokens[self.at]
+        if token.kind == kind and token.text == text:
+            self.at += 1
+            return True
+        return False
+
+    def accept_run(self, *texts: str) -> bool:
+        """Take the tokens of these texts, if they stand here one after the other."""
+        if all(self.peek(offset).text == text for offset, text in enumerate(texts)):
+            self.at += len(texts)
+            return True
+        return False
+
+    def expect(self, kind: Kind, text: str) -> None:
+        if not self.accept(kind, text):
+            raise UnreadableAnswer(f"{self.token.text or 'the end'!r} where {text!r} was expected")
+
+    def enter(self) -> None:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise TooLarge(f"nesting deeper than {MAX_DEPTH}")
+
+    def leave(self) -> None:
+        self.depth -= 1
+
+    def read_atom(self) -> Node:
+        """The value here, read by the rule for the kind of its first token."""
+        token = self.tokens[self.at]
+        rule = self.atoms.get(token.kind)
+        if rule is None:
+            raise UnreadableAnswer(f"{token.text or 'the end'!r} where a value was expected")
+        return rule(self)
+
+    def read_group(self) -> Node:
+        """The content of the bracket here, up to the one that closes it."""
+        return self.atoms["open"](self)

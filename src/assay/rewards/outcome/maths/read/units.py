@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any, Final
 
@@ -39,21 +40,21 @@ CURRENCIES: Final[dict[str, str]] = _TABLE["currencies"]
 POWER_WORDS: Final[dict[str, int]] = _TABLE["power_words"]
 
 
-def _dimensions(text: str) -> Unit:
-    """`length time^-1` as names with their powers."""
-    parts = (part.partition("^") for part in text.split())
-    return tuple((name, int(power or 1)) for name, _, power in parts)
-
-
-SCALES: Final = {
-    name: (_dimensions(of), Fraction(size))
+SCALES: Final[dict[str, tuple[Unit, Fraction]]] = {
+    name: (
+        tuple((dimension, int(power or 1)) for dimension, _, power in parts),
+        Fraction(size),
+    )
     for name, (_, of, size, *_) in _TABLE["measures"].items()
+    for parts in [[part.partition("^") for part in of.split()]]
 }
+"""Units to their dimensions with their powers, and their size."""
 SCALES.update(
     (prefix + name, (SCALES[name][0], SCALES[name][1] * Fraction(10) ** _PREFIXES[prefix][1]))
     for prefix, name in _PREFIXED
 )
 
+_POWER: Final = re.compile(r"\^-?\d{1,2}")
 _TEMPERATURES: Final[dict[str, str]] = _TABLE["temperatures"]
 
 
@@ -66,7 +67,7 @@ def multiply(left: Unit, right: Unit, sign: int = 1) -> Unit:
 
 
 def factor_between(source: Unit, target: Unit) -> Fraction | None:
-    """How many `target` one `source` is, or None if they measure different things."""
+    """The size of one `source` in `target`, or None if they measure different things."""
     if source == target:
         return Fraction(1)
     there, back = _dimension(source), _dimension(target)
@@ -89,10 +90,9 @@ def read_phrase(phrase: str) -> Unit | None:
         elif word in ("square", "sq", "cubic", "cu"):
             power = POWER_WORDS[word]
         elif word in ("squared", "cubed") or word[0] == "^":
-            raised = POWER_WORDS.get(word) or _small_power(word[1:])
-            if not last or raised is None:
+            if not last or not (word in POWER_WORDS or _POWER.fullmatch(word)):
                 return None
-            unit, last = multiply(unit, last, raised - 1), ()
+            unit, last = multiply(unit, last, (POWER_WORDS.get(word) or int(word[1:])) - 1), ()
         else:
             name = SPELLINGS.get(word) or CURRENCIES.get(word)
             if name is None and len(word) > 1:
@@ -103,11 +103,6 @@ def read_phrase(phrase: str) -> Unit | None:
             unit = multiply(unit, last)
             power = 1
     return unit or None
-
-
-def _small_power(text: str) -> int | None:
-    digits = text[1:] if text.startswith("-") else text
-    return int(text) if digits.isdigit() and len(digits) < 3 else None
 
 
 def _dimension(unit: Unit) -> tuple[tuple[tuple[str, int], ...], Fraction] | None:
