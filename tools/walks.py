@@ -114,7 +114,7 @@ def run_command(name: str, folder: Path) -> None:
 
 def _report_steps(folder: Path) -> None:
     """Have the scorer of steps report its stack when it makes a score."""
-    recovery: Any = importlib.import_module("assay.browser.steps.recovery")
+    recovery: Any = importlib.import_module("assay.browser.steps.scorer")
     sys.path.insert(0, str(folder))
     report = importlib.import_module("reward").report
     make_score = recovery.StepScore

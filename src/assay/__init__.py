@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from assay.adapters.tracking import track as track
     from assay.audit.engine import audit_reward as audit_reward
     from assay.browser.connect.playwright import watch as watch
-    from assay.browser.steps.recovery import RecoveryRewardScorer as RecoveryRewardScorer
+    from assay.browser.steps.scorer import RecoveryRewardScorer as RecoveryRewardScorer
     from assay.errors import AssayError as AssayError
     from assay.ledger.run import open_run as open_run
     from assay.registry import reward as reward
@@ -69,7 +69,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "assay.report.diagnosis": "diagnose",
         "assay.resources.context": "Context",
         "assay.rewards": "credit",
-        "assay.browser.steps.recovery": "RecoveryRewardScorer",
+        "assay.browser.steps.scorer": "RecoveryRewardScorer",
         "assay.scoring.batch": "mean score_batch",
         "assay.scoring.files.jobs": "score_file",
         "assay.runner.run": "run run_async",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from assay.browser.observe.digest import page_evidence as page_evidence
     from assay.browser.outcome.classify import classify_error as classify_error
     from assay.browser.step_records import StepLog as StepLog
-    from assay.browser.steps.recovery import RecoveryRewardScorer as RecoveryRewardScorer
+    from assay.browser.steps.scorer import RecoveryRewardScorer as RecoveryRewardScorer
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
@@ -25,6 +25,6 @@ __getattr__, __dir__, __all__ = lazy_names(
         "assay.browser.observe.digest": "call_signature page_evidence",
         "assay.browser.outcome.classify": "classify_error",
         "assay.browser.step_records": "StepLog",
-        "assay.browser.steps.recovery": "RecoveryRewardScorer",
+        "assay.browser.steps.scorer": "RecoveryRewardScorer",
     },
 )

@@ -25,7 +25,7 @@ from assay.errors import BadInput, BadParameter, BadRecord, did_you_mean
 from assay.formats import RunRecords, foreign
 from assay.formats.foreign import ForeignRun, Problems, Row
 from assay.formats.lines import dump_json, finite_number, valid_text, write_lines
-from assay.schema.columns import ANSWERS, GOALS, IDS, RESPONSES, SCORES
+from assay.schema.column_names import ANSWERS, GOALS, IDS, RESPONSES, SCORES
 from assay.schema.episode import Episode, Failure, StopReason, Trajectory
 from assay.schema.message import Message
 from assay.schema.score import Abstained, Score

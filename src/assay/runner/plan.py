@@ -34,7 +34,7 @@ from assay.runner.values import (
     benchmark_of_values,
     with_values,
 )
-from assay.schema.columns import ANSWERS, GOALS
+from assay.schema.column_names import ANSWERS, GOALS
 from assay.schema.manifest import RunManifest
 from assay.schema.task import Task
 from assay.scoring.scorer import Scorer

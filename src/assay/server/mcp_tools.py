@@ -20,7 +20,7 @@ from mcp_types import ToolAnnotations
 from assay import __version__
 from assay.audit.engine import audit_reward
 from assay.browser.step_records import rescore
-from assay.browser.steps.recovery import RecoveryRewardScorer
+from assay.browser.steps.scorer import RecoveryRewardScorer
 from assay.errors import AssayError, BadParameter
 from assay.ledger.steps import read_steps
 from assay.registry import REWARDS, find_reward

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import BadInput, BadParameter, did_you_mean, nearest_file
-from assay.schema.columns import ANSWERS, GOALS, IDS
+from assay.schema.column_names import ANSWERS, GOALS, IDS
 from assay.schema.task import Task
 
 MAX_LINE_BYTES = 10_000_000

@@ -15,7 +15,7 @@ from assay.browser.steps.history import (
     status,
 )
 from assay.browser.steps.inputs import ContractStatus, RecentSteps, StepInput
-from assay.browser.steps.recovery import RecoveryRewardScorer
+from assay.browser.steps.scorer import RecoveryRewardScorer
 from assay.browser.steps.shaping import Shaping, StepCost, step_cost
 from assay.schema.blocking import BlockCode
 from assay.schema.evidence import StepEvents
