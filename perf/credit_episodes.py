@@ -42,7 +42,7 @@ from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 from assay.worlds import AlfWorldGame, WebShop
-from assay.worlds.alfworld.tasks import GameLibrary
+from assay.worlds.alfworld.tasks import GameLoader
 from assay.worlds.scienceworld.tasks import tasks as science_tasks
 
 FEWEST_TURNS_A_SECOND = 100_000
@@ -64,7 +64,7 @@ class Household:
         self._stray = stray
 
     async def start(self, task: Task, *, limits: EpisodeLimits, seed: int | None = None) -> None:  # noqa: ARG002
-        library = GameLibrary()
+        library = GameLoader()
         self._rng = random.Random(seed)
         self._game = AlfWorldGame(library.house(task.id))
         self._way = deque(library.walkthrough(task.id))
@@ -308,7 +308,7 @@ def main() -> int:
 
 def games() -> list[Task]:
     """ALFWorld's shipped games."""
-    library = GameLibrary()
+    library = GameLoader()
     return [task for split in ("valid_seen", "valid_unseen") for task in library.tasks(split)]
 
 

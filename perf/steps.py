@@ -29,7 +29,7 @@ from assay.browser.observe.digest import (
 from assay.browser.steps import (
     ContractStatus,
     Effect,
-    RecentSteps,
+    HistoryFacts,
     RecoveryRewardScorer,
     StepHistory,
     StepInput,
@@ -102,7 +102,7 @@ READ = ToolOutcome("read_page", "r", effect=Effect.READ, ok=True, info="i")
 
 
 MOVED = OlderInput("click", url=True, dom=True)
-NEWS = RecentSteps(seen_info=False)
+NEWS = HistoryFacts(seen_info=False)
 AWAY = replace(OLD, url="v")
 
 CASES: tuple[tuple[str, str, OlderInput, StepInput], ...] = (
@@ -141,7 +141,7 @@ CASES: tuple[tuple[str, str, OlderInput, StepInput], ...] = (
             f"address changed, {n} repeats",
             "even",
             OlderInput("click", url=True, no_progress=n),
-            StepInput(CLICK, OLD, AWAY, recent=RecentSteps(same_call=n)),
+            StepInput(CLICK, OLD, AWAY, recent=HistoryFacts(same_call=n)),
         )
         for n in range(4)
     ),

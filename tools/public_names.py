@@ -36,6 +36,8 @@ def public_names() -> Iterator[tuple[str, str]]:
         for node in tree.body:
             if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
+            if any(ast.unparse(mark) == "overload" for mark in node.decorator_list):
+                continue
             is_class = isinstance(node, ast.ClassDef) and not node.name.startswith("_")
             if is_class or node.name in offered:
                 meaning = (ast.get_docstring(node) or "").partition("\n")[0]

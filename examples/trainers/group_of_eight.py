@@ -21,7 +21,7 @@ from typing import Any
 import assay
 from assay import Context, Episode, Task
 from assay.adapters.episodes import turn_rewards
-from assay.worlds import Chat, GameLibrary, WebShop
+from assay.worlds import Chat, GameLoader, WebShop
 
 GROUP = 8
 SEED = 7
@@ -85,8 +85,8 @@ def worlds(*names: str) -> dict[str, World]:
 
 
 def _alfworld() -> World:
-    task = GameLibrary().tasks("valid_unseen")[0]
-    way = GameLibrary().walkthrough(task.id)
+    task = GameLoader().tasks("valid_unseen")[0]
+    way = GameLoader().walkthrough(task.id)
     policy = follow(way, "look")
     return World("alfworld", "alfworld_episode_reward", task, policy, len(way) + 1)
 

@@ -36,7 +36,7 @@ from assay.schema.episode import Episode
 from assay.schema.score import Scored, score_to_record
 from assay.schema.task import Task
 from assay.worlds import WebShop
-from assay.worlds.alfworld.tasks import GameLibrary
+from assay.worlds.alfworld.tasks import GameLoader
 from perf.endpoints.server import FAULTS, FaultyEndpoint, serving
 from perf.kills import finish, kill_after
 
@@ -243,7 +243,7 @@ def chat(attempts: int) -> Arm:
 
 def alfworld(attempts: int) -> Arm:
     """Games of which every other one is won."""
-    library = GameLibrary()
+    library = GameLoader()
     games = [task.id for task in library.tasks("valid_seen")[:10]]
     scripts = {
         game: library.load(game).walkthrough if number % 2 else ["look", 'answer("done")']

@@ -15,7 +15,7 @@ from assay.browser.step_records import StepLog
 from assay.browser.steps import (
     ContractStatus,
     Effect,
-    RecentSteps,
+    HistoryFacts,
     RecoveryRewardScorer,
     StepHistory,
     StepInput,
@@ -96,8 +96,8 @@ class Generator:
             id=self.text(),
         )
 
-    def recent(self) -> RecentSteps:
-        return RecentSteps(
+    def recent(self) -> HistoryFacts:
+        return HistoryFacts(
             same_call=self.pick(ABSURD),
             same_error=self.pick(ABSURD),
             revisits=self.pick(ABSURD),
@@ -222,7 +222,7 @@ def _more_evidence(step: StepInput, rng: random.Random) -> Iterator[str]:
 
 
 def _more_repetition(step: StepInput, rng: random.Random) -> Iterator[str]:
-    recent = step.recent or RecentSteps()
+    recent = step.recent or HistoryFacts()
     for name in ("same_call", "same_error", "revisits"):
         more: Any = {name: max(getattr(recent, name), 0) + rng.randrange(1, 4)}
         if _milli(step, recent=recent._replace(**more)) > _milli(step, recent=recent):
@@ -251,7 +251,7 @@ def _recovery_order(step: StepInput) -> Iterator[str]:
     done = ToolOutcome("click", "c", gate="satisfied", ok=True)
     failed = done._replace(ok=False, error="stale_ref")
     look = done._replace(tool="read_page", effect=Effect.READ)
-    recent = (step.recent or RecentSteps())._replace(
+    recent = (step.recent or HistoryFacts())._replace(
         same_call=0, revisits=0, seen_info=False, pending="stale_ref", fresh_refs=True
     )
     shared = step._replace(

@@ -100,10 +100,10 @@ def _make_train(folder: Path) -> None:
 
 
 def _train(folder: str) -> dict[str, float]:
-    from assay.worlds import GameLibrary
+    from assay.worlds import GameLoader
 
     start = time.process_time()
-    tasks = GameLibrary(folder).tasks("train")
+    tasks = GameLoader(folder).tasks("train")
     assert len(tasks) == TRAIN_GAMES
     return {"train": 1000 * (time.process_time() - start)}
 

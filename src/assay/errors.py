@@ -54,7 +54,7 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> None:
 
 
 def did_you_mean(name: str, known: Iterable[str], then: str = "") -> str:
-    """The question "did you mean 'x'?" for the known name nearest to `name`, and then `then`."""
+    """The hint "did you mean 'x'?" for the known name nearest to `name`, and then `then`."""
     import difflib
 
     near = difflib.get_close_matches(name[:100], list(known), n=1, cutoff=0.5)
@@ -126,7 +126,7 @@ class BadRecord(AssayError, ValueError):
 
 
 class BadInput(UsageError, BadRecord):
-    """A file that the call names cannot be read as what it is named for."""
+    """An input file that the call names cannot be read as that kind of file."""
 
 
 class NoScore(AssayError, TypeError):
@@ -138,7 +138,7 @@ class TooManyAbstained(AssayError):
 
 
 class ModelError(AssayError, RuntimeError):
-    """A language model could not be asked, or its reply could not be read.
+    """A language model could not be reached, or its reply could not be read.
 
     An agent that raises it ends its attempt as `model_error`: outside the mean, and no zero. Raise
     it from whatever error your client has; any other exception is the agent's own.
@@ -151,7 +151,7 @@ class ModelError(AssayError, RuntimeError):
 
 
 class PromptTooLong(AssayError, RuntimeError):
-    """A conversation is longer than the model takes: the doing of the agent that wrote it."""
+    """A conversation is longer than the model takes; the agent that wrote it is to blame."""
 
 
 class RunStopped(AssayError, RuntimeError):
@@ -168,7 +168,7 @@ class BudgetSpent(RunStopped):
 
 
 class ServerError(AssayError, RuntimeError):
-    """A reward server could not be asked, or refused what it was asked."""
+    """A reward server could not be reached, or refused a request."""
 
     def __init__(self, message: str, *, status: int | None = None, code: str = "") -> None:
         super().__init__(message)
@@ -179,7 +179,7 @@ class ServerError(AssayError, RuntimeError):
 
 
 class ResourceError(AssayError, RuntimeError):
-    """Something that must be opened, held and closed went wrong."""
+    """A resource could not be opened, held or closed."""
 
 
 class AcquireTimeout(ResourceError, TimeoutError):
@@ -195,7 +195,7 @@ class NotReset(ResourceError):
 
 
 class Interruption(BaseException):
-    """A reward is being stopped from outside, as by a deadline: it passes the scoring boundary.
+    """A reward is stopped from outside, as by a deadline; the scoring boundary lets it pass.
 
     Not an `Exception`: a reward that catches those must not catch it.
     """

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from assay.adapters import agentfly, areal, nemo_gym, openrlhf, slime, trl, verifiers, verl
-from assay.adapters.tally import FIRST, GROUPS, Tally
+from assay.adapters.tally import FIRST, GROUPS, RecentRewards
 from assay.errors import BadParameter, NoScore
 from assay.schema.score import Abstained, Scored
 from tests.adapters.stand_ins import adapter, stand_in
@@ -203,7 +203,7 @@ def test_trl_gets_none_which_it_leaves_out() -> None:
 
 
 def test_a_tally_remembers_the_latest_of_a_bounded_number_of_groups() -> None:
-    tally = Tally("test")
+    tally = RecentRewards("test")
     for group in range(GROUPS + 1):
         tally.note(Scored(float(group), ""), group, limit=None)
     assert tally.mean(GROUPS) == GROUPS

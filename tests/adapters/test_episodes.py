@@ -23,11 +23,11 @@ from assay.schema.observation import Observation
 from assay.schema.score import Score
 from assay.schema.task import Task
 from assay.worlds.alfworld.environment import AlfWorld
-from assay.worlds.alfworld.tasks import GameLibrary
+from assay.worlds.alfworld.tasks import GameLoader
 from assay.worlds.chat.environment import Chat
 
 HOUSEHOLD = AlfWorld().tasks()[0]
-WALKTHROUGH = GameLibrary().load(HOUSEHOLD.id).walkthrough
+WALKTHROUGH = GameLoader().load(HOUSEHOLD.id).walkthrough
 SHOPPING = ("search[B09PY89B1S organic hair serum roller]", "click[B09PY89B1S]", "click[1pcs]")
 
 

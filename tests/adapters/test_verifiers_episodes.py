@@ -21,11 +21,11 @@ from assay.errors import BadParameter, DeadResource, NoScore
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 from assay.worlds.alfworld.environment import AlfWorld
-from assay.worlds.alfworld.tasks import GameLibrary
+from assay.worlds.alfworld.tasks import GameLoader
 from tests.adapters.stand_ins import adapter, stand_in
 
 GAME = "look_at_obj_in_light-AlarmClock-None-DeskLamp-308/trial_T20190908_222951_616606"
-WALKTHROUGH = GameLibrary().load(GAME).walkthrough
+WALKTHROUGH = GameLoader().load(GAME).walkthrough
 
 
 class Seat:

@@ -11,7 +11,7 @@ from assay.audit.checks import CHECKS
 from assay.audit.context import CheckContext
 from assay.audit.data import built_in
 from assay.audit.findings import CallResult, Finding, GraderCall, Sample
-from assay.audit.isolation import USUAL, AuditSession, Place, Surroundings, TargetProcess
+from assay.audit.isolation import USUAL, AuditSession, MachineConditions, Place, TargetProcess
 from assay.audit.replies import MeasuredResult
 from assay.isolation.child import STANDALONE
 from assay.registry import find_reward
@@ -47,7 +47,7 @@ class InProcess(AuditSession):
         return [MeasuredResult(CallResult(**self._dispatcher.answer(c.to_wire()))) for c in calls]
 
     @contextmanager
-    def fresh_process(self, surroundings: Surroundings = USUAL) -> Iterator[TargetProcess]:
+    def fresh_process(self, surroundings: MachineConditions = USUAL) -> Iterator[TargetProcess]:
         # It answers as another process would; what the module of the function keeps, it keeps.
         yield self._process
 

@@ -66,7 +66,7 @@ def test_the_rest_of_an_answer_is_waited_for_as_long_as_it_comes(clock: Clock) -
 def test_what_a_navigation_breaks_off_has_not_failed(clock: Clock) -> None:
     log = log_with(method="GET", status=None)
     log.on_ended({"requestId": "1", "canceled": True})
-    assert log.own() == requests.OwnRequests()
+    assert log.own() == requests.StepRequestCounts()
 
 
 def test_what_was_refused_before_it_is_broken_off_stays_refused(clock: Clock) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from assay.errors import BadParameter, BadRecord, UnknownName, UsageError
 from assay.formats import recognise
-from assay.formats.foreign import Problems, failure, json_rows, top_keys, utc
+from assay.formats.foreign import ReadProblems, failure, json_rows, top_keys, utc
 from assay.ledger.layout import list_runs
 from assay.ledger.run import Run, open_run
 from assay.ledger.summary import summarise
@@ -387,7 +387,7 @@ def test_lines_are_read_one_at_a_time(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps({"text": "x" * 20_000}) + "\n" for _ in range(400)))
     tracemalloc.start()
     try:
-        assert sum(1 for _ in json_rows(path, Problems())) == 400
+        assert sum(1 for _ in json_rows(path, ReadProblems())) == 400
         assert tracemalloc.get_traced_memory()[1] < 1_000_000
     finally:
         tracemalloc.stop()

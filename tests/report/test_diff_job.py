@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 from assay.errors import BadParameter, BadRecord, MissingParameter, UnknownName
 from assay.report.diff_job import diff_rewards
-from assay.report.reward_diff import Gate, RewardDiff
+from assay.report.reward_diff import DiffGate, RewardDiff
 from assay.schema.score import Abstained, Scored
 from assay.scoring.scorer import Scorer
 from tests.report.ledgers import write_run
@@ -204,18 +204,18 @@ def test_options_are_compared_as_versions_are(tmp_path: Path) -> None:
 def test_gates(tmp_path: Path, gate: str, closed: int | None) -> None:
     if closed is None:
         with pytest.raises(BadParameter, match="--fail-on"):
-            Gate.of(gate)
+            DiffGate.of(gate)
         return
     diff = diff_rewards(exact, lenient, write(tmp_path / "in.jsonl", sample()))
-    assert len(diff.closed([Gate.of(gate)])) == closed
+    assert len(diff.closed([DiffGate.of(gate)])) == closed
 
 
 def test_a_gate_about_groups_needs_groups(tmp_path: Path) -> None:
     data = write(tmp_path / "in.jsonl", sample(8))
     with pytest.raises(BadParameter, match="--group COLUMN says which rows are one"):
-        diff_rewards(exact, lenient, data).closed([Gate.of("flips")])
+        diff_rewards(exact, lenient, data).closed([DiffGate.of("flips")])
     grouped = diff_rewards(exact, lenient, data, group="prompt_id")
-    assert grouped.closed([Gate.of("flips=100%"), Gate.of("flat=100%")]) == []
+    assert grouped.closed([DiffGate.of("flips=100%"), DiffGate.of("flat=100%")]) == []
 
 
 def test_nothing_to_compare_is_said(tmp_path: Path) -> None:

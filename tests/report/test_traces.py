@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assay.report.traces import turns_of
+from assay.report.traces import messages_by_turn
 from assay.schema.message import Message
 
 
@@ -65,7 +65,7 @@ def test_a_turn_has_what_was_shown_and_what_was_replied(
     messages: list[dict[str, Any]], n_actions: int, sizes: list[int] | None
 ) -> None:
     records = [Message.model_validate(message) for message in messages]
-    turns = turns_of(records, n_actions)
+    turns = messages_by_turn(records, n_actions)
     assert (None if turns is None else [len(turn) for turn in turns]) == sizes
     if turns is not None:
         assert [message for turn in turns for message in turn] == records

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from assay.runner.retries import AttemptPolicy, RetryTracker
+from assay.runner.retries import AttemptRetryPolicy, RetryTracker
 from assay.schema.episode import Episode, StopReason, Trajectory
 from assay.schema.task import Task
 
-POLICY = AttemptPolicy(environment_failures=3, worker_losses=2)
+POLICY = AttemptRetryPolicy(environment_failures=3, worker_losses=2)
 
 
 def episode(stop_reason: StopReason, repeat: int = 0) -> Episode:

@@ -14,7 +14,7 @@ from assay.browser.steps.recovery_ranking import next_look
 from assay.schema.blocking import (
     BLOCKING_PAGES,
     BlockCode,
-    BlockingPage,
+    BlockingPageKind,
     block_note,
     read_block_note,
 )
@@ -38,7 +38,7 @@ def test_every_code_that_is_written_anywhere_has_a_row() -> None:
 
 
 @ROWS
-def test_a_step_score_says_the_sentence_of_the_row(page: BlockingPage) -> None:
+def test_a_step_score_says_the_sentence_of_the_row(page: BlockingPageKind) -> None:
     score = RecoveryRewardScorer().score(StepInput(outcome=ToolOutcome("goto", block=page.code)))
     assert [(reason.code, reason.sentence) for reason in score.reasons] == [
         (f"block_{page.code}", page.sentence)
@@ -46,14 +46,14 @@ def test_a_step_score_says_the_sentence_of_the_row(page: BlockingPage) -> None:
 
 
 @ROWS
-def test_the_advice_of_the_row_comes_first(page: BlockingPage) -> None:
+def test_the_advice_of_the_row_comes_first(page: BlockingPageKind) -> None:
     hint = next_look(page.code)
     assert hint is not None
     assert hint.action == (page.advice or ("read_page",))[0]
 
 
 @ROWS
-def test_the_browser_recognises_the_page_by_each_mark_of_the_row(page: BlockingPage) -> None:
+def test_the_browser_recognises_the_page_by_each_mark_of_the_row(page: BlockingPageKind) -> None:
     sparse = {"*": 20}
     facts = [
         *(PageFacts(counts={**sparse, selector: 1}) for selector in page.selectors),
@@ -67,6 +67,6 @@ def test_the_browser_recognises_the_page_by_each_mark_of_the_row(page: BlockingP
 
 
 @ROWS
-def test_a_report_reads_the_code_from_the_note_in_an_observation(page: BlockingPage) -> None:
+def test_a_report_reads_the_code_from_the_note_in_an_observation(page: BlockingPageKind) -> None:
     assert read_block_note(f"url: x\n{block_note(page.code)}\ntext") == page.code
     assert read_block_note(f"url: x\ntext, {block_note(page.code)}") is None

@@ -8,7 +8,7 @@ import pytest
 
 from assay.errors import UsageError
 from assay.resources import row_files
-from assay.resources.row_files import OutsideFolder, confine_row_files, row_file
+from assay.resources.row_files import FileOutsideFolder, confine_row_files, row_file
 from assay.server.settings import ServerSettings
 from tests.server.running import Running, running
 
@@ -98,9 +98,9 @@ def test_a_process_that_is_confined_stays_so(
     confine_row_files(tmp_path)
     assert row_file(inner / "some") == inner / "some"
     for name in ("other", tmp_path / "other", inner / ".." / "other"):
-        with pytest.raises(OutsideFolder, match="--root"):
+        with pytest.raises(FileOutsideFolder, match="--root"):
             row_file(name)
-    with pytest.raises(OutsideFolder):
+    with pytest.raises(FileOutsideFolder):
         row_file("some", root="/")
-    with pytest.raises(OutsideFolder, match="the root"):
+    with pytest.raises(FileOutsideFolder, match="the root"):
         row_file(inner / "some", root=str(inner / "deeper"))

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from assay.isolation.kernel import is_alive
-from assay.server.jobs import Turn, read_body
+from assay.server.jobs import WorkerCallContext, read_body
 from assay.server.pool import WorkerLost, WorkerPool
 from tests.ended import has_ended
 from tests.server.running import Running, running, until
@@ -214,7 +214,7 @@ def test_memory_that_a_reward_takes_away_does_not_end_the_server(server: Running
     assert [score["value"] for score in server.score("length", [ROW])] == [2.0]
 
 
-def _interrupted(argument: object, turn: Turn) -> None:
+def _interrupted(argument: object, turn: WorkerCallContext) -> None:
     raise KeyboardInterrupt
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.text.answers import find_answer
-from assay.text.channels import END_TOKENS, SECTIONS, SPEAKERS, Section, final_text
+from assay.text.channels import END_TOKENS, SECTIONS, SPEAKERS, SectionMarks, final_text
 
 HIDDEN = [row for row in SECTIONS if row.kind in ("thought", "tool")]
 TRANSCRIPTS = [
@@ -50,7 +50,7 @@ def test_only_what_is_said_to_the_reader_is_left(response: str, visible: str, re
 
 
 @pytest.mark.parametrize("section", HIDDEN, ids=lambda section: section.opening)
-def test_thoughts_and_tools_never_answer(section: Section) -> None:
+def test_thoughts_and_tools_never_answer(section: SectionMarks) -> None:
     inside = f"{section.opening}The answer is \\boxed{{42}}.{section.closing}"
     assert find_answer(inside).text is None
     unclosed = f"{section.opening}The answer is \\boxed{{42}}."
@@ -61,7 +61,7 @@ def test_thoughts_and_tools_never_answer(section: Section) -> None:
 @pytest.mark.parametrize(
     "section", [row for row in HIDDEN if row.kind == "thought"], ids=lambda section: section.closing
 )
-def test_a_thought_that_the_prompt_opened_never_answers(section: Section) -> None:
+def test_a_thought_that_the_prompt_opened_never_answers(section: SectionMarks) -> None:
     assert find_answer(f"So \\boxed{{42}}.{section.closing} No idea.").text is None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.text.markup import LAYOUT_TAGS, UNSEEN, Unseen, leave_out_unseen
+from assay.text.markup import LAYOUT_TAGS, UNSEEN, HiddenMarkup, leave_out_unseen
 from assay.text.slices import VisibleText
 
 
@@ -15,7 +15,7 @@ def seen_text(text: str) -> str:
 
 
 @pytest.mark.parametrize("unseen", UNSEEN, ids=lambda unseen: unseen.opening)
-def test_what_prints_nothing_is_not_seen(unseen: Unseen) -> None:
+def test_what_prints_nothing_is_not_seen(unseen: HiddenMarkup) -> None:
     assert "42" not in seen_text(f"a {unseen.opening} 42 {unseen.closing} b")
     assert seen_text(f"a {unseen.opening} 42 {unseen.closing} b").split()[-1] == "b"
     assert ("42" not in seen_text(f"a {unseen.opening} 42")) is unseen.lasts

@@ -10,7 +10,7 @@ import uvicorn
 
 from assay.web import serving
 from assay.web.asgi import App, Message, Receive, Scope, Send
-from assay.web.guards import BodyTooLarge, Guards, guard
+from assay.web.guards import BodyTooLarge, RequestGuards, guard
 
 TOKEN = "a-token-of-some-length"
 OURS = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -49,7 +49,7 @@ class Answer:
 
 
 def ask(
-    guards: Guards,
+    guards: RequestGuards,
     *,
     method: str = "GET",
     target: str = "/",
@@ -101,11 +101,11 @@ def ask(
     ],
 )
 def test_only_requests_under_a_name_of_ours_are_answered(host: str, status: int, why: str) -> None:
-    assert ask(Guards(OURS), headers={"host": host}).status == status, why
+    assert ask(RequestGuards(OURS), headers={"host": host}).status == status, why
 
 
 def test_any_name_will_do_where_the_guards_say_so() -> None:
-    assert ask(Guards(frozenset({"*"})), headers={"host": "rewards.svc:80"}).status == 200
+    assert ask(RequestGuards(frozenset({"*"})), headers={"host": "rewards.svc:80"}).status == 200
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_any_name_will_do_where_the_guards_say_so() -> None:
     ],
 )
 def test_pages_of_other_origins_are_refused(origin: str, status: int, why: str) -> None:
-    assert ask(Guards(OURS), method="POST", headers={"origin": origin}).status == status, why
+    assert ask(RequestGuards(OURS), method="POST", headers={"origin": origin}).status == status, why
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_pages_of_other_origins_are_refused(origin: str, status: int, why: str) 
     ],
 )
 def test_the_token_is_asked_for(header: str, status: int, why: str) -> None:
-    answer = ask(Guards(OURS, token=TOKEN), headers={"authorization": header})
+    answer = ask(RequestGuards(OURS, token=TOKEN), headers={"authorization": header})
     assert answer.status == status, why
     if status == 401:
         assert answer.code == "unauthorized"
@@ -145,14 +145,14 @@ def test_the_token_is_asked_for(header: str, status: int, why: str) -> None:
 
 
 def test_what_a_load_balancer_asks_needs_no_token_but_a_name_of_ours() -> None:
-    guards = Guards(OURS, token=TOKEN, open_paths=frozenset({"/healthz"}))
+    guards = RequestGuards(OURS, token=TOKEN, open_paths=frozenset({"/healthz"}))
     assert ask(guards, target="/healthz").status == 200
     assert ask(guards, target="/healthz/more").status == 401
     assert ask(guards, target="/healthz", headers={"host": "evil.example"}).status == 421
 
 
 def test_a_browser_brings_the_token_once_and_keeps_a_cookie_that_is_not_it() -> None:
-    guards = Guards(OURS, token=TOKEN)
+    guards = RequestGuards(OURS, token=TOKEN)
     first = ask(guards, target=f"/runs?sort=mean&token={TOKEN}&q=a%20b")
     assert (first.status, first.headers["location"]) == (303, "/runs?sort=mean&q=a+b")
     cookie = first.headers["set-cookie"]
@@ -164,7 +164,7 @@ def test_a_browser_brings_the_token_once_and_keeps_a_cookie_that_is_not_it() -> 
     assert ask(guards, target="/runs", headers={"cookie": pair[:-1] + "!"}).status == 401
     beside = f'theirs={{"a": [1, "b"]}}; odd; {pair}; more='
     assert ask(guards, target="/runs", headers={"cookie": beside}).status == 200
-    other = Guards(OURS, token=TOKEN + "2")
+    other = RequestGuards(OURS, token=TOKEN + "2")
     assert ask(other, target="/runs", headers={"cookie": pair}).status == 401
 
 
@@ -176,11 +176,11 @@ def test_a_browser_brings_the_token_once_and_keeps_a_cookie_that_is_not_it() -> 
     ],
 )
 def test_a_token_in_the_address_is_not_a_way_around(method: str, target: str, why: str) -> None:
-    assert ask(Guards(OURS, token=TOKEN), method=method, target=target).status == 401, why
+    assert ask(RequestGuards(OURS, token=TOKEN), method=method, target=target).status == 401, why
 
 
 def test_the_way_on_never_leads_to_another_site() -> None:
-    answer = ask(Guards(OURS, token=TOKEN), target=f"//evil.example/x?token={TOKEN}")
+    answer = ask(RequestGuards(OURS, token=TOKEN), target=f"//evil.example/x?token={TOKEN}")
     assert answer.headers["location"] == "/evil.example/x"
 
 
@@ -200,7 +200,7 @@ def test_the_way_on_never_leads_to_another_site() -> None:
 def test_a_body_beyond_the_limit_is_refused(
     app: Any, headers: dict[str, str], body: tuple[bytes, ...], status: int, why: str
 ) -> None:
-    guards = Guards(OURS, max_body_bytes=10)
+    guards = RequestGuards(OURS, max_body_bytes=10)
     answer = ask(guards, method="POST", headers=headers, body=body, app=app)
     assert answer.status == status, why
     if status == 413:
@@ -209,7 +209,7 @@ def test_a_body_beyond_the_limit_is_refused(
 
 
 def test_a_stream_of_lines_has_a_limit_of_its_own() -> None:
-    guards = Guards(OURS, max_body_bytes=4, max_stream_bytes=8)
+    guards = RequestGuards(OURS, max_body_bytes=4, max_stream_bytes=8)
     lines = {"content-type": "application/x-ndjson; charset=utf-8"}
     assert ask(guards, headers=lines, body=(b"12345678",)).status == 200
     assert ask(guards, headers=lines, body=(b"123456789",)).status == 413
@@ -225,7 +225,9 @@ def test_a_web_socket_is_closed() -> None:
     async def receive() -> Message:
         return {"type": "websocket.connect"}
 
-    asyncio.run(guard(echo, Guards(OURS))({"type": "websocket", "headers": []}, receive, send))
+    asyncio.run(
+        guard(echo, RequestGuards(OURS))({"type": "websocket", "headers": []}, receive, send)
+    )
     assert sent == [{"type": "websocket.close", "code": 1008}]
 
 
@@ -247,12 +249,12 @@ def hold(guarded: App, size: int, path: str = "/") -> tuple[asyncio.Task[None], 
 @pytest.mark.parametrize(
     ("guards", "why"),
     [
-        (Guards(OURS, max_held_bytes=250, open_paths=frozenset({"/healthz"})), "bytes"),
-        (Guards(OURS, max_requests=2, open_paths=frozenset({"/healthz"})), "requests"),
+        (RequestGuards(OURS, max_held_bytes=250, open_paths=frozenset({"/healthz"})), "bytes"),
+        (RequestGuards(OURS, max_requests=2, open_paths=frozenset({"/healthz"})), "requests"),
     ],
 )
 def test_more_than_can_be_held_at_a_time_is_refused_and_welcome_again_later(
-    guards: Guards, why: str
+    guards: RequestGuards, why: str
 ) -> None:
     async def check() -> None:
         release = asyncio.Event()
@@ -308,7 +310,7 @@ def test_a_line_of_a_stream_that_never_ends_is_held_like_a_body(pieces: int, cod
 
         kind = [(b"host", b"127.0.0.1"), (b"content-type", b"application/x-ndjson")]
         scope = {"type": "http", "method": "POST", "path": "/v1/score", "headers": kind}
-        guards = Guards(OURS, max_held_bytes=250, max_stream_bytes=10**6)
+        guards = RequestGuards(OURS, max_held_bytes=250, max_stream_bytes=10**6)
         await guard(read_all, guards)(scope, receive, send)
         return messages
 
@@ -354,4 +356,4 @@ def test_a_page_of_another_site_may_link_here_and_no_more(
         "sec-fetch-mode": mode,
         "sec-fetch-dest": "document" if mode == "navigate" else "image",
     }
-    assert ask(Guards(OURS), target=target, headers=headers).status == status, why
+    assert ask(RequestGuards(OURS), target=target, headers=headers).status == status, why

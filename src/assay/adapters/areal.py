@@ -20,8 +20,10 @@ from assay.adapters.messages import read_completion
 
 @RewardMaker
 def reward(binding: Binding, name: str | None) -> Callable[..., float]:
-    """A function of `(prompt, completions, prompt_ids, completion_ids, **row)`; `row` has the
-    columns of the data set."""
+    """A reward function for AReaL: `(prompt, completions, prompt_ids, completion_ids, **row)`.
+
+    `row` has the columns of the data set.
+    """
     return binding.function(_reward_fn, name=name)
 
 

@@ -10,7 +10,7 @@ from inspect import signature as signature_of
 from math import isfinite
 from typing import Any, Literal, TypeAlias
 
-from assay.adapters.tally import GROUP_COLUMNS, Tally, group_of, mean_of, tally_of
+from assay.adapters.tally import GROUP_COLUMNS, RecentRewards, group_of, mean_of, tally_of
 from assay.errors import BadParameter, MissingExtra, MissingParameter, NoScore
 from assay.schema.score import Abstained, Score
 from assay.scoring.columns import RESPONSE, look_up
@@ -44,7 +44,7 @@ class Binding:
     """What is cut off the end of a response."""
     observer: Observer | None = field(default=None, compare=False, repr=False)
     """Told of every score, with the response and what the rows of its group have in common."""
-    tally: Tally = field(init=False, compare=False, repr=False)
+    tally: RecentRewards = field(init=False, compare=False, repr=False)
     """What this configuration gave lately, in this process."""
 
     def __post_init__(self) -> None:
@@ -153,10 +153,10 @@ class Binding:
         *first: Any,
         name: str | None = None,
         signature: Signature | None = None,
-    ) -> RewardCall:
+    ) -> PicklablePartial:
         """The function with this and `first` as its first arguments, named after the reward."""
         summary = self.scorer.spec.summary
-        return RewardCall(function, (self, *first), {}, name or self.name, summary, signature)
+        return PicklablePartial(function, (self, *first), {}, name or self.name, summary, signature)
 
 
 def fill_parts(score: Score, parts: Iterable[str], filler: float) -> dict[str, float]:
@@ -192,7 +192,7 @@ def bind(
 
 
 class RewardMaker:
-    """The `reward` of an adapter, around a function that makes a trainer's from a bound reward.
+    """Makes a trainer's reward function from a registered reward: the `reward` of an adapter.
 
     `params` are the reward's own options, `columns` say which column of the trainer holds a
     parameter, and the function that a trainer calls has `name`, by default the reward's.
@@ -219,7 +219,7 @@ class RewardMaker:
         return self._make(bind(which, params, columns, abstained, max_abstained), name)
 
 
-class RewardCall:
+class PicklablePartial:
     """A function with its first arguments bound: picklable, and with a name of its own.
 
     `inspect` takes it for the function inside, so a bound coroutine function is seen to be one. An
@@ -252,21 +252,21 @@ class RewardCall:
         """The name under which a trainer logs it."""
         return self._state[3]
 
-    def observed_by(self, observer: Observer) -> RewardCall:
+    def observed_by(self, observer: Observer) -> PicklablePartial:
         """The same function, of whose scores the observer hears."""
         function, bound, keywords, name, doc, signature = self._state
         if bound and isinstance(bound[0], Binding):
             watched = (replace(bound[0], observer=observer), *bound[1:])
-            twin = RewardCall(function, watched, keywords, name, doc, signature)
+            twin = PicklablePartial(function, watched, keywords, name, doc, signature)
         else:
             observed = {**keywords, "observer": observer}
-            twin = RewardCall(function, bound, observed, name, doc, signature)
+            twin = PicklablePartial(function, bound, observed, name, doc, signature)
         # What an adapter marked the function with.
         vars(twin).update({k: v for k, v in vars(self).items() if k not in vars(twin)})
         return twin
 
-    def __reduce__(self) -> tuple[type[RewardCall], tuple[Any, ...]]:
-        return RewardCall, self._state
+    def __reduce__(self) -> tuple[type[PicklablePartial], tuple[Any, ...]]:
+        return PicklablePartial, self._state
 
     def __repr__(self) -> str:
         return f"<reward {self.name}>"

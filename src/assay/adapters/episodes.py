@@ -72,7 +72,7 @@ class LiveTurn:
 
 
 class Episodes:
-    """The live episodes of one environment: its tasks, its instances and the reward.
+    """Plays the tasks of one environment as live episodes, for trainers: resets, steps, outcomes.
 
     `environment` is a name, a mapping of a name and options, or what makes one, as `assay.run`
     takes it; `config` are further options. `tasks` are its own unless others are given. `reward`
@@ -245,7 +245,7 @@ def _on_shared_loop(
 
 
 class LiveEpisode:
-    """One episode after the other in an environment; for one driver, on any thread or loop."""
+    """Plays one episode after another in an environment; for one driver, on any thread or loop."""
 
     def __init__(self, episodes: Episodes) -> None:
         self.episodes = episodes

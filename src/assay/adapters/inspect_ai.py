@@ -23,7 +23,7 @@ def reward(
     name: str | None = None,
     **columns: str,
 ) -> Any:
-    """A scorer with the mean and its standard error as metrics.
+    """An Inspect scorer around a reward, with the mean and its standard error as metrics.
 
     The reward's `answer` is the sample's target (a list when there are several; an empty target
     counts as none), the entries of its metadata are columns. `value` is the number, `answer` what

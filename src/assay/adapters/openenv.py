@@ -19,7 +19,7 @@ Rubric: Any = import_library("openenv.core.rubrics.base", package="openenv-core"
 
 
 class RewardRubric(Rubric):  # type: ignore[misc]  # OpenEnv is no dependency, so it has no types
-    """A reward of an action and the observation that followed it.
+    """An OpenEnv rubric that scores an action and the observation that followed with a reward.
 
     The columns are dotted paths into the two; `last_result` is the score behind the last number.
     """

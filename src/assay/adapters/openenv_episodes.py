@@ -34,7 +34,7 @@ _results: Any = import_library("openenv.core.client_types", package=_PACKAGE)
 
 
 class TextAction(_types.Action):  # type: ignore[misc]  # OpenEnv is no dependency
-    """What the policy replied."""
+    """The policy's reply, sent to the server as an action."""
 
     text: str
 
@@ -56,7 +56,7 @@ class TextObservation(_types.Observation):  # type: ignore[misc]  # as above
 
 
 class TextState(_types.State):  # type: ignore[misc]  # as above
-    """Where the session stands; `record` is the episode as JSON, once it has ended."""
+    """The state of a session; `record` is the episode as JSON, once it has ended."""
 
     task_id: str = ""
     group: str = ""

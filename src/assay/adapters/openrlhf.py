@@ -31,7 +31,7 @@ def reward(
     end_tokens: Sequence[str] = END_TOKENS,
     **columns: str,
 ) -> Callable[..., dict[str, Any]]:
-    """A `reward_func(queries, prompts, labels)`; the reward's `answer` is the label.
+    """A reward function for OpenRLHF: `(queries, prompts, labels)`; `answer` is the label.
 
     The response is what follows the prompt in the query; a query that does not contain its prompt
     abstains (`bad_row`), since the prompt's own text must not be graded.

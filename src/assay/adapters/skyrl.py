@@ -25,7 +25,7 @@ BaseTextEnv: Any = import_library("skyrl_gym.envs.base_text_env", package="skyrl
 
 
 class RewardEnv(BaseTextEnv):  # type: ignore[misc]  # SkyRL is no dependency, so it has no types
-    """One turn: the model answers, the reward scores, the episode ends.
+    """A single-turn SkyRL environment: the model answers, the reward scores, the episode ends.
 
     `extras` is the row of the data set; the reward's `answer` is `reward_spec.ground_truth` there,
     or `reward_model.ground_truth` in older sets. The options after it come from the registration;

@@ -27,7 +27,7 @@ from assay.text.channels import strip_end_tokens
 
 @RewardMaker
 def reward(binding: Binding, name: str | None) -> Callable[..., Any]:
-    """A coroutine function of `(args, sample)`, or of `(args, samples)` with `--group-rm`.
+    """A reward coroutine for slime: of `(args, sample)`, or of `(args, samples)` with `--group-rm`.
 
     The reward's `answer` is the sample's `label`; the entries of its `metadata` are columns.
     """

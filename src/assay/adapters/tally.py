@@ -34,8 +34,8 @@ GROUP_COLUMNS = ("group_index", "index", "prompt", "answer")
 logger = logging.getLogger("assay.adapters")
 
 
-class Tally:
-    """The latest rewards of one function, by group, and how many abstentions followed the last.
+class RecentRewards:
+    """The latest rewards of one function, by group, with a count of the abstentions since.
 
     It pickles as its identity: in another process it is that process's own.
     """
@@ -48,7 +48,7 @@ class Tally:
         self._abstentions: Counter[str] = Counter()
         self._firsts: dict[str, Abstained] = {}
 
-    def __reduce__(self) -> tuple[Callable[[str], Tally], tuple[str]]:
+    def __reduce__(self) -> tuple[Callable[[str], RecentRewards], tuple[str]]:
         return tally_of, (self._identity,)
 
     def note(self, score: Score, group: Hashable, *, limit: int | None) -> None:
@@ -99,13 +99,13 @@ class Tally:
 
 
 @lru_cache(maxsize=256)
-def tally_of(identity: str) -> Tally:
+def tally_of(identity: str) -> RecentRewards:
     """The tally of this process for a reward's configuration.
 
     It does not live in the function that a trainer calls: several trainers unpickle that function
     for every row, or name it in a configuration and bind it anew.
     """
-    return Tally(identity)
+    return RecentRewards(identity)
 
 
 def mean_of(values: Sequence[float], default: float) -> float:

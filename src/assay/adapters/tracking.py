@@ -23,8 +23,8 @@ from math import inf
 from pathlib import Path
 from typing import Any, Final, Protocol, Self, runtime_checkable
 
-from assay.adapters.binding import RewardCall, import_library
-from assay.adapters.tracking_signals import ALERTS, Alert, NotedRow, RewardHistory, signals
+from assay.adapters.binding import PicklablePartial, import_library
+from assay.adapters.tracking_signals import ALERTS, Alert, RewardHistory, TrackedRow, signals
 from assay.errors import BadParameter, did_you_mean
 from assay.schema.score import Score
 
@@ -46,7 +46,7 @@ logger = logging.getLogger("assay.adapters")
 
 @runtime_checkable
 class TrackingWriter(Protocol):
-    """Where the signals of each step go."""
+    """Protocol of a tracker's writer, which gets the signals of each training step."""
 
     def write(
         self, step: int, metrics: Mapping[str, float], worst: Sequence[Mapping[str, Any]]
@@ -61,7 +61,7 @@ class TrackingWriter(Protocol):
 
 
 class TensorBoardWriter:
-    """Event files, written by the package `tensorboard`; torch is not needed."""
+    """Writes event files for TensorBoard with the package `tensorboard`; torch is not needed."""
 
     def __init__(self, folder: Path, project: str) -> None:
         library = import_library(
@@ -97,7 +97,7 @@ class TensorBoardWriter:
 
 
 class WandbWriter:
-    """The W&B run that is under way, or one of its own, offline unless W&B's settings say more."""
+    """Writes to the current W&B run, or one of its own, offline unless W&B's settings say more."""
 
     def __init__(self, folder: Path, project: str) -> None:
         self._library = import_library("wandb", package="wandb")
@@ -130,7 +130,7 @@ class WandbWriter:
 
 
 class TrackioWriter(WandbWriter):
-    """The Trackio run that is under way, or a local one of its own; `TRACKIO_DIR` says where."""
+    """Writes to the current Trackio run, or to a local one of its own; `TRACKIO_DIR` says where."""
 
     def __init__(self, folder: Path, project: str) -> None:
         del folder  # Trackio reads its folder when it is imported.
@@ -226,7 +226,7 @@ class Tracker:
         self._answer = answer
         self._lock = threading.Lock()
         self._sending = threading.Lock()
-        self._rows: list[NotedRow] = []
+        self._rows: list[TrackedRow] = []
         self._histories: dict[str, RewardHistory] = {}
         self._steps = 0
         self.alerts: list[Alert] = []
@@ -262,7 +262,7 @@ class Tracker:
         texts = (text[:TEXT_CHARS], len(text), answer[:TEXT_CHARS], digest)
         with self._lock:
             if len(self._rows) < ROWS:
-                self._rows.append(NotedRow(reward, score, *texts, group))
+                self._rows.append(TrackedRow(reward, score, *texts, group))
             is_full = self._every is not None and len(self._rows) >= self._every
         if is_full:
             self.step()
@@ -272,7 +272,7 @@ class Tracker:
 
         Raises `BadParameter` for what is no function of an adapter.
         """
-        if not isinstance(function, RewardCall):
+        if not isinstance(function, PicklablePartial):
             raise BadParameter(
                 f"{function!r:.100} is not the reward function of an adapter, such as "
                 "trl.reward(…); note scores of your own with tracker.note(score, response=…, "
@@ -297,8 +297,8 @@ class Tracker:
                 step = self._steps
             return self._send(step, rows, phase) if rows else {}
 
-    def _send(self, step: int, rows: Sequence[NotedRow], phase: str) -> dict[str, float]:
-        by_reward: dict[str, list[NotedRow]] = defaultdict(list)
+    def _send(self, step: int, rows: Sequence[TrackedRow], phase: str) -> dict[str, float]:
+        by_reward: dict[str, list[TrackedRow]] = defaultdict(list)
         for row in rows:
             by_reward[f"{phase}/{row.reward}" if phase else row.reward].append(row)
         metrics: dict[str, float] = {}
@@ -362,7 +362,7 @@ class Tracker:
         self._writers = []
 
 
-def _worst(reward: str, rows: Sequence[NotedRow], count: int) -> list[dict[str, Any]]:
+def _worst(reward: str, rows: Sequence[TrackedRow], count: int) -> list[dict[str, Any]]:
     """The rows without a score, then those with the lowest ones, as records."""
     ranked = sorted(rows, key=lambda row: -inf if row.score.abstained else float(row.score))
     return [

@@ -20,8 +20,8 @@ FEW_ROWS: Final = 8
 ALERTS: Final = ("abstentions_rose", "longer_for_more", "one_answer_dominates")
 
 
-class NotedRow(NamedTuple):
-    """One scored row of the step that is under way; of its texts a beginning is kept."""
+class TrackedRow(NamedTuple):
+    """One scored row of the current training step; its texts are kept up to a length."""
 
     reward: str
     score: Score
@@ -36,7 +36,7 @@ class NotedRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """A signal that deserves a look."""
+    """A warning raised by a signal of the training step."""
 
     name: str
     step: int
@@ -47,7 +47,7 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class StepSignals:
-    """What the rows of one step say of one reward."""
+    """Statistics of one reward over the rows of one training step."""
 
     rows: int
     groups: int
@@ -85,7 +85,7 @@ class StepSignals:
         return {**self.compared(), **reasons, "rows": float(self.rows)}
 
 
-def signals(rows: Sequence[NotedRow]) -> StepSignals:
+def signals(rows: Sequence[TrackedRow]) -> StepSignals:
     """What these rows of one reward say; there is at least one."""
     scored = [row for row in rows if not row.score.abstained]
     values = [float(row.score) for row in scored]
@@ -116,7 +116,7 @@ def _mean(numbers: Iterable[float | None]) -> float | None:
     return fsum(present) / len(present) if present else None
 
 
-def _flat_share(scored: Iterable[NotedRow]) -> float | None:
+def _flat_share(scored: Iterable[TrackedRow]) -> float | None:
     groups: dict[Hashable, list[float]] = defaultdict(list)
     for row in scored:
         groups[row.group].append(float(row.score))
@@ -125,7 +125,7 @@ def _flat_share(scored: Iterable[NotedRow]) -> float | None:
 
 
 class RewardHistory:
-    """The first steps of one reward, and the latest."""
+    """The signals of the first training steps of one reward, and of the latest."""
 
     def __init__(self, first: int) -> None:
         self._count = first

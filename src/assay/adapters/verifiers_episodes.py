@@ -76,7 +76,7 @@ class EpisodeTaskset(vf.Taskset[EpisodeTask, vf.TasksetConfig]):  # type: ignore
 
 
 class EpisodeEnvConfig(vf.EnvConfig):  # type: ignore[misc]  # as above
-    """One seat, whose program runs in this process."""
+    """Configuration of `EpisodeEnv`: one seat, whose program runs in this process."""
 
     agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
 
@@ -106,7 +106,7 @@ class EpisodeEnv(vf.Env[EpisodeEnvConfig]):  # type: ignore[misc]  # as above
 
 
 class Speak(vf.Harness[vf.HarnessConfig]):  # type: ignore[misc]  # as above
-    """The program of the seat: it asks the model for one reply to the conversation so far."""
+    """The harness of the seat: asks the model for one reply to the conversation so far."""
 
     APPENDS_SYSTEM_PROMPT = True
     SUPPORTS_RESUME = True

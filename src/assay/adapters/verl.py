@@ -22,8 +22,8 @@ from assay.adapters.binding import (
     MAX_ABSTAINED,
     Binding,
     Observer,
+    PicklablePartial,
     Reward,
-    RewardCall,
     StandIn,
     bind,
     fill_parts,
@@ -62,7 +62,7 @@ def reward(
     keywords: dict[str, Any] = {"reward": which, "params": params, "columns": columns}
     keywords |= {"abstained": abstained, "max_abstained": max_abstained}
     summary = binding.scorer.spec.summary
-    return RewardCall(kinds[kind], (), keywords, name or binding.name, summary)
+    return PicklablePartial(kinds[kind], (), keywords, name or binding.name, summary)
 
 
 def compute_score(

@@ -38,8 +38,8 @@ def asks_for_browser(item: Any) -> bool:
     return parameter is not None and parameter.kind is not inspect.Parameter.KEYWORD_ONLY
 
 
-class DrivingFactory:
-    """Makes an agent of a function with a parameter `browser`, or of a class with such a `run`."""
+class BrowserDrivingAgentFactory:
+    """Makes an agent that drives the browser: of a function, or of a class with a `run`."""
 
     drives = True
     """What it makes is called once an episode, and needs an environment with a browser."""
@@ -53,15 +53,15 @@ class DrivingFactory:
             self.__signature__ = options_of(item)
         positional_of(getattr(item, "run", item), name)
 
-    def __call__(self, **options: Any) -> DrivingAgent:
+    def __call__(self, **options: Any) -> BrowserDrivingAgent:
         if not isinstance(self._item, type):
-            return DrivingAgent(self._name, self._item, options=options)
+            return BrowserDrivingAgent(self._name, self._item, options=options)
         agent = self._item(**options)
         name = str(getattr(agent, "name", type(agent).__name__))
-        return DrivingAgent(name, agent.run, close=getattr(agent, "close", None))
+        return BrowserDrivingAgent(name, agent.run, close=getattr(agent, "close", None))
 
 
-class DrivingAgent:
+class BrowserDrivingAgent:
     """An agent that drives the browser by itself, from the first action to the answer."""
 
     def __init__(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from assay.agents.driving import (
-    DrivingFactory,
+    BrowserDrivingAgentFactory,
     asks_for_browser,
     fill_parameters,
     options_of,
@@ -35,7 +35,7 @@ def agent_factory(item: Any, name: str) -> Callable[..., Agent]:
     the `browser` drives it by itself. Raises `BadParameter` for anything else.
     """
     if asks_for_browser(item):
-        return DrivingFactory(item, name)
+        return BrowserDrivingAgentFactory(item, name)
     if isinstance(item, type):
         return _ClassFactory(item)
     if not callable(item) and not hasattr(item, "act"):

@@ -43,11 +43,11 @@ QUOTED_CHARS = 300
 
 
 class AgentFailed(Exception):
-    """The agent outside says that it failed, or shows it."""
+    """An agent in another program or behind a URL reports that it failed, or replies badly."""
 
 
-class CannotWork(AgentFailed):
-    """The agent outside does not answer at all: its program ended, or its server failed."""
+class AgentUnreachable(AgentFailed):
+    """An external agent does not answer at all: its program ended, or its server failed."""
 
 
 class _OutsideAgent(ABC):
@@ -92,7 +92,7 @@ def _read_reply(content: bytes) -> Any:
     try:
         reply = orjson.loads(content)
     except ValueError:
-        raise CannotWork(
+        raise AgentUnreachable(
             f"the agent's reply is no JSON: {excerpt(content)}; a program's standard output holds "
             "replies alone, and standard error anything else"
         ) from None
@@ -134,7 +134,7 @@ class HttpAgent(_OutsideAgent):
     def _refuse(self, response: Response) -> NoReturn:
         text = f"status {response.status}: {excerpt(response.content)}"
         if response.status >= 500 and retry_after_s(response.headers) is None:
-            raise CannotWork(f"{self._endpoint.public_url}: {text}")
+            raise AgentUnreachable(f"{self._endpoint.public_url}: {text}")
         self._endpoint.fail(text, fatal=response.status not in (408, 429, 503))
 
     async def close(self) -> None:
@@ -216,7 +216,7 @@ class StdioAgent(_OutsideAgent):
             await self._read_to_the_end()
             words = self._last_words() or "it wrote nothing to standard error"
             status = process.returncode
-            raise CannotWork(f"{self._command[0]} ended with status {status}: {words}")
+            raise AgentUnreachable(f"{self._command[0]} ended with status {status}: {words}")
         return line
 
     async def _line_of(self, output: asyncio.StreamReader) -> bytes:

@@ -39,7 +39,7 @@ def calls_natively(choice: ToolCalls, model: Model) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ReadyCall:
-    """A call that can be done."""
+    """A tool call that was checked and can be carried out."""
 
     tool: ActionTool
     arguments: Mapping[str, Any]
@@ -62,7 +62,7 @@ class _Waiting:
 
 
 class CallQueue:
-    """The calls of the newest reply that were not done yet."""
+    """The tool calls of the newest reply that were not carried out yet."""
 
     def __init__(self, transcript: Transcript) -> None:
         self._transcript = transcript

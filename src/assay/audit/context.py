@@ -27,8 +27,8 @@ from assay.audit.findings import (
     Sample,
     Violation,
 )
-from assay.audit.frames import AnswerFrame, PayBaseline, to_call
-from assay.audit.isolation import USUAL, AuditSession, Surroundings
+from assay.audit.frames import AnswerTemplate, RightAnswerBaseline, to_call
+from assay.audit.isolation import USUAL, AuditSession, MachineConditions
 from assay.schema.audit import SEVERITIES, AuditTarget, Budget, Kind, Severity
 
 HALF: Final = 0.5
@@ -57,7 +57,7 @@ SMALL: Final = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """One answer that is put to the target."""
+    """One answer that a check gives to the target, to see what it pays."""
 
     variant: str
     """The kind of answer in a few words: "two answers joined by or"."""
@@ -68,12 +68,16 @@ class Probe:
 
 
 class ProbeOutcome(NamedTuple):
+    """A probe and what the target returned for it."""
+
     probe: Probe
     result: CallResult
 
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
+    """What a check gets: the session with the target, the samples, the budget and the seed."""
+
     session: AuditSession
     kind: Kind
     samples: Sequence[Sample]
@@ -99,12 +103,12 @@ class CheckContext:
         return self.session.target
 
     @property
-    def baseline(self) -> PayBaseline:
+    def baseline(self) -> RightAnswerBaseline:
         """Where the target looks for an answer, and what it pays for a right one there."""
         return self.session.baseline(self.kind, self.samples)
 
     @property
-    def frame(self) -> AnswerFrame:
+    def frame(self) -> AnswerTemplate:
         return self.baseline.frame
 
     @property
@@ -139,7 +143,7 @@ class CheckContext:
         return self.session.ask(calls)
 
     def ask_fresh(
-        self, calls: Sequence[GraderCall], surroundings: Surroundings = USUAL
+        self, calls: Sequence[GraderCall], surroundings: MachineConditions = USUAL
     ) -> list[CallResult]:
         """As `ask`, but all in this order, in a process that has answered nothing before."""
         with self.session.fresh_process(surroundings) as process:

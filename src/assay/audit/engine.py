@@ -16,7 +16,7 @@ from assay.audit.checks import ALL_CHECKS
 from assay.audit.context import HALF, CheckContext
 from assay.audit.data import built_in, from_row
 from assay.audit.findings import Check, Finding, Sample
-from assay.audit.frames import AnswerFrame, measure_baseline, to_call
+from assay.audit.frames import AnswerTemplate, measure_baseline, to_call
 from assay.audit.group_audit import GroupAudit
 from assay.audit.groups import GROUP_SIZE, audit_groups
 from assay.audit.isolation import AuditSession, ProcessLimits
@@ -62,7 +62,7 @@ def audit_reward(
     environment: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> Audit:
-    """What is wrong with a reward, as far as the budget's checks can tell.
+    """Audit a reward: its flaws, as far as the checks of the budget can tell.
 
     `target` is a registered name, `module:function`, `file.py:function` or the address of a server.
     Without `kind` it is what the reward declares, read off the signature, or found out by
@@ -191,7 +191,7 @@ def find_kind(session: AuditSession, rows: Sequence[Sample] = ()) -> Kind:
         return "format"
     if rows and all(CHOICE.fullmatch(sample.reference_text) for sample in rows):
         return "choice"
-    shares: dict[Kind, tuple[float, AnswerFrame]] = {
+    shares: dict[Kind, tuple[float, AnswerTemplate]] = {
         kind: _kind_share(session, kind) for kind in GUESSED
     }
     share, frame = shares["maths"]
@@ -237,7 +237,7 @@ def _follows_tools(session: AuditSession) -> bool:
     return any(one.value != other.value for one, other in zip(with_tool, without, strict=True))
 
 
-def _kind_share(session: AuditSession, kind: Kind) -> tuple[float, AnswerFrame]:
+def _kind_share(session: AuditSession, kind: Kind) -> tuple[float, AnswerTemplate]:
     """The share of references that are paid, plus that of their other forms, less that of wrong
     answers; and where the target looks for them."""
     samples = built_in(kind)[:KIND_ROWS]

@@ -53,6 +53,8 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class GraderCall:
+    """One call of the target: the response, the columns of the task, and the conversation."""
+
     final_response: str
     columns: Mapping[str, Any] = field(default_factory=dict)
     """The columns of the task (`prompt`, `answer`, …); plain JSON values."""
@@ -75,6 +77,8 @@ class GraderCall:
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
+    """What one call of the target returned, or how it failed."""
+
     status: Status
     value: float | None
     """The number of a scored call, as returned: it may be NaN."""
@@ -129,6 +133,8 @@ class Finding(FindingFacts):
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
+    """What one check found, or why it was skipped."""
+
     findings: tuple[Finding, ...] = ()
     rates: tuple[RateEstimate, ...] = ()
     skipped: str | None = None

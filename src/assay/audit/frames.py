@@ -24,8 +24,8 @@ SLOT: Final = "⟨answer⟩"
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerFrame:
-    """A way to hand in an answer."""
+class AnswerTemplate:
+    """A form in which an answer is put into a response, such as a box or a tag."""
 
     name: str
     template: str
@@ -40,10 +40,10 @@ class AnswerFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class PayBaseline:
-    """How a target wants answers, and what it pays for a right one."""
+class RightAnswerBaseline:
+    """What the target pays for right answers, in the template that it pays best."""
 
-    frame: AnswerFrame
+    frame: AnswerTemplate
     full_marks: float
     """The most that many right answers earn in this frame; 0.0 when none is paid."""
     accepted: int
@@ -51,13 +51,13 @@ class PayBaseline:
     tried: int
 
 
-FRAMES: Final = tuple(AnswerFrame(name, text) for name, text in named_texts("frames"))
+FRAMES: Final = tuple(AnswerTemplate(name, text) for name, text in named_texts("frames"))
 BOXED, BARE, TAG = FRAMES[:3]
-QUERY: Final = AnswerFrame("fence", f"```sql\n{SLOT}\n```")
-PROGRAM: Final = AnswerFrame("fence", f"```python\n{SLOT}\n```")
+QUERY: Final = AnswerTemplate("fence", f"```sql\n{SLOT}\n```")
+PROGRAM: Final = AnswerTemplate("fence", f"```python\n{SLOT}\n```")
 
 
-def _frames_for(kind: Kind) -> tuple[AnswerFrame, ...]:
+def _frames_for(kind: Kind) -> tuple[AnswerTemplate, ...]:
     """The frames to try for a kind, the usual one first."""
     if kind in ("environment", "files", "tools"):
         return (BARE,)
@@ -92,7 +92,7 @@ def measure_baseline(
     ask: Callable[[Sequence[GraderCall]], Sequence[CallResult]],
     kind: Kind,
     samples: Sequence[Sample],
-) -> PayBaseline:
+) -> RightAnswerBaseline:
     """The frame in which the target pays the references best, and what it pays there."""
     rows = samples[:BASELINE_SAMPLES]
     frames = _frames_for(kind)
@@ -111,7 +111,7 @@ def measure_baseline(
     frame = next(frame for frame in frames if fsum(paid[frame]) >= NEARLY * best)
     counts = Counter(round(value, 9) for value in paid[frame] if value > 0)
     full = _full_marks(counts)
-    return PayBaseline(frame, full, counts[full], len(rows))
+    return RightAnswerBaseline(frame, full, counts[full], len(rows))
 
 
 def _full_marks(counts: Counter[float]) -> float:

@@ -18,7 +18,7 @@ NOTICED: Final = 0.01
 
 @dataclass(frozen=True, slots=True)
 class GroupFinding:
-    """One way in which groups would teach something else than the task."""
+    """One flaw of the training signal that the reward gives to groups of rollouts."""
 
     check: str
     severity: Severity
@@ -27,7 +27,7 @@ class GroupFinding:
 
 @dataclass(frozen=True, slots=True)
 class GroupAudit:
-    """What groups of rollouts would make of a reward."""
+    """An audit of the training signal that a reward gives to simulated groups of rollouts."""
 
     target: str
     kind: Kind

@@ -16,10 +16,10 @@ from math import fsum
 from typing import Final
 
 from assay.audit.findings import CallResult, Sample
-from assay.audit.frames import BARE, FRAMES, AnswerFrame, to_call
+from assay.audit.frames import BARE, FRAMES, AnswerTemplate, to_call
 from assay.audit.group_audit import GroupAudit
 from assay.audit.isolation import AuditSession
-from assay.audit.simulation import BEHAVIOURS, RIGHT, Rollout, simulate
+from assay.audit.simulation import BEHAVIOURS, RIGHT, SimulatedRollout, simulate
 from assay.errors import BadParameter
 from assay.schema.audit import Kind
 
@@ -70,13 +70,13 @@ class _Reader:
     outcome: str
     components: tuple[str, ...]
 
-    def read(self, result: CallResult) -> Rollout:
+    def read(self, result: CallResult) -> SimulatedRollout:
         parts = {name: value or 0.0 for name, value in result.parts.items()}
         outcome = parts.get(self.outcome, 0.0)
         shares = {name: parts.get(PAID + name, 0.0) for name in self.components}
         shares = shares or {self.outcome: outcome, REST: result.amount - outcome}
         gates = {name.removeprefix(GATE): parts[name] for name in parts if name.startswith(GATE)}
-        return Rollout(result.amount, outcome, shares, gates, result.number is not None)
+        return SimulatedRollout(result.amount, outcome, shares, gates, result.number is not None)
 
 
 def _reader(
@@ -98,12 +98,12 @@ def _reader(
 
 def _best_frame(
     session: AuditSession, kind: Kind, rows: Sequence[Sample], reader: _Reader
-) -> AnswerFrame:
+) -> AnswerTemplate:
     """The frame in which worked answers are found right most often."""
     frames = (*(frame for frame in FRAMES if frame is not BARE), BARE)
     worked = next(each for each in BEHAVIOURS if each.name == "8 sentences")
 
-    def score(frame: AnswerFrame) -> tuple[float, float]:
+    def score(frame: AnswerTemplate) -> tuple[float, float]:
         texts = [worked.response(frame, row.right[0]) for row in rows]
         calls = [to_call(kind, row, text) for row, text in zip(rows, texts, strict=True)]
         rollouts = [reader.read(result) for result in session.ask(calls)]
@@ -119,9 +119,9 @@ def _table(
     kind: Kind,
     row: Sample,
     samples: Sequence[Sample],
-    frame: AnswerFrame,
+    frame: AnswerTemplate,
     reader: _Reader,
-) -> dict[str, tuple[Rollout, Rollout]]:
+) -> dict[str, tuple[SimulatedRollout, SimulatedRollout]]:
     """By behaviour: a wrong rollout and a right one."""
     answers = (_wrong_of(row, samples), row.right[0])
     texts = [each.response(frame, answer) for each in BEHAVIOURS for answer in answers]

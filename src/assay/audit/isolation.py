@@ -28,7 +28,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, Self, TypeVar, cast
 
 from assay.audit.findings import CallResult, GraderCall, Sample
-from assay.audit.frames import PayBaseline, measure_baseline
+from assay.audit.frames import RightAnswerBaseline, measure_baseline
 from assay.audit.replies import BatchProgress, MeasuredResult, read_facts
 from assay.audit.target import VARIANTS, TargetSpec, to_target
 from assay.errors import BadParameter, UnknownName
@@ -67,6 +67,8 @@ MARKER = "assay_canary"
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
+    """The time, memory and file size that a process of the target may use."""
+
     call_s: float = 5.0
     """Wall-clock time of one call."""
     load_s: float = 120.0
@@ -76,8 +78,8 @@ class ProcessLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a process of the target finds on its machine, which should make no difference."""
+class MachineConditions:
+    """What a target's process finds on its machine; none of it should change a score."""
 
     hash_seed: int = 0
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -88,7 +90,7 @@ class Surroundings:
     """A folder of which its working folder has copies of the small files."""
 
 
-USUAL: Final = Surroundings()
+USUAL: Final = MachineConditions()
 
 
 @dataclass(slots=True)
@@ -119,7 +121,7 @@ class TargetProcess:
         spec: TargetSpec,
         limits: ProcessLimits,
         *,
-        surroundings: Surroundings = USUAL,
+        surroundings: MachineConditions = USUAL,
         environment: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.spec = spec
@@ -368,7 +370,7 @@ class AuditSession:
             self._results.clear()
         self._target = to_target(self.spec, {**self._process.facts, "shape": best})
 
-    def baseline(self, kind: Kind, samples: Sequence[Sample]) -> PayBaseline:
+    def baseline(self, kind: Kind, samples: Sequence[Sample]) -> RightAnswerBaseline:
         """Where the target looks for an answer and what it pays for a right one; measured once."""
         return self.cached("baseline", lambda: measure_baseline(self.ask, kind, samples))
 
@@ -412,7 +414,7 @@ class AuditSession:
         return results
 
     @contextmanager
-    def fresh_process(self, surroundings: Surroundings = USUAL) -> Iterator[TargetProcess]:
+    def fresh_process(self, surroundings: MachineConditions = USUAL) -> Iterator[TargetProcess]:
         """Another process of the same target, which has answered nothing yet."""
         with self._open(surroundings=surroundings) as process:
             yield process

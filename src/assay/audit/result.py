@@ -50,6 +50,8 @@ RECALL_WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Audit(AuditFacts):
+    """The result of one audit: its checks, findings and times."""
+
     checks: tuple[CheckRecord, ...]
     findings: tuple[Finding, ...]
     """Worst first; accepted ones after all others."""

@@ -17,7 +17,7 @@ from math import exp, fsum, sqrt
 from typing import Final, NamedTuple, TypeAlias
 
 from assay.audit.data import read_table
-from assay.audit.frames import AnswerFrame
+from assay.audit.frames import AnswerTemplate
 from assay.audit.group_audit import GroupAudit, with_findings
 from assay.schema.audit import Kind
 
@@ -38,7 +38,9 @@ RIGHT: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Behaviour:
+class PolicyBehaviour:
+    """One way in which a simulated policy responds, with its share of the responses."""
+
     name: str
     start: float
     """Its share in the policy as it starts."""
@@ -55,7 +57,7 @@ class Behaviour:
             return 0.0
         return level / (1 + exp((needs - self.sentences - 0.5) / SLOPE))
 
-    def response(self, frame: AnswerFrame, answer: str) -> str:
+    def response(self, frame: AnswerTemplate, answer: str) -> str:
         working = " ".join(_WORKING[at % self.distinct] for at in range(self.sentences))
         if not self.answers:
             return frame.put("") if self.framed else ""
@@ -68,7 +70,7 @@ class Behaviour:
 
 
 _WORKING: Final[Sequence[str]] = read_table("texts")["working"]
-BEHAVIOURS: Final = tuple(Behaviour(**row) for row in read_table("texts")["behaviours"])
+BEHAVIOURS: Final = tuple(PolicyBehaviour(**row) for row in read_table("texts")["behaviours"])
 _NAMED: Final = {each.name: each for each in BEHAVIOURS}
 _PROMPTS: Final = tuple((level, needs) for level in LEVELS for needs in NEEDS)
 _SUCCESS: Final = {
@@ -78,8 +80,8 @@ _SUCCESS: Final = {
 """By behaviour: how often it is right, over all prompts."""
 
 
-class Rollout(NamedTuple):
-    """What the reward pays for one way of answering one row, rightly or wrongly."""
+class SimulatedRollout(NamedTuple):
+    """The reward and true outcome of one simulated response to one row, with its components."""
 
     reward: float
     outcome: float
@@ -90,13 +92,13 @@ class Rollout(NamedTuple):
     """Whether there is a reward at all; a trainer leaves the others out of their group."""
 
 
-Table: TypeAlias = Sequence[Mapping[str, tuple[Rollout, Rollout]]]
+Table: TypeAlias = Sequence[Mapping[str, tuple[SimulatedRollout, SimulatedRollout]]]
 """For each row and behaviour a wrong and a right rollout."""
 
 
 class _Draw(NamedTuple):
     behaviour: str
-    rollout: Rollout
+    rollout: SimulatedRollout
 
     @property
     def right(self) -> bool:

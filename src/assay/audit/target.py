@@ -22,7 +22,7 @@ VARIANTS: Final[dict[Shape, tuple[Shape, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class TargetSpec:
-    """Where a reward is, in words that a process without Assay can follow."""
+    """The address of a target, such that a process without Assay can load it."""
 
     text: str
     """As the user wrote it."""

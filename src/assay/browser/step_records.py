@@ -88,7 +88,7 @@ class _Closing:
 
 
 class StepLog(_Closing):
-    """The steps of one tab, scored in turn, and the file that they are written to."""
+    """Scores the steps of one tab in turn, and writes them to a file."""
 
     def __init__(
         self,
@@ -191,8 +191,8 @@ def logged_faults() -> Iterator[None]:
         _log.warning("a step could not be scored", exc_info=True)
 
 
-class LoggedSteps:
-    """What a watch of an agent says of the steps in its log."""
+class StepLogView:
+    """The latest score and status of a step log, as properties of what has one."""
 
     _log: StepLog
 
@@ -206,8 +206,8 @@ class LoggedSteps:
         return self._log.status
 
 
-class ClosedSteps(LoggedSteps, _Closing):
-    """The same, with an end."""
+class ClosableStepLogView(StepLogView, _Closing):
+    """A `StepLogView` whose steps file is completed by `close`."""
 
     def close(self) -> None:
         """Complete the steps file."""

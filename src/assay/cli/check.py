@@ -11,7 +11,7 @@ import click
 import orjson
 from rich.text import Text
 
-from assay.cli.groups import NamingGroup
+from assay.cli.groups import SuggestingGroup
 from assay.cli.options import column_map, column_option, json_option, options_of, param_option
 from assay.cli.terminal import output, plain, table_of
 from assay.errors import BadParameter, UsageError
@@ -28,7 +28,7 @@ PROBE = "0"
 """An answer that every reward can read: what abstains from it abstains because of the reference."""
 
 
-@click.group(name="check", cls=NamingGroup)
+@click.group(name="check", cls=SuggestingGroup)
 def command() -> None:
     """Check an environment of your own, the references of a data set, or this machine's sandbox,
     before a run."""

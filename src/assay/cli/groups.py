@@ -10,7 +10,7 @@ import click
 from assay.errors import did_you_mean
 
 
-class NamingGroup(click.Group):
+class SuggestingGroup(click.Group):
     """A group whose error for an unknown command says which one may have been meant."""
 
     other_words: ClassVar[Mapping[str, str]] = {}

@@ -11,7 +11,7 @@ from typing import Any
 import click
 from rich.text import Text
 
-from assay.cli.groups import NamingGroup
+from assay.cli.groups import SuggestingGroup
 from assay.cli.options import json_option, runs_option
 from assay.cli.terminal import (
     interval_text,
@@ -40,7 +40,7 @@ SHOWN_PROBLEMS = 10
 _FORMULA = re.compile(r"^'(?=[=@\t\r+-])")
 
 
-@click.group(name="labels", cls=NamingGroup)
+@click.group(name="labels", cls=SuggestingGroup)
 def command() -> None:
     """Say what is right and wrong yourself, and see how far each reward agrees.
 

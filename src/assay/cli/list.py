@@ -15,7 +15,7 @@ from rich.table import Column
 from rich.text import Text
 
 from assay.cli.engines import import_modules
-from assay.cli.groups import NamingGroup
+from assay.cli.groups import SuggestingGroup
 from assay.cli.options import PATH, import_option, json_option, runs_option
 from assay.cli.terminal import number_text, output, plain, print_json, table_of
 from assay.errors import BadParameter, NameCollision, UnknownName
@@ -41,13 +41,13 @@ UNLIMITED = 5_000
 """Characters of a line in a pipe, which has no width."""
 
 
-class Kinds(NamingGroup):
-    """What can be listed; environments are called worlds too."""
+class ListGroup(SuggestingGroup):
+    """The subcommands of `assay list`; environments are called worlds too."""
 
     other_words: ClassVar = {"worlds": "environments", "tasks": "task-sources"}
 
 
-@click.group(name="list", cls=Kinds)
+@click.group(name="list", cls=ListGroup)
 def command() -> None:
     """Show what there is: `assay list runs`, `assay list rewards NAME`."""
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from assay import __version__
-from assay.cli.groups import NamingGroup
+from assay.cli.groups import SuggestingGroup
 from assay.errors import AssayError, TooManyAbstained, UsageError, printable
 
 COMMANDS = {
@@ -39,7 +39,7 @@ GONE = {
 SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True}
 
 
-class LazyGroup(NamingGroup):
+class LazyGroup(SuggestingGroup):
     """Commands that are imported when they are called."""
 
     gone = GONE
@@ -97,6 +97,7 @@ def main(arguments: list[str] | None = None) -> Any:
 
 
 def run() -> None:
+    """The entry point of `assay`."""
     sys.exit(main())
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from assay.browser.steps.recovery_ranking import (
-    RecoveryPatterns,
+    RecoveryStatistics,
     patterns_from_json,
     patterns_to_json,
 )
@@ -88,7 +88,7 @@ def command(
     from assay.browser.connect.mcp.proxy import Proxy, start_server
 
     writer = None if out is None else StepsWriter(_steps_file(out))
-    known = RecoveryPatterns()
+    known = RecoveryStatistics()
     if patterns is not None and patterns.exists():
         known = patterns_from_json(patterns.read_bytes())
     # What scores the steps is loaded while the server starts, which takes longer.
@@ -116,7 +116,7 @@ def command(
             process.kill()
 
 
-def _save_patterns(path: Path | None, patterns: RecoveryPatterns) -> None:
+def _save_patterns(path: Path | None, patterns: RecoveryStatistics) -> None:
     if path is not None:
         with atomic_write(path) as draft:
             draft.write_bytes(patterns_to_json(patterns))

@@ -58,8 +58,8 @@ def renamed_option(old: str, new: str) -> Callable[[F], F]:
     return click.option(old, hidden=True, expose_value=False, callback=refuse)
 
 
-class Amount(click.FloatRange):
-    """A sum of money that is not negative, in dollars."""
+class DollarAmount(click.FloatRange):
+    """A command-line type: a sum of dollars that is not negative."""
 
     name = "amount"
 
@@ -76,7 +76,7 @@ class Amount(click.FloatRange):
 
 
 class WholeNumber(click.IntRange):
-    """A whole number of a range."""
+    """A command-line type: a whole number within a range."""
 
     name = "whole number"
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from assay.cli.engines import import_modules, stdout_kept_for_data
-from assay.cli.groups import NamingGroup
+from assay.cli.groups import SuggestingGroup
 from assay.cli.options import (
     PATH,
     column_map,
@@ -34,7 +34,7 @@ from assay.report.reward_diff import (
     STEPS,
     TITLES,
     ChangeKind,
-    Gate,
+    DiffGate,
     RewardDiff,
     SideOfChange,
     check_gates,
@@ -46,7 +46,7 @@ GATE = 3
 SHOWN_KINDS = 12
 
 
-@click.group(name="rewards", cls=NamingGroup)
+@click.group(name="rewards", cls=SuggestingGroup)
 def command() -> None:
     """Show what another version of a reward changes, before it pays anybody.
 
@@ -127,7 +127,7 @@ def diff(
     assay rewards diff qa_f1_reward qa_f1_reward --new-param mode=hotpot --data latest
     assay rewards diff peer.py:grade math_equal_reward --old-python peer/bin/python --data a.jsonl
     """
-    gates = [Gate.of(text) for text in fail_on]
+    gates = [DiffGate.of(text) for text in fail_on]
     inputs = find_data(sources, runs_dir)
     if not group and not all(each.is_run for each in inputs):
         check_gates(gates)

@@ -14,7 +14,7 @@ from rich.progress import Progress as Bar
 from assay.cli.engines import engine_options, import_modules, stdout_kept_for_data
 from assay.cli.options import (
     PATH,
-    Amount,
+    DollarAmount,
     WholeNumber,
     column_map,
     count_or_share,
@@ -68,12 +68,12 @@ def _short_option(name: str, text: str, **attributes: Any) -> Callable[[F], F]:
 @_option("tasks", metavar="ID,…")
 @_option("repeats", type=WholeNumber(1), note="  [default: 1]")
 @_option("seed", type=int, metavar="N")
-@_option("max_cost", type=Amount(0), metavar="USD")
+@_option("max_cost", type=DollarAmount(0), metavar="USD")
 @_option("max_tokens", type=WholeNumber(0), metavar="N")
 @_short_option(
     "max_attempt_cost",
     "An attempt that has cost so much ends before its next turn, as budget_limit",
-    type=Amount(0),
+    type=DollarAmount(0),
     metavar="USD",
 )
 @_short_option("max_attempt_tokens", "The same for tokens", type=int, metavar="N")

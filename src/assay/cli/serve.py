@@ -111,7 +111,7 @@ def command(
     from assay.server.settings import ServerSettings
     from assay.server.telemetry import log_to_stderr
     from assay.web.address import allowed_hosts, check_address, listen
-    from assay.web.guards import Guards
+    from assay.web.guards import RequestGuards
     from assay.web.serving import serve
 
     settings = ServerSettings(
@@ -128,7 +128,7 @@ def command(
     requested = check_address(host, port, token)
     app = build_app(settings)
     listening, address = listen(requested)
-    guards = Guards(
+    guards = RequestGuards(
         allowed_hosts=allowed_hosts(host, names),
         token=address.token,
         max_body_bytes=settings.max_body_bytes,

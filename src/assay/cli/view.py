@@ -90,7 +90,7 @@ def _is_log(path: Path) -> bool:
 
 def _serve(runs_dir: Path, requested: ListenAddress, *, named: bool, opens: bool, at: str) -> None:
     from assay.viewer.app import MAX_BODY_BYTES, MAX_HEAD_BYTES, build_app
-    from assay.web.guards import Guards
+    from assay.web.guards import RequestGuards
     from assay.web.serving import serve
 
     try:
@@ -100,7 +100,7 @@ def _serve(runs_dir: Path, requested: ListenAddress, *, named: bool, opens: bool
             raise
         # The default port is taken, for example by another viewer.
         listening, address = listen(ListenAddress(requested.host, 0, requested.token))
-    guards = Guards(
+    guards = RequestGuards(
         allowed_hosts=allowed_hosts(address.host),
         token=address.token,
         max_body_bytes=MAX_BODY_BYTES,

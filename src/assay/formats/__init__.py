@@ -72,7 +72,7 @@ class FileFormat:
 
 
 class FoundLogs(NamedTuple):
-    """The logs at a place, and what they are."""
+    """The logs found at a path, and their format."""
 
     format: FileFormat
     logs: tuple[Path, ...]

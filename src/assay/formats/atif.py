@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from assay import __version__
 from assay.errors import BadRecord
 from assay.formats import RunRecords, foreign
-from assay.formats.foreign import ForeignRun, Problems, StoreArtifact
+from assay.formats.foreign import ForeignRun, ReadProblems, StoreArtifact
 from assay.formats.lines import dump_line, finite_number, valid_unicode, write_lines
 from assay.schema.episode import Episode, Failure, FailureKind, Step, StopReason, Trajectory
 from assay.schema.message import Message, ToolCall, text_of, tool_call
@@ -221,7 +221,7 @@ def read(path: Path) -> ForeignRun:
     results = tuple(file for file in map(_result_file, files) if file is not None)
     if not files:
         raise BadRecord(f"{str(path)!r} holds no trajectories of ATIF")
-    source = next(_sources(files, Problems()), None)
+    source = next(_sources(files, ReadProblems()), None)
     if source is None:
         raise BadRecord(f"no trajectory under {str(path)!r} can be read")
     first = source.record
@@ -235,7 +235,7 @@ def read(path: Path) -> ForeignRun:
         versions={name: str(agent["version"])} if agent.get("version") else {},
     )
 
-    def episodes(store: StoreArtifact, problems: Problems) -> Iterator[Episode]:
+    def episodes(store: StoreArtifact, problems: ReadProblems) -> Iterator[Episode]:
         repeats: Counter[str] = Counter()
         for source in _sources(files, problems):
             try:
@@ -253,7 +253,7 @@ def _result_file(trajectory: Path) -> Path | None:
     return next((f / RESULT for f in folders if (f / RESULT).is_file()), None)
 
 
-def _sources(files: tuple[Path, ...], problems: Problems) -> Iterator[_Source]:
+def _sources(files: tuple[Path, ...], problems: ReadProblems) -> Iterator[_Source]:
     for file in files:
         if file.suffix == ".jsonl":
             for where, record in foreign.json_rows(file, problems):

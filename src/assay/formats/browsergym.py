@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 from assay.errors import BadRecord, UsageError
 from assay.formats import foreign
-from assay.formats.foreign import ForeignRun, Problems, ReportedScore, StoreArtifact
+from assay.formats.foreign import ForeignRun, ReadProblems, ReportedScore, StoreArtifact
 from assay.formats.lines import finite_number, load_record
 from assay.formats.pickles import attribute, plain, read_pickle
 from assay.schema.episode import (
@@ -71,7 +71,7 @@ _HEAD = re.compile(
 
 
 class LoggedAction(NamedTuple):
-    """One turn of the agent; the text `None` is an agent that gave up."""
+    """The agent's action in one logged turn; the text `None` is an agent that gave up."""
 
     text: str
     think: str
@@ -140,7 +140,7 @@ def read(path: Path, *, agent: str | None = None, unpickle: bool = False) -> For
         created_at=min((folder.started_at for folder in folders if folder.date), default=""),
     )
 
-    def episodes(store: StoreArtifact, problems: Problems) -> Iterator[Episode]:
+    def episodes(store: StoreArtifact, problems: ReadProblems) -> Iterator[Episode]:
         for folder, repeat in numbered:
             content = _read(folder, unpickle=unpickle)
             if content.pickle_problem:

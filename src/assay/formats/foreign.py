@@ -1,7 +1,7 @@
 """What readers of other tools' logs share: the run they give, lines, dates, failures, messages.
 
 A log may be cut off, half written or wrong in one place. What cannot be read of it goes to
-`Problems`, with its place, and the rest is read.
+`ReadProblems`, with its place, and the rest is read.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ of a wrong field, are each a `ValueError`."""
 
 
 @dataclass(slots=True)
-class Problems:
-    """What could not be read, in words; the first hundred are kept, all are counted."""
+class ReadProblems:
+    """What could not be read of a log, in words; the first hundred are kept, all are counted."""
 
     count: int = 0
     texts: list[str] = field(default_factory=list)
@@ -59,12 +59,12 @@ class ForeignRun:
     and its repeats as well."""
     files: tuple[Path, ...]
     """What it is read from: the same contents are the same run."""
-    episodes: Callable[[StoreArtifact, Problems], Iterator[Episode]]
+    episodes: Callable[[StoreArtifact, ReadProblems], Iterator[Episode]]
     """Every attempt in order, with its artifacts stored; its id is the ledger's to fill in."""
 
 
-class Row(NamedTuple):
-    """One record of a log, and where it is."""
+class LogRecord(NamedTuple):
+    """One record of a log, and its place."""
 
     where: str
     data: dict[str, Any]
@@ -109,25 +109,25 @@ def settings_of(agent: Any, model: Any, sampling: Any = None, **task: Any) -> di
 def run_of_rows(
     manifest: RunManifest,
     files: tuple[Path, ...],
-    rows: Callable[[Problems], Iterable[Row]],
+    rows: Callable[[ReadProblems], Iterable[LogRecord]],
     read: Callable[[dict[str, Any], Counter[str]], Episode],
 ) -> ForeignRun:
     """The run with an episode for each row; `read` also gets how often each task was met so far."""
 
-    def episodes(_: StoreArtifact, problems: Problems) -> Iterator[Episode]:
+    def episodes(_: StoreArtifact, problems: ReadProblems) -> Iterator[Episode]:
         repeats: Counter[str] = Counter()
         return episodes_of(rows(problems), lambda row: read(row, repeats), problems)
 
     return ForeignRun(manifest, files, episodes)
 
 
-def json_rows(path: Path, problems: Problems | None = None) -> Iterator[Row]:
+def json_rows(path: Path, problems: ReadProblems | None = None) -> Iterator[LogRecord]:
     """The objects of a file of JSON lines, one at a time; a line that is none is a problem.
 
     The last line counts without its line break: a tool that ended wrote it whole, and one that was
     killed left what is not JSON.
     """
-    problems = Problems() if problems is None else problems
+    problems = ReadProblems() if problems is None else problems
     with _open(path) as stream:
         number = 0
         while line := stream.readline(LINE_BYTES + 1):
@@ -139,7 +139,7 @@ def json_rows(path: Path, problems: Problems | None = None) -> Iterator[Row]:
                     line = stream.readline(LINE_BYTES)
             elif line.strip():
                 try:
-                    yield Row(where, loads(line))
+                    yield LogRecord(where, loads(line))
                 except BadRecord as error:
                     problems.add(f"{where}: {error}")
 
@@ -209,7 +209,7 @@ _TOKEN = re.compile(
 
 
 def episodes_of(
-    rows: Iterable[Row], read: Callable[[dict[str, Any]], Episode], problems: Problems
+    rows: Iterable[LogRecord], read: Callable[[dict[str, Any]], Episode], problems: ReadProblems
 ) -> Iterator[Episode]:
     """The episode of each row; one that cannot be read is a problem, with its place and why."""
     for where, data in rows:
@@ -378,7 +378,7 @@ def references_of(path: str | Path) -> dict[str, Any]:
     if file.suffix != ".jsonl":
         return load_file(file)
     references: dict[str, Any] = {}
-    problems = Problems()
+    problems = ReadProblems()
     for where, row in json_rows(file, problems):
         name = next((row[key] for key in ("id", "task_id", "task") if key in row), None)
         key = next((key for key in ("answer", "reference", "gold", "solution") if key in row), None)

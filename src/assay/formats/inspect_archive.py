@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from assay.errors import BadRecord, MissingExtra
-from assay.formats.foreign import Problems, Row, loads
+from assay.formats.foreign import LogRecord, ReadProblems, loads
 from assay.formats.lines import open_file
 
 MEMBER_BYTES = 1 << 30
@@ -50,7 +50,7 @@ class InspectLog(NamedTuple):
     """A log whose samples are read when they are asked for."""
 
     header: dict[str, Any]
-    samples: Callable[[Problems], Iterator[Row]]
+    samples: Callable[[ReadProblems], Iterator[LogRecord]]
 
 
 def open_log(path: Path) -> InspectLog:
@@ -74,7 +74,7 @@ def _open_zip(path: Path) -> InspectLog:
         raise BadRecord(f"{str(path)!r} is not an Inspect log: it has no header.json")
     names = [name for name in members if name.startswith("samples/")]
 
-    def samples(problems: Problems) -> Iterator[Row]:
+    def samples(problems: ReadProblems) -> Iterator[LogRecord]:
         if not whole:
             problems.add(f"{path.name}: it was cut off; the samples before that are read")
         elif not finished:
@@ -82,7 +82,7 @@ def _open_zip(path: Path) -> InspectLog:
         with _mapped(path) as data:
             for name in names:
                 try:
-                    yield Row(name, _read(path, data, members[name]))
+                    yield LogRecord(name, _read(path, data, members[name]))
                 except BadRecord as error:
                     problems.add(f"{name}: {error}")
 
@@ -181,7 +181,7 @@ def _open_json(path: Path) -> InspectLog:
     text = data.decode("utf-8", "replace")
     header, place = _json_header(path, text)
 
-    def samples(problems: Problems) -> Iterator[Row]:
+    def samples(problems: ReadProblems) -> Iterator[LogRecord]:
         if place is not None:
             yield from _elements(text, place, problems)
 
@@ -215,7 +215,7 @@ def _skip(text: str, at: int) -> int:
     return at
 
 
-def _elements(text: str, at: int, problems: Problems) -> Iterator[Row]:
+def _elements(text: str, at: int, problems: ReadProblems) -> Iterator[LogRecord]:
     """The objects of the list; where the text is broken, what comes after is lost with it."""
     number = 0
     try:
@@ -223,7 +223,7 @@ def _elements(text: str, at: int, problems: Problems) -> Iterator[Row]:
         while text[at] != "]":
             sample, at = _DECODER.raw_decode(text, at)
             if isinstance(sample, dict):
-                yield Row(f"sample {number}", sample)
+                yield LogRecord(f"sample {number}", sample)
             else:
                 problems.add(f"sample {number}: not an object but a {type(sample).__name__}")
             number += 1

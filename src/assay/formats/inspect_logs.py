@@ -21,7 +21,7 @@ from typing import Any
 
 from assay.errors import BadRecord, MissingExtra
 from assay.formats import ForeignRun, RunRecords, foreign
-from assay.formats.foreign import Problems, ReportedScore
+from assay.formats.foreign import ReadProblems, ReportedScore
 from assay.formats.inspect_archive import open_log
 from assay.formats.lines import finite_number
 from assay.schema.episode import Episode, Failure, StopReason, Trajectory
@@ -103,7 +103,7 @@ def read_log(path: str | Path) -> Iterator[Episode]:
 
     Raises `BadRecord` at the first that cannot be read.
     """
-    problems = Problems()
+    problems = ReadProblems()
     rows = open_log(Path(path)).samples(problems)
     for episode in foreign.episodes_of(rows, lambda row: _episode(row, {}), problems):
         yield episode

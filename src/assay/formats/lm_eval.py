@@ -16,7 +16,7 @@ from typing import Any
 
 from assay.errors import BadRecord
 from assay.formats import foreign
-from assay.formats.foreign import ForeignRun, Problems, ReportedScore, Row, StoreArtifact
+from assay.formats.foreign import ForeignRun, LogRecord, ReadProblems, ReportedScore, StoreArtifact
 from assay.formats.lines import finite_number
 from assay.schema.episode import Episode, Trajectory
 from assay.schema.message import Message, text_of
@@ -72,7 +72,7 @@ def read(path: Path) -> ForeignRun:
     )
     suffix = "" if version is None else f"@{version}"
 
-    def episodes(store: StoreArtifact, problems: Problems) -> Iterator[Episode]:  # noqa: ARG001
+    def episodes(store: StoreArtifact, problems: ReadProblems) -> Iterator[Episode]:  # noqa: ARG001
         first, others = filters[0], _other_scores(path, filters[1:], suffix, problems)
         rows = (row for row in foreign.json_rows(path, problems) if _filter(row) == first)
         return foreign.episodes_of(rows, lambda row: _episode(row, suffix, others), problems)
@@ -86,7 +86,7 @@ def _date(path: Path) -> str:
     return match[1] if match else ""
 
 
-def _filter(row: Row) -> str:
+def _filter(row: LogRecord) -> str:
     return str(row.data.get("filter") or _NONE)
 
 
@@ -114,7 +114,7 @@ def _score_name(metric: str, filter_name: str) -> str:
 
 
 def _other_scores(
-    path: Path, filters: list[str], suffix: str, problems: Problems
+    path: Path, filters: list[str], suffix: str, problems: ReadProblems
 ) -> dict[str, list[Score]]:
     """The scores of each document after every filter but the first."""
     scores: dict[str, list[Score]] = {}

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.formats import foreign
-from assay.formats.foreign import ForeignRun, Problems, ReportedScore, Row
+from assay.formats.foreign import ForeignRun, LogRecord, ReadProblems, ReportedScore
 from assay.formats.lines import finite_number
 from assay.schema.episode import Episode, Failure, StopReason, Trajectory
 from assay.schema.message import Message, text_of
@@ -61,7 +61,7 @@ def read(path: Path) -> ForeignRun:
     imported = foreign.origin(path, "nemo-gym", _reported(metrics))
     manifest = foreign.manifest_of(name, str(model or "nemo-gym"), imported, settings)
 
-    def rows(problems: Problems) -> Iterator[Row]:
+    def rows(problems: ReadProblems) -> Iterator[LogRecord]:
         failed = foreign.json_rows(failures, problems) if failures in files else iter(())
         return chain(failed, foreign.json_rows(path, problems))
 

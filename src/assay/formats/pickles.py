@@ -23,7 +23,7 @@ PICKLE_BYTES = 256 * 2**20
 
 
 class UnpickledObject:
-    """What is left of an object: its attributes, where the pickle set them."""
+    """A stand-in for a pickled object, with the attributes that the pickle set."""
 
     def __init__(self, *_arguments: Any, **_keywords: Any) -> None:
         """Anything can be made like this; the arguments are not looked at."""

@@ -23,7 +23,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from assay.errors import BadInput, BadParameter, BadRecord, did_you_mean
 from assay.formats import RunRecords, foreign
-from assay.formats.foreign import ForeignRun, Problems, Row
+from assay.formats.foreign import ForeignRun, LogRecord, ReadProblems
 from assay.formats.lines import dump_json, finite_number, valid_text, write_lines
 from assay.schema.column_names import ANSWERS, GOALS, IDS, RESPONSES, SCORES
 from assay.schema.episode import Episode, Failure, StopReason, Trajectory
@@ -209,7 +209,7 @@ def read(path: Path, *, columns: Mapping[str, str] | None = None) -> ForeignRun:
     imported = foreign.origin(path, "jsonl")
     manifest = foreign.manifest_of(path.stem, str(model or path.stem), imported, settings)
 
-    def numbered(problems: Problems) -> Iterator[Row]:
+    def numbered(problems: ReadProblems) -> Iterator[LogRecord]:
         for number, row in enumerate(foreign.json_rows(path, problems), 1):
             yield row._replace(data={**row.data, "\0": (number, row.where)})
 

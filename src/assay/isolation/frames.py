@@ -23,7 +23,7 @@ class PipeClosed(Exception):
 
 
 class BadFrame(Exception):
-    """What arrived is not a frame, or is longer than allowed."""
+    """The bytes received are not a frame, or are longer than allowed."""
 
 
 def dump(value: Any) -> bytes:

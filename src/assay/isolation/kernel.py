@@ -43,8 +43,8 @@ CALLS: dict[str, dict[str, int]] = {
 }  # fmt: skip
 
 
-class NoSuchCall(OSError):
-    """This machine's kind of processor, or its kernel, does not have the system call."""
+class SystemCallMissing(OSError):
+    """The system call does not exist on this kernel or kind of processor."""
 
 
 @lru_cache(maxsize=1)
@@ -79,7 +79,7 @@ def call(name: str, *arguments: int | bytes | None) -> int:
     machine = os.uname().machine
     number = CALLS.get(machine, {}).get(name)
     if number is None:
-        raise NoSuchCall(f"{name} is not known on {machine}")
+        raise SystemCallMissing(f"{name} is not known on {machine}")
     return _checked(_libc().syscall(*_words((number, *arguments))))
 
 
@@ -213,14 +213,14 @@ def write(path: str, text: str, proc: int | None = None) -> None:
         os.close(fd)
 
 
-def status(pid: int) -> list[bytes]:
-    """The state, the parent and more; the name in brackets before them may hold anything."""
+def process_stat(pid: int) -> list[bytes]:
+    """The fields of `/proc/PID/stat` from the state on; the name before may hold anything."""
     return read(f"{pid}/stat").rpartition(b")")[2].split()
 
 
 def is_alive(pid: int) -> bool:
     """Whether the process runs; a zombie waits to be reaped and does not."""
-    return status(pid)[:1] not in ([], [b"Z"], [b"X"])
+    return process_stat(pid)[:1] not in ([], [b"Z"], [b"X"])
 
 
 def names(folder: str, proc: int | None = None) -> list[str]:
@@ -250,7 +250,7 @@ def descendants(root: int) -> list[int]:
     children: dict[int, list[int]] = {}
     ended = set()
     for pid in pids():
-        state, parent = [*status(pid), b"X", b"0"][:2]
+        state, parent = [*process_stat(pid), b"X", b"0"][:2]
         children.setdefault(int(parent), []).append(pid)
         if state in (b"Z", b"X"):
             ended.add(pid)

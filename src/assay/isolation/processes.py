@@ -35,6 +35,8 @@ MARKS = "ASSAY_CHILD_MARKS"
 
 @dataclass(frozen=True, slots=True)
 class RunningProcess:
+    """A running process: its id and its command."""
+
     pid: int
     command: str
 
@@ -92,7 +94,7 @@ def list_adopted() -> tuple[RunningProcess, ...]:
     return tuple(
         RunningProcess(pid, kernel.command(pid))
         for pid in kernel.pids()
-        if kernel.status(pid)[1:2] == [str(me).encode()] and _session(pid) != session
+        if kernel.process_stat(pid)[1:2] == [str(me).encode()] and _session(pid) != session
     )
 
 

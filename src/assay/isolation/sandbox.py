@@ -55,6 +55,8 @@ LONGEST_BEGIN = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
+    """The time, memory, disk, processes and output that one sandboxed run may use."""
+
     time_s: float = 10.0
     """Wall-clock time of the whole run, however many tests it has."""
     memory_mb: int = 512

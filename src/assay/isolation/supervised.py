@@ -27,6 +27,8 @@ REPORT_BYTES = 1 << 20
 
 
 class SupervisorReport(NamedTuple):
+    """How a supervised child ended, as its supervisor reports it."""
+
     ended: int | None = None
     """Its exit code, negative for a signal; `None` where it was not started."""
     because: str = ""

@@ -58,8 +58,8 @@ def mount_own() -> None:
     kernel.mount("proc", "/proc", "proc", flags)
 
 
-def probe() -> int:
-    """The exit code that says whether namespaces can be had here: 0, or `NO_NAMESPACE`."""
+def probe_namespaces() -> int:
+    """Whether namespaces can be had on this machine, as an exit code: 0, or `NO_NAMESPACE`."""
     try:
         first = enter_namespace()
     except (OSError, AttributeError):
@@ -199,7 +199,7 @@ def supervise(opening: dict[str, Any], read_fd: int, write_fd: int) -> None:
 
 def main() -> int:
     if sys.argv[-1] == "--probe":
-        return probe()
+        return probe_namespaces()
     read_fd, write_fd = frames.inherited_pipes(sys.argv)
     opening = frames.receive(read_fd)
     if not opening["namespace"]:

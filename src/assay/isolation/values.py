@@ -21,11 +21,11 @@ _COLLECTIONS = {"t": tuple, "s": set, "z": frozenset}
 
 
 class NotPlain(Exception):
-    """An object that does not cross; its text is the name of its type."""
+    """An object cannot be sent as a plain value; the message is the name of its type."""
 
 
 class BadValue(Exception):
-    """What arrived is not an encoded value."""
+    """The bytes received are not an encoded value."""
 
 
 def encode(value: Any) -> Any:

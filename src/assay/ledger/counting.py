@@ -15,7 +15,7 @@ from assay.schema.episode import NO_FAULT_OF_THE_AGENT
 
 @dataclass(frozen=True, slots=True)
 class CountableAttempt:
-    """What decides whether an attempt counts."""
+    """Protocol of an attempt, with what decides whether it counts."""
 
     attempt: str
     task_id: str
@@ -37,7 +37,7 @@ class AttemptLine(CountableAttempt):
 
 
 class AttemptSelection(Generic[A]):
-    """The attempts of a run, added in the order of the file, and those of them that count."""
+    """Selects the attempts of a run that count; all are added in the order of the file."""
 
     def __init__(self) -> None:
         self.attempts: dict[str, A] = {}

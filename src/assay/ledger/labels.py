@@ -50,7 +50,7 @@ def _at_most(most: int) -> AfterValidator:
 
 
 class Label(Record):
-    """What one person said of one attempt, or of one of its steps, at one time."""
+    """A person's judgement of one attempt, or of one of its steps, at one time."""
 
     schema_id: Literal["assay.label/1"] = "assay.label/1"
     attempt: Name
@@ -126,7 +126,7 @@ def new_label(attempt: str, value: str, **fields: Any) -> Label:
 
 
 def add_label(folder: Path, attempt: str, value: str, **fields: Any) -> Label:
-    """The label, which is on the disk when this returns; see `new_label`.
+    """Append a label, which is on the disk when this returns; see `new_label`.
 
     Raises `BadRecord` for an attempt or a step that the run does not have, and `ResourceError`
     where the folder cannot be written.

@@ -39,7 +39,7 @@ _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 @dataclass(frozen=True, slots=True)
 class RepositoryState:
-    """Which code an agent was; both parts are empty where nothing is known of it."""
+    """The version of an agent's code: commit and uncommitted changes, empty where unknown."""
 
     commit: str = ""
     """Empty also in a repository without a commit."""

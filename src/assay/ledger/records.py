@@ -21,14 +21,14 @@ RecordKind: TypeAlias = Literal["manifest", "episode", "step"]
 
 
 class StoredSteps(NamedTuple):
-    """What a line says of its steps file."""
+    """What a ledger line says of its steps file."""
 
     n: int
     sha256: str
 
 
 class StoredMessages(NamedTuple):
-    """What a line says of its messages: they are in it, or in an artifact."""
+    """Where the messages of a ledger line are: in it, or in an artifact."""
 
     n: int = 0
     inline: tuple[dict[str, Any], ...] = ()

@@ -23,7 +23,7 @@ _CHANGING = re.compile(r"(?<!\bstatus )(?<![\w-])[\w-]*\d[\w-]*")
 
 @dataclass(frozen=True, slots=True)
 class EpisodeCounts:
-    """What a set of episodes comes to.
+    """Counts over a set of episodes.
 
     An episode that its model or environment ended, and one whose primary score abstained, are not
     in the mean: they are counted apart. Every other ending is scored.
@@ -70,7 +70,7 @@ class TaskSummary:
 
 @dataclass(frozen=True, slots=True)
 class DistinctFailure:
-    """One message of the failures of a run."""
+    """One failure message of a run, and how often it occurs."""
 
     kind: FailureKind
     message: str
@@ -83,7 +83,7 @@ class DistinctFailure:
 
 @dataclass(frozen=True, slots=True)
 class RewardMean:
-    """One reward over the attempts that count."""
+    """The mean of one reward over the attempts that count."""
 
     scorer: str
     """`name@version`."""

@@ -22,7 +22,7 @@ from assay.errors import AssayError, BadParameter, BadRecord, MissingExtra, Usag
 from assay.formats import FileFormat, ForeignRun, FoundLogs, find_format, recognise, writable
 from assay.formats.foreign import (
     DAMAGE,
-    Problems,
+    ReadProblems,
     check_references,
     explain,
     references_of,
@@ -46,7 +46,7 @@ AT_ONCE = 512
 
 
 def import_run(path: str | Path, runs_dir: str | Path, **options: Any) -> Run:
-    """The run of the one log at `path`; arguments as for `import_runs`."""
+    """Import the one log at `path` as a run; arguments as for `import_runs`."""
     source = _one_log(Path(path), options.get("format"), options.get("columns"))
     (run,) = import_runs(source.logs[0], runs_dir, **{**options, "format": source.format.name})
     return run
@@ -63,7 +63,7 @@ def import_runs(
     on_skipped: Callable[[str], None] | None = None,
     **options: Any,
 ) -> Iterator[Run]:
-    """A run for each log at `path`, one after the other, each there complete or not at all.
+    """Import each log at `path` as a run, in order, each complete or not at all.
 
     The format is recognised by the contents unless it is named; `options` are what its reader
     takes. A log that was imported before is not written again: the run is the one there is.
@@ -244,7 +244,7 @@ class _Tally:
     tasks: dict[str, str] = field(default_factory=dict)
     """The hash of each task's content, by its id."""
     scorers: dict[str, None] = field(default_factory=dict)
-    problems: Problems = field(default_factory=Problems)
+    problems: ReadProblems = field(default_factory=ReadProblems)
 
     def add(self, episode: Episode) -> None:
         self.episodes += 1
@@ -294,7 +294,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def export_run(run: Run, path: str | Path, format: str = "jsonl") -> int:  # noqa: A002
-    """Write every attempt of the run to `path`, which is there complete or not at all.
+    """Write every attempt of the run to `path`, complete or not at all.
 
     Returns how many rows, events or trajectories were written. A format that is a folder of files
     is written as one file of lines where `path` ends with `.jsonl`.

@@ -28,7 +28,7 @@ RESERVED = ("final_response", "trajectory", "context")
 
 @dataclass(frozen=True, slots=True)
 class RewardSpec:
-    """What the scoring boundary needs to know of a reward function."""
+    """A registered reward function: name, version, parameters, and what it declares."""
 
     name: str
     version: int

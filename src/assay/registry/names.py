@@ -216,5 +216,6 @@ def _changes_since(number: str, items: Iterable[object]) -> str:
 
 
 def check_name(kind: str, name: str) -> None:
+    """Raise `BadParameter` if `name` cannot name an object of this kind."""
     if not name or not all(char.isalnum() or char in "_-." for char in name):
         raise BadParameter(f"{name!r} cannot name a {kind}; use letters, digits, '_', '-' and '.'")

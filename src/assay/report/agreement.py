@@ -30,7 +30,7 @@ FEWEST_LABELS = 20
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A label and a score, which contradict each other where they are reported."""
+    """A label and a score that contradict each other."""
 
     run_id: str
     task_id: str
@@ -45,7 +45,7 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class RewardAgreement:
-    """One reward against the labels."""
+    """How well one reward agrees with the labels."""
 
     scorer: str
     of: str
@@ -81,7 +81,7 @@ class RewardAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The labels of some runs against each of their rewards."""
+    """How well the rewards of some runs agree with people's labels."""
 
     at: float
     labelled: int
@@ -113,7 +113,7 @@ _Ratings: TypeAlias = dict[tuple[str, str], list[_Rating]]
 
 
 def agree_with_labels(runs: Iterable[Run], *, at: float = PAID) -> Agreement:
-    """The labels of the runs against every reward that scored what they label.
+    """Compare the labels of the runs with every reward that scored what they label.
 
     Raises `BadParameter` for a threshold that is no number.
     """

@@ -32,7 +32,7 @@ EQUAL = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class ScoredAttempt(CountableAttempt):
-    """One attempt in numbers."""
+    """One attempt in numbers: its reward, ending and cost."""
 
     reward: float | None
     """`None` when its model or environment ended it, or the primary reward abstained."""
@@ -168,6 +168,6 @@ def rewards_of(attempts: Iterable[ScoredAttempt]) -> list[float]:
 
 
 def mean(values: Iterable[float]) -> float:
-    """The mean of one or more numbers."""
+    """The arithmetic mean of one or more numbers."""
     numbers = values if isinstance(values, list) else list(values)
     return fsum(numbers) / len(numbers)

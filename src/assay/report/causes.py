@@ -53,7 +53,7 @@ _REFERENCE = re.compile(r"\[\d+\] ")
 
 @dataclass(frozen=True)
 class DiagnosisCase:
-    """Everything that the rules may look at for one attempt."""
+    """Everything that the rules of the diagnosis look at for one attempt."""
 
     trace: AttemptTrace
     reward: float | None

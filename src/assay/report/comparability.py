@@ -314,7 +314,7 @@ class CodeChange:
 
 @dataclass(frozen=True, slots=True)
 class CodeChanges:
-    """What is known of the difference of the agent's code."""
+    """How the code of an agent differs between two runs, as far as that is known."""
 
     files: tuple[CodeChange, ...] = ()
     notes: tuple[str, ...] = ()

@@ -168,7 +168,7 @@ def compare(
     drop: float = DROP,
     runs_dir: str | Path = "runs",
 ) -> Comparison:
-    """What the candidate run says against the base run.
+    """Compare a candidate run with a base run.
 
     Runs whose reward, task set or step budget differ are `not comparable`, and nothing is
     computed; `force` computes it and keeps the differences. Two models are compared, and labelled.
@@ -190,7 +190,7 @@ def compare_many(
     drop: float = DROP,
     runs_dir: str | Path = "runs",
 ) -> list[Comparison]:
-    """Each candidate against the same base, their p-values corrected for their number."""
+    """Compare candidates with one base; p-values are corrected for their number."""
     for name, size in (("change", change), ("drop", drop)):
         if not 0 < size <= 1:
             raise BadParameter(f"{name} is {size!r}; it is more than 0 and at most 1")

@@ -132,7 +132,7 @@ class Diagnosis:
 def diagnose(
     run: RunLike, *, task: str | None = None, full: float = FULL, runs_dir: str | Path = "runs"
 ) -> Diagnosis:
-    """Every attempt of the run below full reward, with its cause and the evidence for it.
+    """Find why attempts of the run are below full reward: for each a cause and its evidence.
 
     Answers are scored again, in other forms, by the run's own primary reward. `task` keeps one
     task.

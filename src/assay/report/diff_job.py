@@ -92,8 +92,8 @@ REFERENCES = ("solution", "ground_truth", "golden_answers", "target", "label", "
 PLAN = "plan.json"
 
 
-class DiffData(NamedTuple):
-    """One thing that rows are read from: a file, or a run."""
+class DiffSource(NamedTuple):
+    """A file or a run that the rows to compare are read from."""
 
     name: str
     path: Path
@@ -132,7 +132,7 @@ def diff_rewards(
     progress: RowProgress | None = None,
     shard_bytes: int = SHARD_BYTES,
 ) -> RewardDiff:
-    """What changes from the reward `old` to `new` over every row of `data`.
+    """Compare the rewards `old` and `new` on every row of `data`.
 
     A reward is a name, `NAME@VERSION`, `FILE.py:NAME`, a function or a `Scorer`. `data` are files
     (JSONL, CSV, Parquet), folders of them, runs, or folders of runs. `group` names the columns that
@@ -175,7 +175,7 @@ def diff_rewards(
     )
 
 
-def find_data(names: Sequence[str | Path], runs_dir: Path) -> list[DiffData]:
+def find_data(names: Sequence[str | Path], runs_dir: Path) -> list[DiffSource]:
     """Every file and run that the names mean, each once, in their order.
 
     A folder of runs means all runs in it that are not archived and were not made by scoring another
@@ -187,25 +187,25 @@ def find_data(names: Sequence[str | Path], runs_dir: Path) -> list[DiffData]:
     return list(inputs.values())
 
 
-def _expand(name: str | Path, runs_dir: Path) -> Iterator[DiffData]:
+def _expand(name: str | Path, runs_dir: Path) -> Iterator[DiffSource]:
     path = Path(name)
     if path.is_file():
-        yield DiffData(str(name), path, is_run=False)
+        yield DiffSource(str(name), path, is_run=False)
         return
     if not path.is_dir() or RunLayout(path).manifest.is_file():
         runs = [find_run(name, runs_dir)]
     elif runs := list_runs(path):
         runs = [run for run in runs if not is_archived(run) and not _is_rescored(run)]
     else:
-        yield from (DiffData(file, path / file, is_run=False) for file in list_inputs(path))
-    yield from (DiffData(run.name, run, is_run=True) for run in runs)
+        yield from (DiffSource(file, path / file, is_run=False) for file in list_inputs(path))
+    yield from (DiffSource(run.name, run, is_run=True) for run in runs)
 
 
 def _is_rescored(run: Path) -> bool:
     return "rescored_with" in Run(run, strict=False).manifest.config
 
 
-def _check_columns(data: DiffData, scorers: Sequence[Scorer], group: Sequence[str]) -> None:
+def _check_columns(data: DiffSource, scorers: Sequence[Scorer], group: Sequence[str]) -> None:
     """Raise if a file with a header lacks a column that is asked for."""
     names = None if data.is_run else column_names(data.path)
     if names is None:
@@ -220,7 +220,7 @@ def _check_columns(data: DiffData, scorers: Sequence[Scorer], group: Sequence[st
 
 @dataclass(frozen=True, slots=True)
 class PairScoring:
-    """What is done with every shard: both rewards score it, and the differences are counted."""
+    """Scores the rows of a shard with both rewards, and counts the differences."""
 
     old: Scorer
     new: Scorer
@@ -409,7 +409,7 @@ def _compare_bucket(
 class _DiffJob:
     """The data, cut into shards, and who does the work."""
 
-    inputs: Sequence[DiffData]
+    inputs: Sequence[DiffSource]
     scoring: PairScoring
     engine: Engine
     shard_bytes: int

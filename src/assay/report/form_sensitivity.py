@@ -39,7 +39,7 @@ _ELSE: Final = "Bartholomew Quill"
 
 @dataclass(frozen=True, slots=True)
 class AnswerVariant:
-    """One way to answer."""
+    """One way to write the answer."""
 
     family: Family
     name: str
@@ -260,7 +260,7 @@ def _wrong_lists(items: Sequence[str]) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class ScoredVariant(AnswerVariant):
-    """One variant and what the reward gave for it."""
+    """One variant of an answer, and its score."""
 
     reward: float | None
     """`None` when the reward abstained."""
@@ -327,7 +327,7 @@ def probe(
     params: Mapping[str, Any] | None = None,
     columns: Mapping[str, Any] | None = None,
 ) -> FormSensitivity:
-    """The scores of systematic variants of the right `answer`, other right ones and wrong ones.
+    """Score systematic variants of the right `answer`, other right ones and wrong ones.
 
     A reward that asks for a trajectory gets a short one in which a tool was used; `columns` fills
     in whatever else it asks for. Raises `UsageError` for a reward that scores the state of an

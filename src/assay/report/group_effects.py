@@ -49,7 +49,7 @@ class GroupExample:
 
 @dataclass(slots=True)
 class GroupEffects:
-    """What happens to the groups, counted."""
+    """Counts of how the groups of rows change from one reward to the other."""
 
     groups: int = 0
     """Groups of at least two rows."""

@@ -34,7 +34,7 @@ class TaskNoise:
 
 @dataclass(frozen=True, slots=True)
 class NoiseFloor:
-    """What one configuration does when nothing changes."""
+    """How much the results of one configuration vary when nothing changes."""
 
     runs: tuple[str, ...]
     n: int

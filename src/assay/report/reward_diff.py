@@ -42,7 +42,7 @@ _VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|-?\d+(?:\.\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class SideOfChange:
-    """What one reward says of a row."""
+    """What one of the two rewards gives a changed row: value and reason."""
 
     value: float | None
     because: str
@@ -231,8 +231,8 @@ def pattern_of(score: Score) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
-    """How many rows or groups may change in one way."""
+class DiffGate:
+    """A limit on changed rows or groups, above which the reward diff fails."""
 
     name: str
     most: float
@@ -300,7 +300,7 @@ class RewardDiff:
             key=lambda kind: (CHANGES.index(kind.change), -kind.count, kind.old, kind.new),
         )
 
-    def closed(self, gates: Sequence[Gate]) -> list[str]:
+    def closed(self, gates: Sequence[DiffGate]) -> list[str]:
         """A sentence for each gate that the difference does not pass; none passes on nothing.
 
         Raises `BadParameter` for a gate about groups where there are none.
@@ -371,7 +371,7 @@ GATES: Final = (*ROW_GATES, *GROUP_GATES)
 """What `--fail-on` can name."""
 
 
-def check_gates(gates: Sequence[Gate]) -> None:
+def check_gates(gates: Sequence[DiffGate]) -> None:
     """Raise `BadParameter` for a gate about groups, where there are none."""
     for gate in gates:
         if gate.name in GROUP_GATES:
@@ -380,7 +380,7 @@ def check_gates(gates: Sequence[Gate]) -> None:
             )
 
 
-def _measure(diff: RewardDiff, gate: Gate) -> tuple[int, int, str]:
+def _measure(diff: RewardDiff, gate: DiffGate) -> tuple[int, int, str]:
     if gate.name in ROW_GATES:
         return ROW_GATES[gate.name](diff)
     if diff.groups is None:

@@ -29,8 +29,8 @@ Direction: TypeAlias = Literal["up", "flat", "down"]
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
-    """What was expected before the run, and what came."""
+class PredictionOutcome:
+    """Which tasks a run was predicted to change, and which did."""
 
     up: tuple[str, ...]
     down: tuple[str, ...]
@@ -107,7 +107,7 @@ class HistoryRow:
     change: RunChange | None
     not_comparable: str
     """Why the run right before it is no measure for it; empty when it is one."""
-    prediction: Prediction | None
+    prediction: PredictionOutcome | None
     reported: bool
     """Whether the numbers were typed in from elsewhere: no attempt stands behind them."""
     archived: bool = False
@@ -139,7 +139,7 @@ def history(
     archived: bool = False,
     runs_dir: str | Path = "runs",
 ) -> RunHistory:
-    """Every run in the folder, or those of one benchmark, agent or model, oldest first.
+    """The history of the runs in a folder, or of one benchmark, agent or model, oldest first.
 
     A run is compared with the latest scored one before it that has the same reward, task set, step
     budget and model; where there is none of this model, with one of another, and labelled. A run
@@ -244,7 +244,7 @@ def _pass_rate(attempts: RunAttempts) -> float | None:
 
 def _prediction(
     manifest: RunManifest, earlier: RunAttempts | None, attempts: RunAttempts
-) -> Prediction | None:
+) -> PredictionOutcome | None:
     """The prediction checked against the comparable run before; `None` without either."""
     expected = manifest.config.get("expect")
     if not isinstance(expected, Mapping) or earlier is None:
@@ -259,7 +259,7 @@ def _prediction(
         moved: Direction = "up" if difference > 0 else "down"
         directions[task] = "flat" if abs(difference) <= EQUAL else moved
     heads = {task.rpartition(".")[0] for task in after}
-    return Prediction(
+    return PredictionOutcome(
         up=up,
         down=down,
         outcomes={task: directions[task] for task in (*up, *down) if task in directions},
@@ -294,7 +294,7 @@ def _number(value: Any) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class RewardGrid:
-    """Every task in every run; `None` where there is no reward."""
+    """The reward of every task in every run; `None` where there is no reward."""
 
     runs: tuple[str, ...]
     tasks: tuple[str, ...]

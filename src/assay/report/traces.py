@@ -48,15 +48,15 @@ NOTE = "Note: "
 
 @dataclass(frozen=True, slots=True)
 class EvidenceLine:
-    """Something that a step shows, in words."""
+    """One fact of a step, as a sentence that a diagnosis quotes."""
 
     step: int
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class TruncatedText:
-    """What the agent was shown of a step's observation ended early."""
+class TruncatedObservation:
+    """A step whose observation the agent was shown only in part."""
 
     step: int
     chars: int
@@ -86,17 +86,17 @@ class AttemptTrace:
         return tuple(enumerate(paged or texts))
 
     @cached_property
-    def cuts(self) -> tuple[TruncatedText, ...]:
+    def cuts(self) -> tuple[TruncatedObservation, ...]:
         """Every place where text was left out of what the agent saw."""
         cuts = [
-            TruncatedText(
+            TruncatedObservation(
                 step, int(match["n"].replace(",", "")), text.startswith(_LESS, match.end())
             )
             for step, text in self.prompts
             for match in CUT_MARK.finditer(text)
         ]
         marked = {cut.step for cut in cuts}
-        cuts += [TruncatedText(s.index, 0, payload=False) for s in self.steps
+        cuts += [TruncatedObservation(s.index, 0, payload=False) for s in self.steps
                   if s.truncated and s.index not in marked]  # fmt: skip
         return tuple(sorted(cuts, key=lambda cut: cut.step))
 
@@ -227,8 +227,8 @@ def _text(message: Message) -> str:
     return "\n".join(str(part.get("text", "")) for part in parts)
 
 
-def turns_of(messages: Sequence[Message], n_actions: int) -> tuple[Turn, ...] | None:
-    """The messages of each turn: number `i` is of step `i + 1`; `None` where that is not told.
+def messages_by_turn(messages: Sequence[Message], n_actions: int) -> tuple[Turn, ...] | None:
+    """The messages of each turn: number `i` is of step `i + 1`; `None` where that is not known.
 
     Messages and steps are in two lists of a record, so the beginnings of turns are counted. Where
     their number is not that of the actions, nothing is guessed. There is one more turn than actions

@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any
 
 from assay.errors import BadParameter, DeadResource, NotReset
-from assay.resources.protocol import Environment, Startable
+from assay.resources.protocol import Environment, StartableEnvironment
 from assay.resources.spec import ResourceSpec
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
@@ -58,7 +58,7 @@ WALKS: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ContractCheck:
-    """One promise of the contract, and whether the environment keeps it."""
+    """One promise of the contract of environments, and whether an environment keeps it."""
 
     check: str
     passed: bool
@@ -86,7 +86,7 @@ def check_environment(
     steps: int = 6,
     seed: int = 0,
 ) -> list[ContractCheck]:
-    """One result for every promise, for an environment by its registry name.
+    """Check an environment, by its registry name, against every promise of the contract.
 
     `tasks` are two or more of its own (by default its first and last), `actions` what to choose
     from when it has neither `admissible_commands` nor `valid_actions`.
@@ -111,7 +111,7 @@ async def _check(
         async def start_instance() -> Environment:
             environment = build()
             stack.push_async_callback(_attempt, environment.close)
-            if isinstance(environment, Startable):
+            if isinstance(environment, StartableEnvironment):
                 await environment.start()
             return environment
 

@@ -13,8 +13,8 @@ from assay.schema.evidence import WorldEvidence
 T = TypeVar("T")
 
 
-class OwnProcess(Protocol):
-    """What an environment needs of its process."""
+class EnvironmentProcess(Protocol):
+    """Protocol of the process that an environment runs: its id, whether it runs, how to end it."""
 
     @property
     def pid(self) -> int | None:
@@ -45,7 +45,7 @@ class OwnProcessEnvironment:
     failures: ClassVar[tuple[type[Exception], ...]]
     """What a call raises when the process fails it."""
 
-    def __init__(self, process: OwnProcess) -> None:
+    def __init__(self, process: EnvironmentProcess) -> None:
         self._process = process
         # One thread: calls that run in parallel take turns.
         self._worker = ThreadPoolExecutor(1, thread_name_prefix=self.name)

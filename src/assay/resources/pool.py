@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from assay.errors import AcquireTimeout, BadParameter, MissingExtra, ResourceError
-from assay.resources.protocol import Environment, Scope, Sharing, Startable
+from assay.resources.protocol import Environment, Scope, SharingEnvironment, StartableEnvironment
 from assay.resources.slots import Grant, Lease, PoolSlots, PoolStatus, Waiter
 from assay.resources.spec import ResourceSpec
 
@@ -69,7 +69,7 @@ class ResourcePool:
         self._slots = PoolSlots(name, limits.cap)
         self._sweep_at = float("-inf")
         self._tasks: set[asyncio.Task[None]] = set()
-        self.shared: Sharing | None = None
+        self.shared: SharingEnvironment | None = None
         """An instance that shared something with the others of its kind."""
 
     def status(self) -> PoolStatus:
@@ -176,8 +176,8 @@ class ResourcePool:
         ready = False
         try:
             instance = self._build()
-            self.shared = instance if isinstance(instance, Sharing) else self.shared
-            if isinstance(instance, Startable):
+            self.shared = instance if isinstance(instance, SharingEnvironment) else self.shared
+            if isinstance(instance, StartableEnvironment):
                 async with asyncio.timeout(max(0.0, deadline - self._clock())):
                     await instance.start()
             ready = True

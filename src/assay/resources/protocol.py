@@ -59,7 +59,7 @@ class Environment(Protocol):
 
 
 @runtime_checkable
-class Startable(Protocol):
+class StartableEnvironment(Protocol):
     """An environment that takes time to start: its pool awaits `start` before it hands it out."""
 
     async def start(self) -> None:
@@ -67,8 +67,8 @@ class Startable(Protocol):
 
 
 @runtime_checkable
-class Checkable(Protocol):
-    """An environment that knows before a run what would end its episodes."""
+class CheckableEnvironment(Protocol):
+    """An environment that can check before a run whether the episodes of its tasks can begin."""
 
     async def check_run(self, tasks: Sequence[Task]) -> None:
         """The episodes of these tasks can begin on this machine, as far as is known beforehand.
@@ -79,7 +79,7 @@ class Checkable(Protocol):
 
 
 @runtime_checkable
-class Sharing(Protocol):
+class SharingEnvironment(Protocol):
     """An environment whose instances share something that must be closed, such as a browser."""
 
     @classmethod
@@ -98,7 +98,7 @@ class StepScorer(Protocol):
 
 
 @runtime_checkable
-class Drivable(Protocol):
+class DrivableEnvironment(Protocol):
     """An environment whose browser an agent drives by itself, while it looks on."""
 
     @property

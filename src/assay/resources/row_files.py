@@ -13,7 +13,7 @@ _FOLDERS: Final[list[Path]] = []
 """The folders out of which no row of this process may lead; each was set for good."""
 
 
-class OutsideFolder(ValueError):
+class FileOutsideFolder(ValueError):
     """A row names a file outside of the folder that it may name files of."""
 
 
@@ -27,8 +27,8 @@ def row_file(name: str | Path, root: str | None = None) -> Path:
     """Where the file is that a row names, with links followed.
 
     A relative name begins at `root`, which it may not leave, or else at the folder of
-    `confine_row_files`, or else here. Raises `OutsideFolder`, and `OSError` or `RuntimeError` for
-    links that lead nowhere.
+    `confine_row_files`, or else here. Raises `FileOutsideFolder`, and `OSError` or `RuntimeError`
+    for links that lead nowhere.
     """
     bounds = list(_FOLDERS)
     start = bounds[-1] if bounds else Path()
@@ -43,5 +43,5 @@ def row_file(name: str | Path, root: str | None = None) -> Path:
                 if folder == start and root is not None
                 else ("the folder of files that requests may name (`assay serve --root`)")
             )
-            raise OutsideFolder(f"it is outside of {shown}")
+            raise FileOutsideFolder(f"it is outside of {shown}")
     return path

@@ -44,7 +44,7 @@ class Waiter:
 
 @dataclass(frozen=True, slots=True)
 class PoolStatus:
-    """A pool at one moment."""
+    """The state of a pool at one moment."""
 
     idle: int
     leased: int

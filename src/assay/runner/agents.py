@@ -37,7 +37,7 @@ RECORDINGS = "episodes"
 
 @dataclass(frozen=True, slots=True)
 class AgentChoice:
-    """An agent's name, what makes one, and the options it is made with."""
+    """The agent chosen for a run: its name, its factory and its options."""
 
     name: str
     factory: Callable[..., Agent]

@@ -102,7 +102,7 @@ def check_prices(agent: AgentChoice, *limits: float | None) -> None:
 
 @dataclass(slots=True)
 class Account:
-    """One limit of a run: what was spent, and on how many attempts."""
+    """One limit of a run's budget: what was spent of it, and on how many attempts."""
 
     option: str
     limit: float

@@ -25,7 +25,7 @@ from assay.ledger.provenance import utc_now
 from assay.ledger.writer import RunWriter
 from assay.runner.cluster_actor import WORKS, RolloutActor, pack, unpack
 from assay.runner.plan import Plan, PlannedAttempt
-from assay.runner.retries import SHARD_RETRIES, WORKER_LOSSES, AttemptPolicy
+from assay.runner.retries import SHARD_RETRIES, WORKER_LOSSES, AttemptRetryPolicy
 from assay.runner.run import Executor, PlayAttempt
 from assay.schema.episode import Episode, Failure, Step, Trajectory
 from assay.schema.score import Abstained
@@ -43,7 +43,7 @@ LOST = "lost_attempts"
 
 @contextmanager
 def connect(address: str | None = None, *, workers: int | None = None) -> Iterator[RayTasks]:
-    """An engine that works on the cluster at `address`, while the block lasts.
+    """Connect to the Ray cluster at `address`, and give an engine for as long as the block lasts.
 
     Without an address it is the cluster of RAY_ADDRESS, or else one that is started on this
     machine and ends with the block. Where this process is connected already, that is used and
@@ -144,7 +144,7 @@ async def _play_attempt(
     on_work: Callable[[], None],
 ) -> Episode:
     """The episode, from whichever attempt at it was not lost with its worker."""
-    policy = AttemptPolicy.of(plan)
+    policy = AttemptRetryPolicy.of(plan)
     losses = 0
     while True:
         actor = await actors.take()
@@ -210,7 +210,7 @@ def _unplayable(plan: Plan, attempt: str, planned_attempt: PlannedAttempt, probl
 
 
 class ActorPool:
-    """The actors of a run: free, at work, or starting."""
+    """The Ray actors of a run: free, at work, or starting."""
 
     def __init__(self, payload: bytes) -> None:
         self.ray = _ray()

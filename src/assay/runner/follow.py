@@ -12,10 +12,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final
 
-from assay.agents.driving import DrivingAgent
+from assay.agents.driving import BrowserDrivingAgent
 from assay.agents.protocol import Action
 from assay.errors import DeadResource
-from assay.resources.protocol import Drivable, Environment
+from assay.resources.protocol import DrivableEnvironment, Environment
 from assay.runner.recorder import EpisodeRecorder
 from assay.schema.observation import Observation
 
@@ -24,10 +24,13 @@ CANCEL_S: Final = 5.0
 
 
 async def follow_agent(
-    recorder: EpisodeRecorder, agent: DrivingAgent, environment: Environment, first: Observation
+    recorder: EpisodeRecorder,
+    agent: BrowserDrivingAgent,
+    environment: Environment,
+    first: Observation,
 ) -> None:
     """The agent has driven the browser to its answer, or to a limit, and every step is recorded."""
-    assert isinstance(environment, Drivable)
+    assert isinstance(environment, DrivableEnvironment)
     limits = recorder.resources.limits
     async with recorder.turn("agent_error", limits.episode_s):
         driving = asyncio.create_task(agent.drive(environment.browser, first))
@@ -52,7 +55,10 @@ async def follow_agent(
 
 
 async def _record_steps(
-    recorder: EpisodeRecorder, agent: DrivingAgent, environment: Drivable, first: Observation
+    recorder: EpisodeRecorder,
+    agent: BrowserDrivingAgent,
+    environment: DrivableEnvironment,
+    first: Observation,
 ) -> Observation | None:
     """What the page shows after the agent's last step; `None` if it did more than it may."""
     last, count = first, 0
@@ -74,7 +80,7 @@ async def _record_steps(
 
 
 async def _answer(
-    recorder: EpisodeRecorder, driving: asyncio.Task[Action], environment: Drivable
+    recorder: EpisodeRecorder, driving: asyncio.Task[Action], environment: DrivableEnvironment
 ) -> Action:
     """What the agent returned; raises what it raised, or that its browser died under it."""
     try:

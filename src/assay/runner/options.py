@@ -32,7 +32,7 @@ RUNS_DIR = "runs"
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What is run, how and where; `None` stands for what was left out."""
+    """The options of a run: what is run, how and where; `None` stands for what was left out."""
 
     benchmark: Annotated[
         str | Path | None,

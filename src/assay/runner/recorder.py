@@ -47,7 +47,7 @@ class StepSink(Protocol):
 
 
 class LedgerSink(Protocol):
-    """What an episode needs of the ledger while it goes on; the run's writer is one."""
+    """Protocol of what an episode writes to while it goes on; the run's writer is one."""
 
     def steps(self, attempt: str) -> StepSink: ...
 
@@ -74,7 +74,7 @@ class RunResources:
 
 
 class EpisodeRecorder:
-    """What has happened in an episode so far; a second ending changes nothing."""
+    """Records an episode while it goes on; a second ending changes nothing."""
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from traceback import walk_tb
 
 from assay.agents.functions import observation_hint
-from assay.agents.outside import CannotWork
+from assay.agents.outside import AgentUnreachable
 from assay.errors import BadParameter
 from assay.ledger.run import Run
 from assay.runner.plan import AttemptKey, Plan
@@ -23,8 +23,8 @@ RETRIED = ("env", "model")
 
 
 @dataclass(frozen=True, slots=True)
-class AttemptPolicy:
-    """Whether an attempt is followed by another.
+class AttemptRetryPolicy:
+    """Decides whether an attempt is followed by another at the same episode.
 
     Its environment may have ended it, or the worker that played it may be lost: then another one
     follows, up to a number of failures in all. A model that failed was asked again and again
@@ -35,7 +35,7 @@ class AttemptPolicy:
     worker_losses: int
 
     @classmethod
-    def of(cls, plan: Plan) -> AttemptPolicy:
+    def of(cls, plan: Plan) -> AttemptRetryPolicy:
         return cls(plan.benchmark.limits.attempts, WORKER_LOSSES)
 
     def refusal(self, stop_reason: StopReason | None, failures: int) -> str:
@@ -58,7 +58,7 @@ class AttemptPolicy:
 class RetryTracker:
     """Which episodes of a run need another attempt; `add` is told of every attempt."""
 
-    def __init__(self, policy: AttemptPolicy) -> None:
+    def __init__(self, policy: AttemptRetryPolicy) -> None:
         self._policy = policy
         self._failures: Counter[AttemptKey] = Counter()
         self._refusals: dict[AttemptKey, str] = {}
@@ -85,7 +85,7 @@ class RetryTracker:
 
 def tracker_for(plan: Plan, run: Run, retry_errors: Collection[str] = ()) -> RetryTracker:
     """What is known of the attempts that a run has; those whose error is retried are forgotten."""
-    retries = RetryTracker(AttemptPolicy.of(plan))
+    retries = RetryTracker(AttemptRetryPolicy.of(plan))
     for episode in run.episodes():
         retries.add(episode)
     for key, attempt in run.attempts().final.items():
@@ -121,7 +121,7 @@ def cannot_work(error: BaseException) -> bool:
     Its program ends or its server fails, a module or a name is missing, it takes the observation
     for a text, or it cannot be called as agents are. Any other error may be of one task alone.
     """
-    if isinstance(error, (CannotWork, ImportError, NameError, SyntaxError)):
+    if isinstance(error, (AgentUnreachable, ImportError, NameError, SyntaxError)):
         return True
     frames = [frame for frame, _ in walk_tb(error.__traceback__)]
     last = frames[-1].f_globals.get("__name__") if frames else ""

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 from assay.agents.attempt import attempt_state
-from assay.agents.driving import DrivingAgent
+from assay.agents.driving import BrowserDrivingAgent
 from assay.agents.functions import seed_for
 from assay.agents.protocol import Agent, as_action
 from assay.errors import MissingExtra
@@ -71,7 +71,7 @@ async def _run_episode(recorder: EpisodeRecorder, context: Context) -> None:
                         async with recorder.turn("agent_error", limits.step_s):
                             seed = seed_for(agent.start, planned_seed)
                             await agent.start(recorder.task, limits=limits, **seed)
-                        if isinstance(agent, DrivingAgent):
+                        if isinstance(agent, BrowserDrivingAgent):
                             await follow_agent(recorder, agent, environment, observation)
                         else:
                             await _run_steps(recorder, agent, environment, observation)

@@ -36,7 +36,7 @@ from assay.ledger.provenance import (
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
 from assay.resources.pool import PoolLimits, Pools
-from assay.resources.protocol import Checkable
+from assay.resources.protocol import CheckableEnvironment
 from assay.resources.spec import ResourceSpec
 from assay.runner.budget import Spending
 from assay.runner.options import RunOptions, takes_options
@@ -66,7 +66,7 @@ ANY_ADDRESS = "http://127.0.0.1"
 
 @takes_options(RunOptions)
 def run(options: RunOptions) -> Run:
-    """The finished run, every attempt of which is in a folder below `runs_dir`.
+    """Run a benchmark, or tasks with an agent, to the end; attempts are stored below `runs_dir`.
 
     Tasks, agent, environment and rewards are names or values: `assay.run(tasks=[…], agent=answer,
     rewards=["qa_f1_reward"])` needs no benchmark. Raises `RunStopped` when the first attempts all
@@ -163,7 +163,7 @@ async def _check_agent(plan: Plan) -> None:
     with _refusal_of(f"agent {agent.name!r}", agent.options):
         built = agent.build()
     try:
-        if isinstance(built, Checkable):
+        if isinstance(built, CheckableEnvironment):
             with attempt_state(AttemptState(seed=plan.seed)):
                 await built.check_run(plan.tasks)
     finally:
@@ -179,7 +179,7 @@ async def _check_environment(plan: Plan) -> None:
     with _refusal_of(f"environment {name!r}", options):
         environment = build()
     try:
-        if isinstance(environment, Checkable):
+        if isinstance(environment, CheckableEnvironment):
             await environment.check_run(fill_base_url(plan.tasks, ANY_ADDRESS))
     finally:
         await environment.close()

@@ -39,14 +39,14 @@ class ActionCall:
 
 @dataclass(frozen=True, slots=True)
 class BadAction:
-    """Why a text is no action."""
+    """A text that is no action; `problem` says why."""
 
     problem: str
 
 
 @dataclass(frozen=True, slots=True)
 class ActionDialect:
-    """In what the readers of calls differ."""
+    """How one reader of calls differs from others, such as in quotes and commas."""
 
     bare: re.Pattern[str]
     """Arguments without quotes."""
@@ -105,7 +105,7 @@ def answer_in(text: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    """The call of a tool as a reply writes it: the name, and what stands in the brackets."""
+    """A tool call as a reply writes it: the name, and the text in the brackets."""
 
     name: str
     inner: str

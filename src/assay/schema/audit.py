@@ -147,7 +147,7 @@ class CauseRecord:
 
 @dataclass(frozen=True, slots=True)
 class AuditTimings:
-    """Seconds, which differ from run to run."""
+    """How long an audit and its checks took, in seconds."""
 
     seconds: float
     checks: Mapping[str, float]

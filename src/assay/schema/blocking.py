@@ -23,8 +23,8 @@ ReadAction: TypeAlias = Literal[
 _NOTE: Final = re.compile(r"^note: the page is blocked \((\w+)\)", re.MULTILINE)
 
 
-class BlockingPage(NamedTuple):
-    """One kind of page that blocks an agent."""
+class BlockingPageKind(NamedTuple):
+    """One kind of page that blocks an agent, such as a captcha: how it is recognised."""
 
     code: BlockCode
     sentence: str
@@ -45,9 +45,9 @@ class BlockingPage(NamedTuple):
     """Whole titles in lower case; they count only on a page with little else on it."""
 
 
-def _page(code: Any, row: dict[str, Any]) -> BlockingPage:
+def _page(code: Any, row: dict[str, Any]) -> BlockingPageKind:
     values = {name: tuple(value) if type(value) is list else value for name, value in row.items()}
-    return BlockingPage(code, **values | {"path_words": frozenset(row.get("path_words", ()))})
+    return BlockingPageKind(code, **values | {"path_words": frozenset(row.get("path_words", ()))})
 
 
 BLOCKING_PAGES: Final = tuple(

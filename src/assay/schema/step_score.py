@@ -55,7 +55,7 @@ MOST = 1_000_000
 
 
 class Reason(NamedTuple):
-    """One ground of a step score: a stable code, and how often where that has a meaning."""
+    """One reason of a step score: a stable code, and a count where it has one."""
 
     code: str
     n: int = 0

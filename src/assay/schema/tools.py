@@ -42,7 +42,7 @@ class ActionTool:
 
 @dataclass(frozen=True, slots=True)
 class BadCall:
-    """Why a call cannot be done, in words for the model."""
+    """A tool call that cannot be carried out; `because` says why, in words for the model."""
 
     because: str
 

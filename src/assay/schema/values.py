@@ -36,7 +36,7 @@ _GAPS = frozenset({"NAType", "NaTType"})
 
 
 class Unreadable(NamedTuple):
-    """Why a value cannot be read: the end of a sentence that begins with the column's name."""
+    """A value that cannot be read; `because` goes on from the name of its column."""
 
     because: str
 

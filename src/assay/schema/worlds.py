@@ -16,8 +16,8 @@ NOTHING_HAPPENED: Final = "Nothing happened: "
 """How WebShop's answer to an action that the page does not have begins."""
 
 
-class TextWorld(NamedTuple):
-    """One kind of text environment."""
+class TextWorldTraits(NamedTuple):
+    """What readers of episodes know of one text environment: its tools, phrases and scores."""
 
     name: str
     idle: tuple[str, ...] = ()
@@ -31,9 +31,9 @@ class TextWorld(NamedTuple):
 TEXT_WORLDS: Final = {
     world.name: world
     for world in (
-        TextWorld("alfworld", (NOTHING_HAPPENS,)),
-        TextWorld("scienceworld", (UNKNOWN_ACTION,), full_score=100.0),
-        TextWorld(
+        TextWorldTraits("alfworld", (NOTHING_HAPPENS,)),
+        TextWorldTraits("scienceworld", (UNKNOWN_ACTION,), full_score=100.0),
+        TextWorldTraits(
             "webshop",
             (NOTHING_HAPPENED,),
             admissible=re.compile(r"^Clickables: (?P<actions>\[[^\n]{0,20000}\])$", re.MULTILINE),

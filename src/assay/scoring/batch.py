@@ -79,7 +79,7 @@ def score_batch(
 
 
 class ScoreStream(Iterator[Score]):
-    """Scores as they are made, and the counts of those that have been.
+    """An iterator of scores as they are made, with counts of those so far.
 
     `mean` is over what was scored, and `abstained` counts the rest by reason.
     """
@@ -120,7 +120,7 @@ class ScoreStream(Iterator[Score]):
 
 
 def mean(scores: Iterable[Score]) -> float | None:
-    """The mean of what was scored; abstentions are left out. `None` when nothing was scored."""
+    """The mean of the scores that are numbers; abstentions are left out. `None` without any."""
     counts = RewardCounts()
     for score in scores:
         counts.add(score)

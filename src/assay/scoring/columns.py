@@ -16,7 +16,7 @@ from assay.schema.values import is_list, is_missing, plain
 
 
 class NoSuchPath(LookupError):
-    """The row has the column, and no such value inside it: this row differs from the others."""
+    """The row has the column, but no value at the path inside it: this row differs from others."""
 
 
 def check_columns(spec: RewardSpec, columns: Mapping[str, str]) -> None:
@@ -161,7 +161,7 @@ def _list(items: Sequence[Any]) -> ColumnKind:
 
 
 class RowSignature(NamedTuple):
-    """What a reward's annotations say."""
+    """The columns that a reward takes, by its annotations."""
 
     kinds: Mapping[str, ColumnKind]
     """Of the columns that it takes; the response is text where nothing is declared."""

@@ -44,7 +44,7 @@ GATE = "gate/"
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One component of a composition."""
+    """One reward of a composition, with its weight or role."""
 
     reward: Reward
     """A registered name, or the function itself."""

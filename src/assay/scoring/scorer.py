@@ -397,7 +397,7 @@ def score(
     params: Mapping[str, Json] | None = None,
     **columns: Any,
 ) -> Score:
-    """What one finished answer is worth, and why.
+    """Score one finished answer: what it is worth, and why.
 
     `columns` are what the reward asks for by name: `final_response`, `trajectory`, `context`, and
     the columns of the task; what it does not ask for is ignored. `params` is its configuration.

@@ -16,7 +16,7 @@ from assay.server.scoring import ScoringService
 from assay.server.settings import ServerSettings
 from assay.server.telemetry import Metrics, instrument
 from assay.web.asgi import App
-from assay.web.guards import Guards, guard
+from assay.web.guards import RequestGuards, guard
 
 ROUTES = (score, steps, trainers, service)
 """Every module with a `router`, in the order in which `/docs` shows them."""
@@ -56,6 +56,6 @@ def build_app(settings: ServerSettings) -> FastAPI:
     return app
 
 
-def asgi_app(app: FastAPI, guards: Guards) -> App:
+def asgi_app(app: FastAPI, guards: RequestGuards) -> App:
     """The application as it is served: guarded, counted and logged."""
     return instrument(guard(app, guards), app.state.metrics)

@@ -12,8 +12,8 @@ from assay.server.jobs import ScorerSpec
 from assay.server.settings import ServerSettings
 
 
-class Catalogue:
-    """Served rewards by name; any other is unknown here."""
+class RewardCatalogue:
+    """The rewards that the server serves, by name; any other is unknown."""
 
     def __init__(self, served: Mapping[str, str], *, default: str | None) -> None:
         """`served` maps a name to itself, or to the only version that is served: `{"a": "a@1"}`."""
@@ -83,7 +83,7 @@ def check_owner_options(spec: RewardSpec, params: Mapping[str, Any]) -> None:
             )
 
 
-def load_catalogue(settings: ServerSettings) -> Catalogue:
+def load_catalogue(settings: ServerSettings) -> RewardCatalogue:
     """The rewards that the settings name; raises `UsageError` for one that cannot be served."""
     for module in settings.imports:
         try:
@@ -98,7 +98,7 @@ def load_catalogue(settings: ServerSettings) -> Catalogue:
                 f"{spec.name} needs the Context of a live rollout, which a request cannot bring"
             )
     default = settings.default_reward
-    catalogue = Catalogue(served, default=default)
+    catalogue = RewardCatalogue(served, default=default)
     if default is not None:
         try:
             find_reward(catalogue.served_name(default))

@@ -73,8 +73,8 @@ class ChunkResult(NamedTuple):
     """What the workers took; 0 when none brought it back."""
 
 
-class Preparation(NamedTuple):
-    """What a worker is told before its first call."""
+class WorkerSetup(NamedTuple):
+    """What a worker loads before its first call: modules, rewards and the folder for files."""
 
     imports: Sequence[str] = ()
     rewards: Sequence[str] = ()
@@ -82,19 +82,19 @@ class Preparation(NamedTuple):
     """The folder of the files that rows may name; `None` for any."""
 
 
-class Turn(NamedTuple):
-    """What a worker has for one call."""
+class WorkerCallContext(NamedTuple):
+    """What a worker knows during one call: its time budget, and where to report progress."""
 
     budget_s: float
     begin: Callable[[int, int], None] = lambda row, behind: None  # noqa: ARG005 - not shown
     """Says which row is next, from 0, and how many are behind it."""
 
 
-class OutOfTime(Interruption):
-    """The alarm of a worker."""
+class DeadlineReached(Interruption):
+    """A worker's time for a row or a call is over."""
 
 
-def prepare(argument: Preparation, turn: Turn) -> int:  # noqa: ARG001 - as any work
+def prepare(argument: WorkerSetup, turn: WorkerCallContext) -> int:  # noqa: ARG001 - as any work
     """Load every module and reward, so that no request waits for it; returns the process's id.
 
     On a busy machine the server's event loop goes first: it has little to do, and soon.
@@ -114,12 +114,12 @@ def prepare(argument: Preparation, turn: Turn) -> int:  # noqa: ARG001 - as any 
     return os.getpid()
 
 
-def read_body(body: bytes, turn: Turn) -> Any:  # noqa: ARG001 - it cannot be interrupted
+def read_body(body: bytes, turn: WorkerCallContext) -> Any:  # noqa: ARG001 - it cannot be interrupted
     """The JSON value in the body of a request."""
     return read_json(body)
 
 
-def score_chunk(chunk: RowChunk, turn: Turn) -> ChunkResult:
+def score_chunk(chunk: RowChunk, turn: WorkerCallContext) -> ChunkResult:
     """The scores of every row of the chunk; those that the time did not suffice for abstain.
 
     A row that others wait behind may take half of the time that is left, so that one which never
@@ -242,7 +242,7 @@ def _score(binding: Binding, row: Any, problem: str, place: str, left_s: float) 
     try:
         with alarm(left_s):
             return score_row(scorer, row, place)
-    except (OutOfTime, KeyboardInterrupt) as error:
+    except (DeadlineReached, KeyboardInterrupt) as error:
         return _interrupted(scorer, place, error)
 
 
@@ -255,13 +255,13 @@ def _interrupted(scorer: Scorer, place: str, error: BaseException) -> Score:
 
 @contextmanager
 def alarm(after_s: float) -> Iterator[None]:
-    """Raise `OutOfTime` in the block after this long, wherever Python code runs.
+    """Raise `DeadlineReached` in the block after this long, wherever Python code runs.
 
     Code that does not return to Python is not reached: the pool ends such a worker.
     """
 
     def ring(number: int, frame: Any) -> None:  # noqa: ARG001 - the signature of signal handlers
-        raise OutOfTime
+        raise DeadlineReached
 
     signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, after_s)

@@ -15,7 +15,7 @@ Status: TypeAlias = Literal["ready", "starting", "draining"]
 
 
 class RewardRecord(BaseModel):
-    """A reward that this server answers for."""
+    """A reward that this server serves, as JSON."""
 
     name: str
     version: int

@@ -21,9 +21,9 @@ from assay.isolation import kernel, processes
 from assay.isolation.child import ChildProcess, is_of_a_child, module_child
 from assay.isolation.frames import BadFrame, PipeClosed
 from assay.server import jobs
-from assay.server.jobs import ROW_SHARE, Preparation, Turn
+from assay.server.jobs import ROW_SHARE, WorkerCallContext, WorkerSetup
 from assay.server.telemetry import log
-from assay.server.worker import Place, Progress
+from assay.server.worker import RowPosition, WorkerProgress
 
 T = TypeVar("T")
 
@@ -90,7 +90,7 @@ class WorkerPool:
         # Held while a process starts: until its id is known it looks like an orphan. Pools of one
         # process share it.
         self._starting = starting or threading.Lock()
-        prepared = Preparation(tuple(imports), tuple(rewards), root)
+        prepared = WorkerSetup(tuple(imports), tuple(rewards), root)
         self._workers = [
             _Worker(prepared, memory_bytes, self._jobs.qsize, self._starting)
             for _ in range(workers)
@@ -113,7 +113,9 @@ class WorkerPool:
         self._own_children = frozenset(child.pid for child in processes.list_adopted())
         self._loops = [asyncio.create_task(self._work(worker)) for worker in self._workers]
 
-    async def run(self, work: Callable[[Any, Turn], T], argument: Any, deadline: float) -> T:
+    async def run(
+        self, work: Callable[[Any, WorkerCallContext], T], argument: Any, deadline: float
+    ) -> T:
         """The result of `work(argument, turn)` in a worker.
 
         Raises what the work raises, and `WorkerLost` if the worker dies or the deadline (on the
@@ -218,12 +220,12 @@ def _settle(future: asyncio.Future[T], result: Any = None, error: Exception | No
 class _Worker:
     """One process, started when needed and again after it ended; its methods are for a thread."""
 
-    prepared: Preparation
+    prepared: WorkerSetup
     memory_bytes: int | None
     waiting: Callable[[], int]
     starting: threading.Lock
     child: ChildProcess | None = None
-    progress: Progress | None = None
+    progress: WorkerProgress | None = None
     pid: int | None = None
     ready: bool = False
 
@@ -232,7 +234,7 @@ class _Worker:
         if self.ready:
             return True
         try:
-            self.progress = progress = Progress()
+            self.progress = progress = WorkerProgress()
             self.child = child = module_child(
                 "assay.server.worker",
                 str(progress.fd),
@@ -254,7 +256,7 @@ class _Worker:
     def is_running(self) -> bool:
         return self.child is not None and self.child.is_running()
 
-    def do(self, work: Callable[[Any, Turn], T], argument: Any, deadline: float) -> T:
+    def do(self, work: Callable[[Any, WorkerCallContext], T], argument: Any, deadline: float) -> T:
         """The result of the work.
 
         Raises `WorkerLost` if the process dies or passes the deadline, `_NoWorker` if there was
@@ -283,7 +285,9 @@ class _Worker:
         if progress is not None:
             progress.close()
 
-    def _call(self, work: Callable[[Any, Turn], T], argument: Any, deadline: float) -> T:
+    def _call(
+        self, work: Callable[[Any, WorkerCallContext], T], argument: Any, deadline: float
+    ) -> T:
         assert self.child is not None
         assert self.progress is not None
         child, progress = self.child, self.progress
@@ -312,9 +316,9 @@ class _Worker:
         answer: T = result
         return answer
 
-    def _await(self, child: ChildProcess, progress: Progress, deadline: float) -> bytearray:
+    def _await(self, child: ChildProcess, progress: WorkerProgress, deadline: float) -> bytearray:
         """The reply; raises `TimeoutError` at the deadline, `WorkerLost` if it will not come."""
-        place, since = Place(), time.monotonic()
+        place, since = RowPosition(), time.monotonic()
         while True:
             now = time.monotonic()
             try:
@@ -328,7 +332,7 @@ class _Worker:
             elif (place.behind or self.waiting()) and _is_stuck(since, deadline):
                 raise WorkerLost("stuck", place.row)
 
-    def _check_memory(self, child: ChildProcess, progress: Progress) -> None:
+    def _check_memory(self, child: ChildProcess, progress: WorkerProgress) -> None:
         """Raise `WorkerLost` if the family takes too much: the kernel's limit is for one process,
         and not for memory that is shared."""
         limit = self.memory_bytes

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from assay.errors import BadParameter, BadRecord
 from assay.schema.score import Abstained, Score, score_from_record
 from assay.server import jobs
-from assay.server.catalogue import Catalogue
+from assay.server.catalogue import RewardCatalogue
 from assay.server.jobs import ChunkResult, ScorerSpec, UnreadableRow
 from assay.server.pool import WorkerLost
 from assay.server.refusal import Refusal, client_gone, shape_refusal
@@ -89,9 +89,9 @@ def scoring_of(request: Request) -> ScoringService:
     return scoring
 
 
-def catalogue_of(request: Request) -> Catalogue:
+def catalogue_of(request: Request) -> RewardCatalogue:
     """The rewards of the application that received the request."""
-    catalogue: Catalogue = request.app.state.catalogue
+    catalogue: RewardCatalogue = request.app.state.catalogue
     return catalogue
 
 

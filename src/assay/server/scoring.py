@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from assay.errors import UnknownName
 from assay.registry import find_reward
 from assay.server import jobs
-from assay.server.jobs import ChunkResult, RowChunk, ScorerSpec, Turn, UnreadableRow
+from assay.server.jobs import ChunkResult, RowChunk, ScorerSpec, UnreadableRow, WorkerCallContext
 from assay.server.models import Status
 from assay.server.pool import LossCause, WorkerLost, WorkerPool
 from assay.server.settings import ServerSettings
@@ -218,7 +218,9 @@ class ScoringService:
             left = [under_way.get_nowait() for _ in range(under_way.qsize())]
             await _cancel([entry[0] for entry in left if entry is not None])
 
-    async def run(self, work: Callable[[Any, Turn], T], argument: Any, deadline: float) -> T:
+    async def run(
+        self, work: Callable[[Any, WorkerCallContext], T], argument: Any, deadline: float
+    ) -> T:
         """What the work returns in a worker; if that one dies, it is tried once more."""
         try:
             return await self._pool.run(work, argument, deadline)

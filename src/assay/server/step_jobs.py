@@ -16,11 +16,11 @@ from assay.errors import BadRecord
 from assay.ledger.records import upgrade
 from assay.schema.episode import Step
 from assay.schema.manifest import RUN_SCHEMA
-from assay.server.jobs import OutOfTime, Turn, alarm
+from assay.server.jobs import DeadlineReached, WorkerCallContext, alarm
 from assay.server.strict_json import write_json
 
 
-def score_steps(records: Sequence[dict[str, Any]], turn: Turn) -> bytes | None:
+def score_steps(records: Sequence[dict[str, Any]], turn: WorkerCallContext) -> bytes | None:
     """The score of each step, as the JSON of the answer; `None` if the time did not suffice.
 
     Raises `BadRecord`, with its number, for a record that is no step. One without a `schema_id`
@@ -31,7 +31,7 @@ def score_steps(records: Sequence[dict[str, Any]], turn: Turn) -> bytes | None:
         with alarm(turn.budget_s):
             steps = [_step(record, number) for number, record in enumerate(records)]
             return write_json({"scorer": scorer.id, "steps": _score(steps, scorer)})
-    except OutOfTime:
+    except DeadlineReached:
         return None
 
 

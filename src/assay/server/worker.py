@@ -19,20 +19,20 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from assay.isolation import frames
-from assay.server.jobs import Turn
+from assay.server.jobs import WorkerCallContext
 
 PLACE = struct.Struct("=ii")
 
 
-class Place(NamedTuple):
-    """A row of a chunk, from 0, and how many are behind it."""
+class RowPosition(NamedTuple):
+    """The position of a row in its chunk, from 0, and how many are behind it."""
 
     row: int = 0
     behind: int = 0
 
 
-class Progress:
-    """A few bytes shared with one worker, which writes them before each row.
+class WorkerProgress:
+    """The row that a worker is at, in a few bytes shared with the server.
 
     They are read from the file, and never mapped here: a reward can make the file shorter, or fill
     the disk that it is on, and the kernel kills a process that reads memory behind its end.
@@ -42,16 +42,16 @@ class Progress:
         self.fd = _shared_file()
         os.ftruncate(self.fd, PLACE.size)
 
-    def read(self) -> Place:
+    def read(self) -> RowPosition:
         """Where the worker is; the first row if that can no longer be known."""
         with suppress(OSError, struct.error):
-            return Place(*PLACE.unpack(os.pread(self.fd, PLACE.size, 0)))
-        return Place()
+            return RowPosition(*PLACE.unpack(os.pread(self.fd, PLACE.size, 0)))
+        return RowPosition()
 
     def reset(self) -> None:
         """The next call begins at its first row."""
         with suppress(OSError):
-            os.pwrite(self.fd, PLACE.pack(*Place()), 0)
+            os.pwrite(self.fd, PLACE.pack(*RowPosition()), 0)
 
     def close(self) -> None:
         os.close(self.fd)
@@ -79,13 +79,13 @@ def main() -> None:
             call_id, work, argument, budget_s = pickle.loads(frames.receive_bytes(read_fd))  # noqa: S301 - the server's own
         except frames.PipeClosed:
             return
-        reply = _call(work, argument, Turn(budget_s, begin))
+        reply = _call(work, argument, WorkerCallContext(budget_s, begin))
         if os.getpid() != me:
             os._exit(0)  # A reward forked, and returned in the child too.
         frames.send_bytes(write_fd, call_id + reply)
 
 
-def _call(work: Any, argument: Any, turn: Turn) -> bytes:
+def _call(work: Any, argument: Any, turn: WorkerCallContext) -> bytes:
     """The reply. What is no `Exception` ends the process: a reward's thread or timer interrupted
     the work outside of its row, and the server tries that again elsewhere."""
     reply: tuple[Any, Exception | None]

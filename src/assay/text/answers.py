@@ -21,7 +21,7 @@ from assay.errors import BadParameter
 from assay.text import clauses, hedges
 from assay.text.blocks import sole_block
 from assay.text.boxes import has_box, labelled_parts, last_answer
-from assay.text.candidates import Candidate
+from assay.text.candidates import AnswerCandidate
 from assay.text.channels import visible_turn
 from assay.text.markup import leave_out_unseen
 from assay.text.phrasebook import all_books, books_for, fold, last_announcement
@@ -34,7 +34,7 @@ Rule: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ExtractionPolicy:
-    """The rules that may find an answer, in order, and their limits."""
+    """The rules by which an answer is extracted, in order, and their limits."""
 
     rules: tuple[Rule, ...] = get_args(Rule)
     max_boxes_in_a_row: int = 3
@@ -164,9 +164,11 @@ def _boxed(text: str, policy: ExtractionPolicy) -> FoundAnswer | None:
     if later is not None and _contradicts(later.text, answer.span):
         shift = answer.end
         return replace(later, start=later.start + shift, end=later.end + shift)
-    answered = _accept_or_refuse("boxed", Candidate(text, answer.start, answer.end, answer.span))
+    answered = _accept_or_refuse(
+        "boxed", AnswerCandidate(text, answer.start, answer.end, answer.span)
+    )
     boxes = labelled_parts(text) if answered.text is not None and text.count("boxed") > 1 else []
-    candidates = [Candidate(text, box.start, box.end, box.content) for box in boxes]
+    candidates = [AnswerCandidate(text, box.start, box.end, box.content) for box in boxes]
     # The text may refuse the answer to one of the parts.
     if any(map(hedges.objection, candidates)):
         return answered
@@ -204,7 +206,7 @@ def _answer_tag(text: str, policy: ExtractionPolicy) -> FoundAnswer | None:
         stated = nested.text if nested else clauses.statement(clauses.last_clause(inside))
         span = stated or span
     close = end + len(tag[1]) + 3 if end >= 0 else len(text)
-    return _accept_or_refuse("answer_tag", Candidate(text, tag.start(), close, span))
+    return _accept_or_refuse("answer_tag", AnswerCandidate(text, tag.start(), close, span))
 
 
 def _hash(text: str, _policy: ExtractionPolicy) -> FoundAnswer | None:
@@ -218,7 +220,7 @@ def _hash(text: str, _policy: ExtractionPolicy) -> FoundAnswer | None:
     formula = any(char.isdigit() or char in "\\$" for char in span)
     if not span or not clauses.is_bare(span) or not (formula or not after or after.isspace()):
         return None
-    return _accept_or_refuse("hash", Candidate(text, start, line.end(), span))
+    return _accept_or_refuse("hash", AnswerCandidate(text, start, line.end(), span))
 
 
 def _phrase(text: str, _policy: ExtractionPolicy) -> FoundAnswer | None:
@@ -242,7 +244,7 @@ def _phrase(text: str, _policy: ExtractionPolicy) -> FoundAnswer | None:
     base = text.find(clause, announcement.end)
     start = base + max(0, clause.rfind(answer.source))
     end = start + len(answer.source)
-    candidate = Candidate(text, start, end, answer.span, announced=announcement.start)
+    candidate = AnswerCandidate(text, start, end, answer.span, announced=announcement.start)
     return _accept_or_refuse("phrase", candidate)
 
 
@@ -285,7 +287,7 @@ def _json_answer(text: str, record: object, before: str) -> FoundAnswer:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return FoundAnswer(None, "phrase", "the JSON object gives no answer")
     span = clauses.without_wrapping(str(value))
-    answer = _accept_or_refuse("phrase", Candidate(span, 0, len(span), span))
+    answer = _accept_or_refuse("phrase", AnswerCandidate(span, 0, len(span), span))
     start = text.rfind(f'"{answers[0]}"')
     at = text.find(span, start + len(answers[0]) + 2)
     return replace(answer, start=max(start, at), end=len(text) if at < 0 else at + len(span))
@@ -302,7 +304,7 @@ def _whole_text(text: str, policy: ExtractionPolicy) -> FoundAnswer | None:
     if start < 0 or not bare:
         start, bare = 0, span
     start += span.find(bare)
-    candidate = Candidate(text, start, start + len(bare), span, weak=True)
+    candidate = AnswerCandidate(text, start, start + len(bare), span, weak=True)
     return _accept_or_refuse("whole_text", candidate)
 
 
@@ -317,7 +319,7 @@ def _last_statement(text: str, _policy: ExtractionPolicy) -> FoundAnswer | None:
     position = clause.rfind(span)
     start = base + max(0, position)
     end = start + len(span) if position >= 0 else base + len(clause)
-    return _accept_or_refuse("last_statement", Candidate(text, start, end, span, weak=True))
+    return _accept_or_refuse("last_statement", AnswerCandidate(text, start, end, span, weak=True))
 
 
 def _last_number(text: str, _policy: ExtractionPolicy) -> FoundAnswer | None:
@@ -327,11 +329,13 @@ def _last_number(text: str, _policy: ExtractionPolicy) -> FoundAnswer | None:
         return None
     span, position = number
     start = max(0, text.rfind(clause)) + position
-    candidate = Candidate(text, start, start + len(span), span.rstrip(","), weak=True, picked=True)
+    candidate = AnswerCandidate(
+        text, start, start + len(span), span.rstrip(","), weak=True, picked=True
+    )
     return _accept_or_refuse("last_number", candidate)
 
 
-def _accept_or_refuse(rule: Rule, candidate: Candidate) -> FoundAnswer:
+def _accept_or_refuse(rule: Rule, candidate: AnswerCandidate) -> FoundAnswer:
     """The candidate, unless the text around it or the candidate itself says that it is none."""
     span = candidate.span
     if not span or span.isspace():

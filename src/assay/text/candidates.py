@@ -45,7 +45,7 @@ _LONGEST_SPAN = 40
 
 
 @dataclass(frozen=True)
-class Candidate:
+class AnswerCandidate:
     """A span that may be the answer, and where it stands in the text."""
 
     text: str
@@ -137,7 +137,7 @@ class Candidate:
         return any(book.pattern(field).search(text) is not None for book in self.books)
 
 
-def is_marked_wrong(candidate: Candidate) -> bool:
+def is_marked_wrong(candidate: AnswerCandidate) -> bool:
     """Whether "(wrong)", "— false!" or a cross stands right next to the answer."""
     if candidate.left(20).rstrip(" $*_([\\")[-1:] in tuple(MARKS):
         return True
@@ -173,7 +173,7 @@ class _Value(NamedTuple):
     is_answer: bool
 
 
-def fails_check(candidate: Candidate) -> bool:
+def fails_check(candidate: AnswerCandidate) -> bool:
     """Whether the text after the answer says that it fails a check.
 
     "16 does not work" says nothing of 17: the failing value is the nearest one before the verb, or
@@ -230,7 +230,7 @@ def _normal(span: str) -> str:
     return value.replace(",", "").replace("−", "-").replace("\\left", "").replace("\\right", "")
 
 
-def is_one_case(candidate: Candidate) -> bool:
+def is_one_case(candidate: AnswerCandidate) -> bool:
     """Whether the answer is given for one case, and another value for another.
 
     "If the order matters, 120; if not, 60" leaves open which it is; so do boxes with different

@@ -20,8 +20,8 @@ SectionKind: TypeAlias = Literal["thought", "tool", "answer", "box"]
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """One kind of section of a chat template, and the strings that open and close it."""
+class SectionMarks:
+    """The strings that open and close one kind of section of a chat template."""
 
     opening: str
     closing: str
@@ -36,7 +36,7 @@ class TurnMarks:
     end_tokens: tuple[str, ...]
 
 
-SECTIONS: Final = read_rows(Section, "assay.text", "sections.toml")
+SECTIONS: Final = read_rows(SectionMarks, "assay.text", "sections.toml")
 """Every section that a template marks. Thoughts and tools are not said to the reader; the marks of
 an answer are dropped; a box is `\\boxed{…}`."""
 _TURN_MARKS: Final = read_table(TurnMarks, "assay.text", "turns.toml")
@@ -48,7 +48,7 @@ END_TOKENS: Final = _TURN_MARKS.end_tokens
 FINAL_CHANNEL = "final"
 """The one channel of a harmony message that speaks to the reader."""
 
-_ROWS: Mapping[str, tuple[Section, bool]] = MappingProxyType(
+_ROWS: Mapping[str, tuple[SectionMarks, bool]] = MappingProxyType(
     {row.opening.lower(): (row, True) for row in SECTIONS}
     | {row.closing.lower(): (row, False) for row in SECTIONS}
 )
@@ -73,7 +73,7 @@ _BARE_FINAL = "assistantfinal"
 
 @dataclass(frozen=True, slots=True)
 class FinalText:
-    """What a response says to its reader."""
+    """A response without its thoughts and tool calls."""
 
     text: str
     start: int
@@ -142,7 +142,7 @@ def _cuts_of_turn(text: str) -> list[Cut]:
     """What does not belong to the turn, and is thought or said to a tool; with boxes for boxes."""
     header = _HEADER.match(text)
     cuts = [Cut(0, header.end())] if header is not None else []
-    hidden: Section | None = None
+    hidden: SectionMarks | None = None
     start, struck = 0, False
     for match in matches(_MARK, text, header.end() if header else 0, longest=_LONGEST_MARK):
         row = _ROWS.get(_ATTRIBUTES.sub(">", match[0]).lower())

@@ -183,7 +183,7 @@ def last_clause(text: str) -> str:
 
 
 class AnswerText(NamedTuple):
-    """An answer as it is read, and the piece of its clause that it was read from."""
+    """An answer as it is read, and the part of its clause that it was read from."""
 
     span: str
     source: str

@@ -13,7 +13,7 @@ from assay.text.candidates import (
     ADJACENT,
     CLOSERS,
     WINDOW,
-    Candidate,
+    AnswerCandidate,
     fails_check,
     is_marked_wrong,
     is_one_case,
@@ -70,7 +70,7 @@ _CODE = re.compile(
 )
 
 
-def is_struck_out(candidate: Candidate) -> bool:
+def is_struck_out(candidate: AnswerCandidate) -> bool:
     """Whether the candidate is struck through, or has the colour of the page."""
     before = candidate.left(80)
     announced = candidate.text[max(0, candidate.lead - 80) : candidate.lead]
@@ -80,7 +80,7 @@ def is_struck_out(candidate: Candidate) -> bool:
     return after.startswith("~~") and before.rstrip("$ ").endswith("~~")
 
 
-def is_denied(candidate: Candidate) -> bool:
+def is_denied(candidate: AnswerCandidate) -> bool:
     """Whether the words next to the candidate say that it is not the answer."""
     if _NOT_EQUAL.search(candidate.left(40)):
         return True
@@ -95,7 +95,7 @@ def is_denied(candidate: Candidate) -> bool:
     return False
 
 
-def is_doubted(candidate: Candidate) -> bool:
+def is_doubted(candidate: AnswerCandidate) -> bool:
     for book in candidate.books:
         doubts = [match.end() for match in book.pattern("doubting").finditer(candidate.before)]
         turns = (other.pattern("turning") for other in candidate.books)
@@ -104,7 +104,7 @@ def is_doubted(candidate: Candidate) -> bool:
     return candidate.occurs("doubting_after", candidate.after)
 
 
-def is_asked(candidate: Candidate) -> bool:
+def is_asked(candidate: AnswerCandidate) -> bool:
     """Whether the sentence of the candidate is a question."""
     after = candidate.after
     if after.endswith(("?", "？", "؟")) and len(after) <= 60:
@@ -114,7 +114,7 @@ def is_asked(candidate: Candidate) -> bool:
     return candidate.occurs("asking_after", after[:60])
 
 
-def is_conditional(candidate: Candidate) -> bool:
+def is_conditional(candidate: AnswerCandidate) -> bool:
     """Whether the candidate is the answer under a condition that is not so."""
     for book in candidate.books:
         supposed = book.pattern("supposing").search(candidate.before)
@@ -132,7 +132,7 @@ def is_conditional(candidate: Candidate) -> bool:
     return False
 
 
-def is_quoted(candidate: Candidate) -> bool:
+def is_quoted(candidate: AnswerCandidate) -> bool:
     """Whether the candidate stands in a quotation, or is reported as somebody else's."""
     for book in candidate.books:
         subject = book.text_before(candidate.adjacent, "reporting", through_commas=True)
@@ -152,7 +152,7 @@ def is_quoted(candidate: Candidate) -> bool:
     return False
 
 
-def _is_more_than_the_span(candidate: Candidate, before: str, at: int, closings: str) -> bool:
+def _is_more_than_the_span(candidate: AnswerCandidate, before: str, at: int, closings: str) -> bool:
     """Whether a quotation holds more than the candidate, and is not the whole text."""
     after = candidate.right()
     ends = [place for place in map(after.find, closings) if place >= 0]
@@ -162,7 +162,7 @@ def _is_more_than_the_span(candidate: Candidate, before: str, at: int, closings:
     return bool(around) and (candidate.announced is not None or bool(before[at + 1 :].strip(" $*")))
 
 
-def is_example(candidate: Candidate) -> bool:
+def is_example(candidate: AnswerCandidate) -> bool:
     """Whether the candidate shows the form of an answer rather than an answer."""
     if candidate.is_behind("examples", through_commas=True):
         return True
@@ -172,7 +172,7 @@ def is_example(candidate: Candidate) -> bool:
     return candidate.occurs("examples_after", candidate.after[:60])
 
 
-def is_one_of_several(candidate: Candidate) -> bool:
+def is_one_of_several(candidate: AnswerCandidate) -> bool:
     """Whether the candidate is offered together with another value."""
     if candidate.is_behind("one_of", through_commas=True):
         return True
@@ -184,7 +184,7 @@ def is_one_of_several(candidate: Candidate) -> bool:
     return _has_other_value_near(candidate)
 
 
-def _has_other_value_near(candidate: Candidate) -> bool:
+def _has_other_value_near(candidate: AnswerCandidate) -> bool:
     """Whether "or" and another whole number or letter stand right next to such a candidate.
 
     Other forms are left alone: `\\boxed{\\frac12}` "or 0.5" says one thing twice.
@@ -217,7 +217,7 @@ def _plain_value(span: str) -> int | str | None:
     return -int(digits[:40]) if minus else int(digits[:40])
 
 
-def is_retracted(candidate: Candidate) -> bool:
+def is_retracted(candidate: AnswerCandidate) -> bool:
     """Whether the text after the candidate takes it back or gives up."""
     return any(
         candidate.occurs(field, part)
@@ -227,7 +227,7 @@ def is_retracted(candidate: Candidate) -> bool:
     )
 
 
-def is_corrected(candidate: Candidate) -> bool:
+def is_corrected(candidate: AnswerCandidate) -> bool:
     """Whether a later clause, after a word such as "actually", gives another value."""
     if _ARROW.match(candidate.text, candidate.end) is not None:
         return True
@@ -244,7 +244,7 @@ def is_corrected(candidate: Candidate) -> bool:
     return False
 
 
-def is_no_value(candidate: Candidate) -> bool:
+def is_no_value(candidate: AnswerCandidate) -> bool:
     """Whether a candidate without a box is words to a grader, code, or the name of a page."""
     if not candidate.weak and candidate.announced is None:
         return False
@@ -254,12 +254,12 @@ def is_no_value(candidate: Candidate) -> bool:
     return candidate.weak and _is_label(candidate)
 
 
-def _line(candidate: Candidate) -> str:
+def _line(candidate: AnswerCandidate) -> str:
     at = candidate.text.rfind("\n", 0, candidate.start) + 1
     return candidate.text[max(at, candidate.start - WINDOW) :][:WINDOW]
 
 
-def _is_label(candidate: Candidate) -> bool:
+def _is_label(candidate: AnswerCandidate) -> bool:
     """Whether the candidate is a cell, one of numbered guesses, or the number of a page."""
     line = _line(candidate)
     if line.lstrip().startswith("|") or _LABELLED.match(line):
@@ -271,13 +271,13 @@ def _is_label(candidate: Candidate) -> bool:
     )
 
 
-def is_another_value(candidate: Candidate) -> bool:
+def is_another_value(candidate: AnswerCandidate) -> bool:
     """Whether words next to a number that was picked from its sentence make another value of it."""
     around = (candidate.adjacent[-40:], candidate.after[:25]) if candidate.picked else ()
     return any(candidate.occurs("operations", text) for text in around)
 
 
-def is_unfinished(candidate: Candidate) -> bool:
+def is_unfinished(candidate: AnswerCandidate) -> bool:
     """Whether the text stops before the sentence of the candidate ends."""
     tail = candidate.right().rstrip()
     rest = CLOSERS.sub("", tail, count=1)
@@ -294,7 +294,7 @@ def is_unfinished(candidate: Candidate) -> bool:
     return not rest.endswith((".", "!", "。", "！", ")", '"', "”", "»", "*", "]", ":", "）"))
 
 
-RULES: tuple[tuple[Callable[[Candidate], bool], str], ...] = (
+RULES: tuple[tuple[Callable[[AnswerCandidate], bool], str], ...] = (
     (is_struck_out, "the text strikes {} out"),
     (is_denied, "the text denies {}"),
     (is_doubted, "the text doubts {}"),
@@ -319,7 +319,7 @@ RULES: tuple[tuple[Callable[[Candidate], bool], str], ...] = (
 """Every reason to refuse a candidate: the question, and what is said if it is so."""
 
 
-def objection(candidate: Candidate) -> str | None:
+def objection(candidate: AnswerCandidate) -> str | None:
     """Why the text does not offer the candidate as its answer; None if it does."""
     if len(candidate.span) > 4 and _WRONG_INSIDE.search(candidate.span[:WINDOW]):
         return "{} says of itself that it is wrong"

@@ -17,8 +17,8 @@ from assay.text.word_tables import read_rows
 
 
 @dataclass(frozen=True, slots=True)
-class Unseen:
-    """A piece of text that prints nothing, or that is shown as source."""
+class HiddenMarkup:
+    """The strings around text that a reader does not see, such as a comment's."""
 
     opening: str
     closing: str
@@ -26,7 +26,7 @@ class Unseen:
     """Whether it hides the rest of the text where it never closes."""
 
 
-UNSEEN: Final = read_rows(Unseen, "assay.text", "unseen.toml")
+UNSEEN: Final = read_rows(HiddenMarkup, "assay.text", "unseen.toml")
 """Comments, hidden elements and struck-out text, each with its two ends."""
 
 LAYOUT_TAGS = frozenset(
@@ -75,7 +75,7 @@ def leave_out_unseen(visible: VisibleText) -> None:
             text = visible.text
 
 
-def _unseen(text: str, unseen: Unseen) -> Iterator[Cut]:
+def _unseen(text: str, unseen: HiddenMarkup) -> Iterator[Cut]:
     position = 0
     while (start := text.find(unseen.opening, position)) >= 0:
         end = text.find(unseen.closing, start + len(unseen.opening))

@@ -43,8 +43,8 @@ _INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff"))
 LAYOUT = string.whitespace + string.punctuation
 
 
-class Option(NamedTuple):
-    """One option: its letter, and its words where they are known."""
+class LetteredOption(NamedTuple):
+    """One option of a multiple choice: its letter, and its words where they are known."""
 
     letter: str
     text: str = ""
@@ -52,7 +52,7 @@ class Option(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class OptionReading:
-    """The option that a response chooses, and where it does."""
+    """The option that a response chooses, and where in the text."""
 
     letter: str
     """Empty where the response chooses none, or several."""
@@ -80,7 +80,7 @@ def read_option(response: str, choices: object = None) -> OptionReading:
     return OptionReading(letter, answer.text, answer.start, answer.end, because)
 
 
-def chosen_letter(span: str, options: Sequence[Option] = ()) -> str:
+def chosen_letter(span: str, options: Sequence[LetteredOption] = ()) -> str:
     """The letter of the one option that an answer names; empty if it names none or several."""
     if len(span) > LONGEST:
         return ""
@@ -109,12 +109,12 @@ def same_words(one: str, other: str) -> bool:
     return _WORDS.findall(one.casefold()) == _WORDS.findall(other.casefold()) != []
 
 
-def to_options(choices: object) -> tuple[Option, ...] | Unreadable:
+def to_options(choices: object) -> tuple[LetteredOption, ...] | Unreadable:
     """The options of a row; none where there are none."""
     value = plain(choices)
     if is_missing(value):
         return ()
-    if isinstance(value, tuple) and all(isinstance(item, Option) for item in value):
+    if isinstance(value, tuple) and all(isinstance(item, LetteredOption) for item in value):
         return value
     if isinstance(value, Mapping):
         # ARC and MMLU's relatives keep {"label": […], "text": […]}.
@@ -122,10 +122,12 @@ def to_options(choices: object) -> tuple[Option, ...] | Unreadable:
         texts: Any = value.get("text")
         are_listed = is_list(labels) and is_list(texts)
         pairs = zip(labels, texts, strict=False) if are_listed else value.items()
-        options = tuple(Option(str(letter).strip().upper(), str(text)) for letter, text in pairs)
+        options = tuple(
+            LetteredOption(str(letter).strip().upper(), str(text)) for letter, text in pairs
+        )
     elif is_list(value):
         texts = list(value)
-        options = tuple(map(Option, string.ascii_uppercase, map(str, texts)))
+        options = tuple(map(LetteredOption, string.ascii_uppercase, map(str, texts)))
         if len(texts) > MAX_OPTIONS:
             return Unreadable(f"holds {len(texts)} options; {MAX_OPTIONS} have letters")
     else:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
-from assay.text.languages import Language, languages
+from assay.text.languages import LanguagePhrases, languages
 from assay.text.word_tables import NEVER, trie_pattern
 
 _FOLD = str.maketrans(
@@ -49,9 +49,9 @@ def fold(text: str) -> str:
 
 
 class Phrasebook:
-    """One language's table, ready to look for."""
+    """The phrases of one language, compiled for search in a text."""
 
-    def __init__(self, language: Language) -> None:
+    def __init__(self, language: LanguagePhrases) -> None:
         self.language = language
         words = language.markers
         self._words = frozenset(words) if len(words) > 1 else frozenset[str]()
@@ -145,8 +145,8 @@ def _trimmed(folded: str) -> str:
         folded = shorter
 
 
-class Announcement(NamedTuple):
-    """Where the words start, the last of them, and where what they announce starts."""
+class AnswerAnnouncement(NamedTuple):
+    """Words such as "the answer is": where they start and end, and their last word."""
 
     start: int
     link: str
@@ -160,7 +160,7 @@ class Announcement(NamedTuple):
         return _UNCOMMITTED.search(self.link) is None
 
 
-def last_announcement(text: str) -> Announcement | None:
+def last_announcement(text: str) -> AnswerAnnouncement | None:
     """The last place where an answer is announced, in any language."""
     latest = _last_in_english(text)
     shift = max(0, len(text) - _TAIL)
@@ -170,7 +170,7 @@ def last_announcement(text: str) -> Announcement | None:
             start = shift + match.start()
             if latest is None or start > latest.start:
                 denied = book.pattern("denying").search(fold(match[0])) is not None
-                latest = Announcement(start, ":", shift + match.end(), denied=denied)
+                latest = AnswerAnnouncement(start, ":", shift + match.end(), denied=denied)
     return latest
 
 
@@ -200,7 +200,7 @@ def without_copula(clause: str) -> str:
     return clause
 
 
-def _last_in_english(text: str) -> Announcement | None:
+def _last_in_english(text: str) -> AnswerAnnouncement | None:
     end = len(text)
     for _ in range(_PHRASES_TRIED):
         at = max(text.rfind("nswer", 0, end), text.rfind("NSWER", 0, end))
@@ -208,12 +208,12 @@ def _last_in_english(text: str) -> Announcement | None:
             break
         match = _ANSWER_LINK.match(text, at + 5)
         if match is not None:
-            return Announcement(max(0, at - 1), match["link"], match.end())
+            return AnswerAnnouncement(max(0, at - 1), match["link"], match.end())
         heading = _HEADING.match(text, at + 5)
         line = text[max(text.rfind("\n", 0, at) + 1, at - 40) : at - 1]
         words = line.strip(" *_#").lower()
         if heading is not None and words in ("", "final", "the", "the final", "correct"):
-            return Announcement(max(0, at - 1), ":", heading.end())
+            return AnswerAnnouncement(max(0, at - 1), ":", heading.end())
         end = at
     return None
 

@@ -15,7 +15,7 @@ SLICE_CHARS = 50_000
 
 
 class Cut(NamedTuple):
-    """A piece of a text that is left out, and what stands in its place."""
+    """A piece of a text that is cut out, and its replacement."""
 
     start: int
     end: int
@@ -51,7 +51,7 @@ def matches_in_lines(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[s
 
 
 class VisibleText:
-    """A text of which pieces are left out, one pass after the other, and where the rest stood."""
+    """A text without the pieces cut out of it, with the original positions of the rest."""
 
     __slots__ = ("_passes", "text")
 

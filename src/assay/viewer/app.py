@@ -34,7 +34,7 @@ from assay.viewer.rendering import Templates, to_json
 from assay.viewer.runs_reader import RunsReader
 from assay.viewer.tryout import RewardTryout
 from assay.web.asgi import App, Message, Receive, Scope, Send, error_body
-from assay.web.guards import Guards, guard
+from assay.web.guards import RequestGuards, guard
 
 STATIC = Path(__file__).parent / "static"
 MAX_BODY_BYTES = 64 * 1024
@@ -64,7 +64,7 @@ HEADERS = (
 """Of every response that does not set them itself: nothing inline or from elsewhere is run."""
 
 
-def build_app(runs_dir: Path, guards: Guards) -> App:
+def build_app(runs_dir: Path, guards: RequestGuards) -> App:
     """The viewer of one folder of runs, behind its guards."""
     return _with_headers(guard(_with_twins(_pages(RunsReader(runs_dir))), guards))
 

@@ -26,7 +26,7 @@ from assay.report.comparison import Comparison, compare
 from assay.report.diagnosis import AttemptDiagnosis, Diagnosis, diagnose, diagnose_attempt
 from assay.report.statistics import ConfidenceInterval, bootstrap_mean, rate_interval
 from assay.report.timeline import FEWEST, RunChange, change_from, order_of_bases
-from assay.report.traces import Turn, turns_of
+from assay.report.traces import Turn, messages_by_turn
 from assay.schema.episode import Step
 from assay.schema.manifest import RunManifest
 from assay.schema.name import is_name
@@ -322,7 +322,7 @@ class RunsReader:
             if size > LONGEST_CONVERSATION:
                 return _Turns(None)
             with self._open(run_id) as run:
-                return _Turns(turns_of(run.messages(attempt), n_actions), size)
+                return _Turns(messages_by_turn(run.messages(attempt), n_actions), size)
         except AssayError:
             return _Turns(None)
 

@@ -27,7 +27,7 @@ MINUS = "−"
 
 @dataclass(frozen=True, slots=True)
 class RibbonCell:
-    """One step in the ribbon."""
+    """One step in the ribbon, the row of coloured steps of an episode."""
 
     step: int
     value: float | None
@@ -47,7 +47,7 @@ class RibbonCell:
 
 @dataclass(frozen=True, slots=True)
 class RibbonSegment:
-    """Several steps in the overview of a long episode."""
+    """Several steps in the ribbon of a long episode."""
 
     first: int
     last: int

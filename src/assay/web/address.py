@@ -58,7 +58,7 @@ def check_address(host: str, port: int, token: str | None) -> ListenAddress:
 
 
 def allowed_hosts(host: str, names: Iterable[str] = ()) -> frozenset[str]:
-    """The names that a Host header may hold, for `Guards`.
+    """The names that a Host header may hold, for `RequestGuards`.
 
     Off loopback the token protects the server, and its names are not known here (a service name, a
     proxy), so any is allowed unless `names` says which.

@@ -28,8 +28,8 @@ DRAIN_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Guards:
-    """Who may ask, and how much they may send."""
+class RequestGuards:
+    """Which requests are let in: hosts, token and the largest bodies."""
 
     allowed_hosts: frozenset[str]
     """Names without port, in lower case, as `address.allowed_hosts` returns them; `*` is any."""
@@ -51,7 +51,7 @@ class Guards:
 
 
 class BodyTooLarge(Exception):
-    """More arrived than the guards allow; raised where the application reads the body.
+    """A request's body is larger than the guards allow; raised where the application reads it.
 
     `busy` where it was the bodies of all requests together.
     """
@@ -61,7 +61,7 @@ class BodyTooLarge(Exception):
         self.busy = busy
 
 
-def guard(app: App, guards: Guards) -> App:
+def guard(app: App, guards: RequestGuards) -> App:
     """The application behind its guards."""
 
     load = _Load(guards.max_held_bytes, guards.max_requests)
@@ -81,7 +81,7 @@ def guard(app: App, guards: Guards) -> App:
     return guarded
 
 
-async def _admit(scope: Scope, guards: Guards, send: Send) -> bool:
+async def _admit(scope: Scope, guards: RequestGuards, send: Send) -> bool:
     """Whether the application may see the request; if not, it has been answered."""
     refusal = _wrong_host(scope, guards) or _wrong_origin(scope)
     if refusal is not None:
@@ -99,7 +99,7 @@ async def _admit(scope: Scope, guards: Guards, send: Send) -> bool:
     return True
 
 
-def _wrong_host(scope: Scope, guards: Guards) -> tuple[int, str, str] | None:
+def _wrong_host(scope: Scope, guards: RequestGuards) -> tuple[int, str, str] | None:
     hosts = values_of(scope, b"host")
     if len(hosts) != 1:
         return 400, "bad_host", "a request has exactly one Host header"

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from assay.worlds.alfworld.environment import AlfWorld as AlfWorld
     from assay.worlds.alfworld.game import AlfWorldGame as AlfWorldGame
     from assay.worlds.alfworld.house import HouseLayout as HouseLayout
-    from assay.worlds.alfworld.tasks import GameLibrary as GameLibrary
+    from assay.worlds.alfworld.tasks import GameLoader as GameLoader
     from assay.worlds.alfworld.tools import alfworld_objective as alfworld_objective
     from assay.worlds.alfworld.tools import alfworld_step as alfworld_step
     from assay.worlds.chat.environment import Chat as Chat
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
-        "assay.worlds.alfworld.tasks": "GameLibrary",
+        "assay.worlds.alfworld.tasks": "GameLoader",
         "assay.worlds.alfworld.environment": "AlfWorld",
         "assay.worlds.alfworld.game": "AlfWorldGame",
         "assay.worlds.alfworld.house": "HouseLayout",

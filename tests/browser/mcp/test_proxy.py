@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from assay.browser.connect.mcp.proxy import Part, ToolList, append_tools, load, read_parts
+from assay.browser.connect.mcp.proxy import LinePart, ToolList, append_tools, load, read_parts
 
 HERE = Path(__file__).parent
 PROXY = [sys.executable, "-m", "assay.cli.main", "mcp"]
@@ -208,7 +208,7 @@ def test_without_a_server_the_command_says_how_to_name_one(tmp_path: Path) -> No
 
 def test_a_very_long_line_comes_in_parts_that_nobody_looks_at() -> None:
     reading, writing = os.pipe()
-    lines: list[Part] = []
+    lines: list[LinePart] = []
 
     def read() -> None:
         lines.extend(read_parts(reading, limit=100))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from assay.browser.steps import (
     ContractStatus,
     Effect,
-    RecentSteps,
+    HistoryFacts,
     RecoveryRewardScorer,
     StepInput,
     ToolOutcome,
@@ -67,7 +67,7 @@ contracts = st.builds(
     id=st.sampled_from(["", "one", "two"]),
 )
 recents = st.builds(
-    RecentSteps,
+    HistoryFacts,
     same_call=count,
     same_error=count,
     revisits=count,
@@ -117,7 +117,7 @@ def events_with(step: StepInput, **changes: Any) -> StepInput:
 
 
 def recent_with(step: StepInput, **changes: Any) -> StepInput:
-    return step._replace(recent=(step.recent or RecentSteps())._replace(**changes))
+    return step._replace(recent=(step.recent or HistoryFacts())._replace(**changes))
 
 
 cycle_step = st.builds(

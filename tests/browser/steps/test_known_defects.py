@@ -10,7 +10,7 @@ from assay.browser.outcome.classify import classify_error, classify_mcp_result
 from assay.browser.steps import (
     ContractStatus,
     Effect,
-    RecentSteps,
+    HistoryFacts,
     RecoveryRewardScorer,
     StepHistory,
     StepInput,
@@ -18,9 +18,9 @@ from assay.browser.steps import (
 )
 from assay.browser.steps.recovery_ranking import (
     FailureKey,
+    RecoveryAttempt,
     RecoveryCandidate,
-    RecoveryPatterns,
-    TriedAction,
+    RecoveryStatistics,
     learn,
     rank_recoveries,
 )
@@ -38,7 +38,7 @@ def every_evidence() -> list[StepInput]:
     ):
         outcome = ToolOutcome("click", ok=ok, items=items)
         after: dict[str, Any] = {**OLD, "url": url, "dom": dom, "net": net, "refs": refs}
-        recent = RecentSteps(same_call=again, same_error=again)
+        recent = HistoryFacts(same_call=again, same_error=again)
         steps.append(StepInput(outcome, PageEvidence(**OLD), PageEvidence(**after), recent=recent))
     return steps
 
@@ -59,7 +59,7 @@ def test_defect_2_no_heuristic_ties_a_contract_pass() -> None:
 
 def test_defect_3_one_extracted_item_is_not_punished() -> None:
     outcome = ToolOutcome("extract", effect=Effect.READ, ok=True, items=1)
-    for recent in (None, RecentSteps(), RecentSteps(seen_info=False)):
+    for recent in (None, HistoryFacts(), HistoryFacts(seen_info=False)):
         assert scorer.score(StepInput(outcome, recent=recent)).milli >= 150
 
 
@@ -83,7 +83,7 @@ def test_defect_5_repetition_lowers_the_score_evenly_without_a_cliff() -> None:
     def scores(before: PageEvidence, after: PageEvidence) -> list[int]:
         step = StepInput(ToolOutcome("click", ok=True), before, after)
         return [
-            scorer.score(step._replace(recent=RecentSteps(same_call=k))).milli for k in range(6)
+            scorer.score(step._replace(recent=HistoryFacts(same_call=k))).milli for k in range(6)
         ]
 
     assert scores(PageEvidence(net="a"), PageEvidence(net="b")) == [150, 40, -70, -180, -290, -400]
@@ -112,12 +112,12 @@ def test_defect_7_candidates_are_ranked_by_what_was_observed_of_them() -> None:
             ToolOutcome("click", ok=True),
             PageEvidence(url="a"),
             PageEvidence(url="b"),
-            recent=RecentSteps(pending="stale_ref", same_target=True),
+            recent=HistoryFacts(pending="stale_ref", same_target=True),
         )
     )
-    patterns = RecoveryPatterns()
+    patterns = RecoveryStatistics()
     for _ in range(3):
-        patterns = learn(patterns, TriedAction(failure, "find", worked))
+        patterns = learn(patterns, RecoveryAttempt(failure, "find", worked))
     candidates = [RecoveryCandidate(tool, Effect.READ) for tool in ("another", "find", "read_page")]
     ranked = rank_recoveries(candidates, patterns, failure)
     assert [r.candidate.tool for r in ranked] == ["find", "another", "read_page"]

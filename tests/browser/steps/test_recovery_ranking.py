@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.browser.steps import Effect, RecentSteps, RecoveryRewardScorer, StepInput, ToolOutcome
+from assay.browser.steps import Effect, HistoryFacts, RecoveryRewardScorer, StepInput, ToolOutcome
 from assay.browser.steps.recovery_ranking import (
     MOST_PATTERNS,
-    ActionCounts,
     FailureKey,
+    RecoveryAttempt,
     RecoveryCandidate,
-    RecoveryPatterns,
-    ScoredCall,
-    TriedAction,
+    RecoveryCounts,
+    RecoveryStatistics,
+    TrajectoryStep,
     failure_fingerprint,
     learn,
     next_look,
@@ -36,22 +36,24 @@ scorer = RecoveryRewardScorer()
 KEY = FailureKey("stale_ref:1", "shop.test", "click")
 OK = ToolOutcome("click", "c", ok=True)
 A, B = PageEvidence(url="a"), PageEvidence(url="b")
-RETRY = RecentSteps(pending="stale_ref", same_target=True)
+RETRY = HistoryFacts(pending="stale_ref", same_target=True)
 
 RECOVERED = scorer.score(StepInput(OK, A, B, recent=RETRY))
 BY_WORD = scorer.score(StepInput(OK, recent=RETRY))
 NOTHING = scorer.score(StepInput(OK, A, A))
 LOOK = scorer.score(
-    StepInput(ToolOutcome("read", effect=Effect.READ, ok=True), recent=RecentSteps(seen_info=False))
+    StepInput(
+        ToolOutcome("read", effect=Effect.READ, ok=True), recent=HistoryFacts(seen_info=False)
+    )
 )
 BLOCKED = scorer.score(StepInput(OK._replace(block="captcha")))
 FAILED = scorer.score(StepInput(OK._replace(ok=False, error="stale_ref")))
 
 
-def learned(*scores: StepScore, recovery: str = "find") -> RecoveryPatterns:
-    patterns = RecoveryPatterns()
+def learned(*scores: StepScore, recovery: str = "find") -> RecoveryStatistics:
+    patterns = RecoveryStatistics()
     for score in scores:
-        patterns = learn(patterns, TriedAction(KEY, recovery, score))
+        patterns = learn(patterns, RecoveryAttempt(KEY, recovery, score))
     return patterns
 
 
@@ -77,14 +79,14 @@ def test_patterns_of_another_failure_site_or_tool_do_not_count() -> None:
     patterns = learned(*[RECOVERED] * 5)
     for other in (KEY._replace(domain="x"), KEY._replace(tool="x"), KEY._replace(fingerprint="x")):
         assert patterns.promoted(other) == ()
-        assert patterns.counts_of(other, "find") == ActionCounts()
+        assert patterns.counts_of(other, "find") == RecoveryCounts()
 
 
 def test_patterns_are_a_value_that_can_be_written() -> None:
     before = learned(RECOVERED)
-    after = learn(before, TriedAction(KEY, "find", NOTHING))
-    assert before.counts_of(KEY, "find") == ActionCounts(1, 1)
-    assert after.counts_of(KEY, "find") == ActionCounts(2, 1)
+    after = learn(before, RecoveryAttempt(KEY, "find", NOTHING))
+    assert before.counts_of(KEY, "find") == RecoveryCounts(1, 1)
+    assert after.counts_of(KEY, "find") == RecoveryCounts(2, 1)
     assert patterns_from_json(patterns_to_json(after)) == after
     for text in ("", "[]", "{}", '{"schema":"assay.recovery_patterns/1","patterns":[["a"]]}'):
         with pytest.raises(BadRecord, match="not recovery patterns"):
@@ -95,9 +97,9 @@ def test_patterns_are_a_value_that_can_be_written() -> None:
 
 
 def test_patterns_are_bounded() -> None:
-    patterns = RecoveryPatterns()
+    patterns = RecoveryStatistics()
     for n in range(MOST_PATTERNS + 10):
-        patterns = learn(patterns, TriedAction(KEY._replace(domain=str(n)), "find", RECOVERED))
+        patterns = learn(patterns, RecoveryAttempt(KEY._replace(domain=str(n)), "find", RECOVERED))
     assert len(patterns.counts) == MOST_PATTERNS
 
 
@@ -123,21 +125,21 @@ def test_risk_comes_first_then_evidence_then_the_name() -> None:
 @given(st.integers(1, 200), st.integers(0, 200))
 def test_the_lower_bound_is_a_cautious_rate(attempts: int, successes: int) -> None:
     successes = min(successes, attempts)
-    bound = ActionCounts(attempts, successes).lower_bound
+    bound = RecoveryCounts(attempts, successes).lower_bound
     assert 0.0 <= bound <= successes / attempts + 1e-12
     if successes < attempts:
-        assert ActionCounts(attempts, successes + 1).lower_bound > bound
-    assert ActionCounts(attempts * 2, successes * 2).lower_bound >= bound - 1e-12
+        assert RecoveryCounts(attempts, successes + 1).lower_bound > bound
+    assert RecoveryCounts(attempts * 2, successes * 2).lower_bound >= bound - 1e-12
 
 
 def test_attempts_are_found_in_a_trajectory() -> None:
     calls = [
-        ScoredCall("click", FAILED, KEY),
-        ScoredCall("find", LOOK),
-        ScoredCall("click", RECOVERED),
-        ScoredCall("click", FAILED, KEY),
-        ScoredCall("click", FAILED, KEY),
-        ScoredCall("read", LOOK),
+        TrajectoryStep("click", FAILED, KEY),
+        TrajectoryStep("find", LOOK),
+        TrajectoryStep("click", RECOVERED),
+        TrajectoryStep("click", FAILED, KEY),
+        TrajectoryStep("click", FAILED, KEY),
+        TrajectoryStep("read", LOOK),
     ]
     actions = tried_actions(calls)
     assert [(a.recovery, a.outcome.classification) for a in actions] == [

@@ -12,7 +12,7 @@ from assay.browser.observe.digest import call_signature, info_digest, page_evide
 from assay.browser.steps import (
     ContractStatus,
     Effect,
-    RecentSteps,
+    HistoryFacts,
     RecoveryRewardScorer,
     StepHistory,
     StepInput,
@@ -34,8 +34,8 @@ A = PageEvidence(url="u1", dom="d1", text="t1", net="n1", refs="r1", n_refs=4, s
 CLICK = ToolOutcome("click", "click:7", effect=Effect.BROWSER, ok=True)
 READ = ToolOutcome("read_page", "read", effect=Effect.READ, ok=True, info="i1")
 BUY = ToolOutcome("click", "buy", effect=Effect.IRREVERSIBLE, ok=True)
-NEW = RecentSteps(seen_info=False)
-SEEN = RecentSteps(seen_info=True)
+NEW = HistoryFacts(seen_info=False)
+SEEN = HistoryFacts(seen_info=True)
 
 
 def page(**changes: Any) -> PageEvidence:
@@ -79,7 +79,7 @@ ROWS: list[tuple[str, StepInput, int, str]] = [
     ),
     (
         "a pass is paid once",
-        StepInput(CLICK, A, A, contract=ContractStatus("pass"), recent=RecentSteps(passed=True)),
+        StepInput(CLICK, A, A, contract=ContractStatus("pass"), recent=HistoryFacts(passed=True)),
         -100,
         "no_progress",
     ),
@@ -88,7 +88,7 @@ ROWS: list[tuple[str, StepInput, int, str]] = [
     ("not found", StepInput(CLICK._replace(error="not_found")), -450, "failure"),
     (
         "failed the same way three times before",
-        StepInput(CLICK._replace(ok=False, error="timeout"), recent=RecentSteps(same_error=3)),
+        StepInput(CLICK._replace(ok=False, error="timeout"), recent=HistoryFacts(same_error=3)),
         -600,
         "failure",
     ),
@@ -112,13 +112,13 @@ ROWS: list[tuple[str, StepInput, int, str]] = [
     ),
     (
         "a retry that worked",
-        StepInput(CLICK, A, MOVED, recent=RecentSteps(pending="stale_ref", same_target=True)),
+        StepInput(CLICK, A, MOVED, recent=HistoryFacts(pending="stale_ref", same_target=True)),
         625,
         "recovered",
     ),
     (
         "a retry that did nothing",
-        StepInput(CLICK, A, A, recent=RecentSteps(pending="stale_ref", same_target=True)),
+        StepInput(CLICK, A, A, recent=HistoryFacts(pending="stale_ref", same_target=True)),
         -100,
         "no_progress",
     ),
@@ -128,20 +128,20 @@ ROWS: list[tuple[str, StepInput, int, str]] = [
             CLICK._replace(ok=None),
             A,
             MOVED,
-            recent=RecentSteps(pending="timeout", same_target=True),
+            recent=HistoryFacts(pending="timeout", same_target=True),
         ),
         450,
         "progress",
     ),
     (
         "much else, while a failure is pending",
-        StepInput(CLICK._replace(items=4), A, MOVED, recent=RecentSteps(pending="timeout")),
+        StepInput(CLICK._replace(items=4), A, MOVED, recent=HistoryFacts(pending="timeout")),
         450,
         "progress",
     ),
     (
         "another way to the same goal",
-        StepInput(CLICK, contract=GAINED, recent=RecentSteps(pending="timeout")),
+        StepInput(CLICK, contract=GAINED, recent=HistoryFacts(pending="timeout")),
         568,
         "recovered",
     ),
@@ -164,7 +164,7 @@ ROWS: list[tuple[str, StepInput, int, str]] = [
     (
         "other elements after a stale reference",
         StepInput(
-            READ, A, A, recent=RecentSteps(seen_info=False, pending="stale_ref", fresh_refs=True)
+            READ, A, A, recent=HistoryFacts(seen_info=False, pending="stale_ref", fresh_refs=True)
         ),
         250,
         "progress",
@@ -174,45 +174,45 @@ ROWS: list[tuple[str, StepInput, int, str]] = [
     ("a look without news", StepInput(READ, A, A, recent=SEEN), -100, "no_progress"),
     (
         "the same look again",
-        StepInput(READ, A, A, recent=RecentSteps(same_call=1, seen_info=True)),
+        StepInput(READ, A, A, recent=HistoryFacts(same_call=1, seen_info=True)),
         -180,
         "repeat",
     ),
     (
         "the same look again, stuck",
-        StepInput(READ, A, A, "stuck", recent=RecentSteps(same_call=1, seen_info=True)),
+        StepInput(READ, A, A, "stuck", recent=HistoryFacts(same_call=1, seen_info=True)),
         -260,
         "repeat",
     ),
     (
         "back where it was",
-        StepInput(CLICK, A, MOVED, recent=RecentSteps(revisits=1)),
+        StepInput(CLICK, A, MOVED, recent=HistoryFacts(revisits=1)),
         0,
         "repeat",
     ),
     (
         "back from a page that did not load",
-        StepInput(CLICK, A, MOVED, recent=RecentSteps(revisits=1, pending="page_error")),
+        StepInput(CLICK, A, MOVED, recent=HistoryFacts(revisits=1, pending="page_error")),
         500,
         "recovered",
     ),
     (
         "back from it again",
         StepInput(
-            CLICK, A, MOVED, recent=RecentSteps(revisits=2, pending="page_error", same_call=1)
+            CLICK, A, MOVED, recent=HistoryFacts(revisits=2, pending="page_error", same_call=1)
         ),
         -120,
         "repeat",
     ),
     (
         "back after a refused form",
-        StepInput(CLICK, A, MOVED, recent=RecentSteps(revisits=1, pending="form_rejected")),
+        StepInput(CLICK, A, MOVED, recent=HistoryFacts(revisits=1, pending="form_rejected")),
         0,
         "repeat",
     ),
     (
         "back again and again",
-        StepInput(CLICK, A, MOVED, recent=RecentSteps(revisits=5)),
+        StepInput(CLICK, A, MOVED, recent=HistoryFacts(revisits=5)),
         -160,
         "repeat",
     ),
@@ -258,7 +258,7 @@ def test_blocks_and_a_broken_protocol_are_not_the_agents_doing() -> None:
 
 
 def test_the_word_of_a_tool_is_not_evidence() -> None:
-    retry = RecentSteps(pending="timeout", same_target=True, seen_info=False)
+    retry = HistoryFacts(pending="timeout", same_target=True, seen_info=False)
     by_word = score(CLICK._replace(info="clicked"), recent=retry)
     by_sight = score(CLICK, before=A, after=MOVED, recent=retry)
     assert by_word.classification == by_sight.classification == "recovered"

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from assay.browser.steps import (
     ContractStatus,
     Effect,
-    RecentSteps,
+    HistoryFacts,
     StepInput,
     ToolOutcome,
 )
@@ -323,7 +323,7 @@ def test_recovered_beats_a_fresh_read_beats_a_failure_beats_a_repeated_one(
     failed = outcome._replace(ok=False, error=error)
     old, new = PageEvidence(url="a", refs="r"), PageEvidence(url="b", refs="s")
     shared = step._replace(contract=None, before=old, after=new, events=None)
-    after_failure = (step.recent or RecentSteps())._replace(
+    after_failure = (step.recent or HistoryFacts())._replace(
         pending=error, same_call=0, revisits=0, seen_info=False, fresh_refs=error == "stale_ref"
     )
     recovered, read, first, repeated = (

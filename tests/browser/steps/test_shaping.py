@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from assay.browser.steps import (
     ContractProgress,
     Effect,
-    RecentSteps,
+    HistoryFacts,
     RecoveryRewardScorer,
     Shaping,
     StepCost,
@@ -78,8 +78,8 @@ def test_what_is_no_discount_or_potential_is_refused() -> None:
 def test_costs_stand_beside_the_score_and_are_not_in_the_shaping() -> None:
     page = PageEvidence(url="a")
     click = ToolOutcome("click", effect=Effect.BROWSER, ok=True)
-    repeated = StepInput(click, page, page, recent=RecentSteps(same_call=2))
-    failed = StepInput(click._replace(ok=False), recent=RecentSteps(same_error=9))
+    repeated = StepInput(click, page, page, recent=HistoryFacts(same_call=2))
+    failed = StepInput(click._replace(ok=False), recent=HistoryFacts(same_error=9))
     ungated = StepInput(click._replace(effect=Effect.DESTRUCTIVE))
     assert step_cost(scorer.score(StepInput(click, page, page))) == StepCost(0.0, 0.0)
     assert step_cost(scorer.score(repeated)) == StepCost(0.0, 0.4)

@@ -15,11 +15,11 @@ from assay.resources.protocol import Environment
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 from assay.schema.worlds import NOTHING_HAPPENS
-from assay.worlds import AlfWorld, GameLibrary
+from assay.worlds import AlfWorld, GameLoader
 
-TASK = GameLibrary().tasks("valid_unseen")[0]
-OTHER = GameLibrary().tasks("valid_seen")[0]
-WALKTHROUGH = GameLibrary().load(TASK.id).walkthrough
+TASK = GameLoader().tasks("valid_unseen")[0]
+OTHER = GameLoader().tasks("valid_seen")[0]
+WALKTHROUGH = GameLoader().load(TASK.id).walkthrough
 
 
 async def win(world: AlfWorld) -> Observation:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from assay.schema.task import Task
-from assay.worlds import GameLibrary
+from assay.worlds import GameLoader
 from assay.worlds.alfworld import tasks as library
 from assay.worlds.alfworld.index import CACHE_VARIABLE
 from assay.worlds.alfworld.reader import GameFile
@@ -44,7 +44,7 @@ def index_file(folder: Path) -> Path:
 
 
 def train(folder: Path) -> list[Task]:
-    return GameLibrary(folder).tasks("train")
+    return GameLoader(folder).tasks("train")
 
 
 def test_files_are_read_once_and_then_only_when_they_change(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from assay.resources.context import Context
-from assay.worlds import AlfWorld, GameLibrary
+from assay.worlds import AlfWorld, GameLoader
 from assay.worlds.alfworld.tools import (
     TOOLS,
     alfworld_admissible_commands,
@@ -13,8 +13,8 @@ from assay.worlds.alfworld.tools import (
     alfworld_step,
 )
 
-TASK = GameLibrary().tasks("valid_unseen")[0]
-WALKTHROUGH = GameLibrary().load(TASK.id).walkthrough
+TASK = GameLoader().tasks("valid_unseen")[0]
+WALKTHROUGH = GameLoader().load(TASK.id).walkthrough
 
 
 def test_the_schemas_are_what_a_chat_api_takes() -> None:

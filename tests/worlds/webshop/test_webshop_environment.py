@@ -9,7 +9,7 @@ import pytest
 from assay.errors import AcquireTimeout, BadParameter, DeadResource, NotReset
 from assay.resources.context import Context
 from assay.resources.pool import Pools
-from assay.resources.protocol import Environment, Startable
+from assay.resources.protocol import Environment, StartableEnvironment
 from assay.resources.spec import ResourceSpec
 from assay.schema.task import Task
 from assay.worlds.webshop.environment import WebShop
@@ -25,7 +25,7 @@ def run(act: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 def test_it_is_an_environment() -> None:
     world: Environment = WebShop()
-    assert isinstance(world, Startable)
+    assert isinstance(world, StartableEnvironment)
     assert world.name == "webshop"
     assert world.alive()
     build = ResourceSpec("webshop", {"goals": "synthetic", "seed": 1}).builder()

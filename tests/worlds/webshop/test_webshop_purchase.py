@@ -13,8 +13,8 @@ from assay.worlds.webshop.catalogue import Product
 from assay.worlds.webshop.goals import ShoppingGoal
 from assay.worlds.webshop.purchase import (
     COLOURS,
+    ProductWithNouns,
     PurchaseReceipt,
-    ShopItem,
     normalize_option,
     write_receipt,
 )
@@ -76,8 +76,8 @@ def receipt(
     target: tuple[str, ...] = ("red", "shirt"),
 ) -> PurchaseReceipt:
     return write_receipt(
-        ShopItem(SHIRT, bought),
-        ShopItem(SHIRT, target),
+        ProductWithNouns(SHIRT, bought),
+        ProductWithNouns(SHIRT, target),
         ShoppingGoal("B000000001", "a shirt", attributes, options, 30.0),
         price=25.0,
         chosen={str(number): value for number, value in enumerate(chosen)},
@@ -163,8 +163,8 @@ def test_the_score_is_a_share_and_follows_from_the_recorded_parts(
     attributes: list[str], options: list[str], chosen: list[str], price: float
 ) -> None:
     got = write_receipt(
-        ShopItem(SHIRT, ("red",)),
-        ShopItem(SHIRT, ("red", "shirt")),
+        ProductWithNouns(SHIRT, ("red",)),
+        ProductWithNouns(SHIRT, ("red", "shirt")),
         ShoppingGoal("B000000001", "a shirt", tuple(attributes), tuple(options), 30.0),
         price=price,
         chosen=dict(enumerate(chosen)),  # type: ignore[arg-type]  # only the values are read

@@ -77,7 +77,7 @@ async def agent_turn(limit_s: float) -> AsyncIterator[AgentTurn]:
 
 @asynccontextmanager
 async def model_call(timeout_s: float | None = None) -> AsyncIterator[None]:
-    """A call of a model: it has `timeout_s` seconds, and the agent's turn does not pay for them.
+    """Time one model call: it has `timeout_s` seconds, which do not count as the agent's own time.
 
     Raises `ModelError` when they are over.
     """

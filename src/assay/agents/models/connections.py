@@ -22,7 +22,7 @@ from assay.resources.loopback import is_loopback
 
 
 class RateGate:
-    """When a request may be sent to one URL; a refusal for too many slows all callers down.
+    """Delays requests to one URL; a refusal for too many requests slows all callers down.
 
     After one nobody sends before the time that the server named, and then half as many requests
     are under way at once; each round of replies allows one more. Callers may be in several threads,

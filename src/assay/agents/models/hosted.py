@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from assay.agents.models.cache import ask
 from assay.agents.models.calls import CALL_S, check_timeout, model_call
 from assay.agents.models.endpoint import Endpoint, RetryPolicy, read_key
-from assay.agents.models.protocol import Prices, Reply
+from assay.agents.models.protocol import Reply, TokenPrices
 from assay.errors import BadParameter, ModelError
 from assay.schema.secrets import SecretMask
 
@@ -61,7 +61,7 @@ class HostedModel(ABC):
             **(self.stream_body if self.stream else {}),
             **(self.extra or {}),
         }
-        self._prices = Prices(self.input_usd_per_mtok, self.output_usd_per_mtok)
+        self._prices = TokenPrices(self.input_usd_per_mtok, self.output_usd_per_mtok)
         url = self._url()
         headers = self._headers(key)
         self._endpoint = Endpoint(

@@ -28,12 +28,12 @@ IDLE_S: Final = 4.0
 
 
 class NoResponse(Exception):
-    """There is no response; the message begins with the kind of failure."""
+    """The HTTP request got no response; the message begins with the kind of failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a server answered."""
+    """An HTTP response: status, headers and body."""
 
     status: int
     headers: Mapping[str, str]

@@ -11,7 +11,7 @@ from assay.schema.usage import Usage
 
 @dataclass(frozen=True, slots=True)
 class CallRequest:
-    """One call of a tool that the model asks for, as it wrote it."""
+    """A tool call that the model asks for, as the model wrote it."""
 
     id: str
     """What the result has to name; empty where the server gave none."""
@@ -22,7 +22,7 @@ class CallRequest:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The model's text, the tools that it calls, and what it cost."""
+    """A model's reply: its text, the tools that it calls, and what it cost."""
 
     text: str
     usage: Usage = field(default_factory=lambda: Usage(calls=1))
@@ -63,8 +63,8 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Prices:
-    """What a million tokens cost, where that is known."""
+class TokenPrices:
+    """What a million input and output tokens cost in US dollars, where that is known."""
 
     input_usd: float | None = None
     output_usd: float | None = None

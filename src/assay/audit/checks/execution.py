@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.audit.context import NO_PROBE, CheckContext, Probe, ProbeOutcome, never_paid, skip_when
-from assay.audit.data import Cheat, cheats, checks_of, named_texts
+from assay.audit.data import CheatingSolution, cheats, checks_of, named_texts
 from assay.audit.findings import CheckFunction, CheckResult, Sample
 from assay.audit.machine.calls import on_server
 
@@ -36,7 +36,7 @@ def _no_op(context: CheckContext) -> CheckResult:
     )
 
 
-def _answer(context: CheckContext, row: Sample, cheat: Cheat) -> str:
+def _answer(context: CheckContext, row: Sample, cheat: CheatingSolution) -> str:
     if context.kind == "files":
         return json.dumps({**json.loads(row.wrong[0]), **cheat.files})
     return cheat.program.replace("NAME", str(row.columns["fn_name"])).strip("\n")

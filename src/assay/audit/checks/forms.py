@@ -37,8 +37,8 @@ ELSE: Final = "Bartholomew Quill"
 
 
 @dataclass(frozen=True, slots=True)
-class ListMembers:
-    """The brackets and items of a tuple, a set or an interval."""
+class BracketedList:
+    """A tuple, a set or an interval: its items and its brackets."""
 
     opening: str
     items: tuple[str, ...]
@@ -146,14 +146,14 @@ def _fraction_forms(sign: str, upper: str, lower: str) -> Iterator[Named]:
     yield "not in lowest terms", f"{sign}\\frac{{{2 * int(upper)}}}{{{2 * int(lower)}}}"
 
 
-def split_members(answer: str) -> ListMembers | None:
+def split_members(answer: str) -> BracketedList | None:
     """The members of a tuple, set or interval; `None` for anything else."""
     match = _MEMBERS.fullmatch(answer.strip())
     if match is None:
         return None
     opening, inner, closing = match.groups()
     items = tuple(item.strip() for item in inner.split(","))
-    return ListMembers(opening, items, closing) if len(items) > 1 and all(items) else None
+    return BracketedList(opening, items, closing) if len(items) > 1 and all(items) else None
 
 
 def _maths_misses(answer: str) -> Iterator[Named]:
@@ -170,7 +170,7 @@ def _maths_misses(answer: str) -> Iterator[Named]:
         yield "last number raised by one", f"{answer[:start]}{int(last[0][0]) + 1}{answer[end:]}"
 
 
-def _member_misses(members: ListMembers) -> Iterator[Named]:
+def _member_misses(members: BracketedList) -> Iterator[Named]:
     items = members.items
     if members.opening == "\\{":
         yield "one member missing", members.to_text(items[:-1])
@@ -179,7 +179,7 @@ def _member_misses(members: ListMembers) -> Iterator[Named]:
         yield "members in another order", members.to_text(items[::-1])
     other = {"[": "(", ")": "]", "]": ")"}
     if members.opening == "[" or members.closing == "]":
-        swapped = ListMembers(members.opening, items, other[members.closing])
+        swapped = BracketedList(members.opening, items, other[members.closing])
         yield "closing bracket exchanged", swapped.to_text()
 
 

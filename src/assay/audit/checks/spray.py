@@ -19,7 +19,7 @@ from assay.audit.checks.forms import NUMBER, is_single, near_misses, number_of, 
 from assay.audit.context import CheckContext, Probe, never_paid
 from assay.audit.data import check_rows, checks_of
 from assay.audit.findings import CheckFunction, CheckResult, Sample
-from assay.audit.frames import AnswerFrame
+from assay.audit.frames import AnswerTemplate
 
 UNIT_ROWS: Final = 40
 DECOYS: Final = 5
@@ -31,8 +31,8 @@ Template: TypeAlias = tuple[str, str]
 """The name of a variant, and its text with places for the answers."""
 
 
-class AnswerList(tuple[str, ...]):
-    """Answers that a template joins: `{gold_first:; }`."""
+class JoinedAnswers(tuple[str, ...]):
+    """Several answers, which a template joins by a separator: `{gold_first:; }`."""
 
     __slots__ = ()
 
@@ -42,17 +42,17 @@ class AnswerList(tuple[str, ...]):
 
 @dataclass(frozen=True, slots=True)
 class SprayRow:
-    """A row whose answer is one thing, with wrong answers to mix it with."""
+    """A row for responses that name many answers: its one right answer, and wrong ones to add."""
 
     sample: Sample
     reference: str
     wrong: tuple[str, ...]
 
-    def mixed(self, at: int) -> AnswerList:
+    def mixed(self, at: int) -> JoinedAnswers:
         """The wrong answers with the reference at this place among them."""
-        return AnswerList((*self.wrong[:at], self.reference, *self.wrong[at:]))
+        return JoinedAnswers((*self.wrong[:at], self.reference, *self.wrong[at:]))
 
-    def fill(self, template: str, frame: AnswerFrame) -> str:
+    def fill(self, template: str, frame: AnswerTemplate) -> str:
         words = {
             "gold": self.reference,
             "wrong": self.wrong[0],

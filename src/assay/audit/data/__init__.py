@@ -56,8 +56,8 @@ def built_in(kind: Kind, parameters: Collection[str] = ()) -> tuple[Sample, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Cheat:
-    """A program, or files, that do not do what is asked for."""
+class CheatingSolution:
+    """A cheating solution, as a program or files: it does not do what is asked for."""
 
     check: str
     """The check that asks whether it is paid."""
@@ -69,12 +69,14 @@ class Cheat:
 
 
 @lru_cache(maxsize=2)
-def cheats(kind: Kind) -> tuple[Cheat, ...]:
+def cheats(kind: Kind) -> tuple[CheatingSolution, ...]:
     """The built-in cheats against rewards of programs, or of folders."""
     of_files = kind == "files"
     table = read_table("files")["cheats"] if of_files else read_table("cheats")
     return tuple(
-        Cheat(check, name, files=cheat) if of_files else Cheat(check, name, cheat)
+        CheatingSolution(check, name, files=cheat)
+        if of_files
+        else CheatingSolution(check, name, cheat)
         for check, named in table.items()
         for name, cheat in named.items()
     )
@@ -117,6 +119,7 @@ def named_texts(name: str) -> tuple[tuple[str, str], ...]:
 
 
 def read_table(name: str) -> Mapping[str, Any]:
+    """A TOML table of the audit's own data, by its name."""
     return package_table(__name__, name)
 
 

@@ -48,7 +48,9 @@ RUN_AS_PYTHON: Final = Violation(
 
 
 @dataclass(frozen=True, slots=True)
-class BoundProbe:
+class MeasuredProbe:
+    """One call that attacks a time or memory limit, with its measurements."""
+
     name: str
     call: GraderCall
     measured: MeasuredResult
@@ -139,16 +141,16 @@ def _has_executed(process: TargetProcess) -> bool:
     return any(what == "executed" for what, _ in process.traces.seen)
 
 
-def _probes(context: CheckContext) -> list[BoundProbe]:
+def _probes(context: CheckContext) -> list[MeasuredProbe]:
     """What the target does on every hostile answer, bare and in its frame; tried once."""
 
-    def try_all() -> list[BoundProbe]:
+    def try_all() -> list[MeasuredProbe]:
         pending = [
             (name, _call(context, frame.put(make())))
             for name, make in hostile_texts(context.kind)
             for frame in dict.fromkeys((context.frame, BARE))
         ]
-        done: list[BoundProbe] = []
+        done: list[MeasuredProbe] = []
         with context.session.fresh_process() as process:
             while pending and not _is_enough(done):
                 # Once one has taken long, each further one may cost a whole limit.
@@ -158,13 +160,13 @@ def _probes(context: CheckContext) -> list[BoundProbe]:
                     [call for _, call in chunk], process, measure=True
                 )
                 for (name, call), measured in zip(chunk, results, strict=True):
-                    done.append(BoundProbe(name, call, measured))
+                    done.append(MeasuredProbe(name, call, measured))
         return done
 
     return context.session.cached("hostile", try_all)
 
 
-def _is_enough(done: Sequence[BoundProbe]) -> bool:
+def _is_enough(done: Sequence[MeasuredProbe]) -> bool:
     hung = sum(probe.status == "timeout" for probe in done)
     return hung >= ENOUGH_HUNG or sum(_took_long(p.measured) for p in done) >= ENOUGH_SLOW
 
@@ -176,8 +178,10 @@ def _call(context: CheckContext, text: str) -> GraderCall:
 
 
 def _confirmed(
-    context: CheckContext, probes: Sequence[BoundProbe], exceeds: Callable[[MeasuredResult], bool]
-) -> list[BoundProbe]:
+    context: CheckContext,
+    probes: Sequence[MeasuredProbe],
+    exceeds: Callable[[MeasuredResult], bool],
+) -> list[MeasuredProbe]:
     """Probes that exceed a bound, if one does so again in a process that does nothing else."""
 
     session = context.session
@@ -206,12 +210,12 @@ def _memory_mb(measured: MeasuredResult) -> float:
     return float("inf") if refused or ended else measured.growth_mb
 
 
-def _report(context: CheckContext, hits: Sequence[BoundProbe], observed: str) -> CheckResult:
+def _report(context: CheckContext, hits: Sequence[MeasuredProbe], observed: str) -> CheckResult:
     """A finding that the first of the hostile answers shows; none if there are none."""
     return context.report_calls([(hit.call, observed) for hit in hits], len(_probes(context)))
 
 
-def _names(probes: Sequence[BoundProbe]) -> str:
+def _names(probes: Sequence[MeasuredProbe]) -> str:
     names = list(dict.fromkeys(probe.name for probe in probes))
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + more

@@ -1,6 +1,6 @@
 """Whether the same input gets the same result: again, in another order, in parallel, elsewhere.
 
-Surroundings differ in one thing: variables of the environment that the target asked for, files in
+Conditions differ in one thing: variables of the environment that the target asked for, files in
 its folder, or the clock. Two scores that differ are a finding; a process in which the target fails
 is none, since a value of ours may make no sense to it.
 """
@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 from assay.audit.context import CheckContext, skip_when
 from assay.audit.data import checks_of
 from assay.audit.findings import CheckFunction, CheckResult, GraderCall
-from assay.audit.isolation import Place, Surroundings
+from assay.audit.isolation import MachineConditions, Place
 from assay.audit.machine.calls import (
     Difference,
     ambiguous,
@@ -84,7 +84,7 @@ def _with_hash_seeds(context: CheckContext) -> tuple[list[Difference], int]:
     seeds = SEEDS[context.budget]
     changes: list[Difference] = []
     for seed in seeds:
-        other = context.ask_fresh(calls, Surroundings(hash_seed=seed))
+        other = context.ask_fresh(calls, MachineConditions(hash_seed=seed))
         changes += differences(calls, usual, other)
     return changes, len(calls) * len(seeds)
 
@@ -177,16 +177,16 @@ def _surroundings(context: CheckContext) -> CheckResult:
     return named.report_calls(list(chain(*hits.values())), len(calls) * len(hits))
 
 
-def _changes(context: CheckContext) -> Iterator[tuple[str, Surroundings]]:
-    """Surroundings that differ from the usual ones, each with a word for what differs."""
+def _changes(context: CheckContext) -> Iterator[tuple[str, MachineConditions]]:
+    """Machine conditions that differ from the usual ones, each with a word for what differs."""
     names = [name for name in context.session.variables_read() if name not in OURS]
     for name in names[:MOST_VARIABLES]:
         for value in VALUES:
-            yield f"the variable {name}", Surroundings(variables={name: value})
-    yield "the clock", Surroundings(shift_s=SHIFT_S)
+            yield f"the variable {name}", MachineConditions(variables={name: value})
+    yield "the clock", MachineConditions(shift_s=SHIFT_S)
     if context.target.form in ("file", "module"):
         folder = Path(context.session.spec.folder)
-        yield "files of the working folder", Surroundings(files_of=folder)
+        yield "files of the working folder", MachineConditions(files_of=folder)
 
 
 _UNSTABLE: Final = "the verdicts change from call to call already"

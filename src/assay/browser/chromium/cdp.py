@@ -34,7 +34,7 @@ class ProtocolError(Exception):
 
 
 class ProtocolSession:
-    """The browser itself, or one of its pages, on one event loop; a `Transport`."""
+    """A DevTools session with the browser or one page, on one event loop; a `Transport`."""
 
     def __init__(self, connection: ProtocolConnection, session_id: str = "") -> None:
         self._connection = connection

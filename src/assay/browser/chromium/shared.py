@@ -88,7 +88,7 @@ def playwright_error() -> type[Exception]:
 
 
 class LocalServer(Protocol):
-    """A server that the pages of a browser need, on its event loop."""
+    """A local web server that pages of a browser need, on its event loop."""
 
     port: int
 

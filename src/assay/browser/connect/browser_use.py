@@ -33,17 +33,17 @@ ARGUMENTS: Final[Mapping[str, str]] = {"text": "value", "keys": "key"}
 _GONE: Final = re.compile(r"Element index \d+ not available")
 
 
-class Reporting(Protocol):
-    """Where steps are reported: the browser of a run, or a watch of one's own."""
+class StepReceiver(Protocol):
+    """Protocol of what steps are reported to: the browser of a run, or a watch of one's own."""
 
     def step(self, tool: str, **arguments: Any) -> Any:
         """A step, to be begun and ended."""
 
 
 class StepReporter:
-    """The two hooks; `run_watched` sets them."""
+    """Reports the steps of a browser-use agent through its two hooks; `run_watched` sets them."""
 
-    def __init__(self, reporting: Reporting) -> None:
+    def __init__(self, reporting: StepReceiver) -> None:
         self._reporting = reporting
         self._step: Any = None
 
@@ -92,12 +92,12 @@ def error_of(result: Any) -> str | None:
 async def run_watched(
     agent: Any,
     *,
-    browser: Reporting | None = None,
+    browser: StepReceiver | None = None,
     steps: str | Path | None = None,
     contract: Contract | None = None,
     **options: Any,
 ) -> Any:
-    """What `agent.run(**options)` returns, with every step reported to `browser`.
+    """Run a browser-use agent with every step reported to `browser`; what `agent.run` returns.
 
     Without one, the agent's own is watched, and `steps` is the file that is written.
     """

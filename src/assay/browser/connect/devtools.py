@@ -18,7 +18,7 @@ from typing import Any, Final, Self, TypeVar
 
 from assay.browser.chromium.cdp import ProtocolError
 from assay.browser.connect.follower import BrowserFollower, SeenStep
-from assay.browser.step_records import ClosedSteps, StepLog, logged_faults
+from assay.browser.step_records import ClosableStepLogView, StepLog, logged_faults
 from assay.browser.steps import Contract
 from assay.browser.steps.redaction import redact
 from assay.errors import BadParameter, DeadResource, MissingExtra
@@ -151,7 +151,7 @@ class ReportedStep:
             self._loop.wait(self._end(error))
 
 
-class BrowserWatch(ClosedSteps):
+class BrowserWatch(ClosableStepLogView):
     """The scored steps of a browser; `watch_browser` makes one. For any thread or event loop."""
 
     def __init__(self, address: str, contract: Contract | None, steps: str | Path | None) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 from assay.browser.observe.digest import call_signature, info_digest, page_evidence
 from assay.browser.outcome.classify import classify_error
 from assay.browser.outcome.risk import effect_of
-from assay.browser.step_records import ClosedSteps, StepLog
+from assay.browser.step_records import ClosableStepLogView, StepLog
 from assay.browser.steps import Contract
 from assay.errors import BadParameter
 from assay.schema.evidence import PageEvidence, StepEvents
@@ -30,8 +30,8 @@ Look: TypeAlias = "str | Mapping[str, Any] | PageEvidence | Observation"
 PARTS: Final = frozenset(page_evidence.__annotations__) - {"return", "key"}
 
 
-class ObservedSteps(ClosedSteps):
-    """The scored steps of one agent, from a look before and a look after each of them."""
+class ObservedSteps(ClosableStepLogView):
+    """Scores the steps of one agent from observations before and after each step."""
 
     def __init__(
         self, *, contract: Contract | None = None, steps: str | Path | None = None

@@ -16,7 +16,7 @@ from assay.browser.chromium.shared import playwright_error
 from assay.browser.observe.patience import Patience
 from assay.browser.observe.transport import BlockingTransport, PlaywrightTransport, run_at_once
 from assay.browser.outcome.watch import PageWatch
-from assay.browser.step_records import ClosedSteps, LoggedSteps, StepLog, logged_faults
+from assay.browser.step_records import ClosableStepLogView, StepLog, StepLogView, logged_faults
 from assay.browser.steps import Contract
 from assay.schema.outcome import Gate
 
@@ -75,7 +75,7 @@ class PageStep:
         await self._end(error)
 
 
-class _PageSteps(LoggedSteps):
+class _PageSteps(StepLogView):
     """The scored steps of a page."""
 
     def __init__(self, page: PageWatch, contract: Contract | None, steps: str | Path | None):
@@ -93,7 +93,7 @@ class _PageSteps(LoggedSteps):
         self._log.close()
 
 
-class Watch(_PageSteps, ClosedSteps):
+class Watch(_PageSteps, ClosableStepLogView):
     """A watch over a page of Playwright's synchronous API."""
 
     def close(self) -> None:

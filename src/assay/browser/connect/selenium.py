@@ -35,7 +35,7 @@ def debugging_address(driver: Any) -> str:
 
 
 class DriverSteps:
-    """What a listener does, without Selenium's base class; `step_listener` adds that."""
+    """The methods of a Selenium listener that scores steps; `step_listener` adds the base class."""
 
     def __init__(self, watch: BrowserWatch) -> None:
         self.watch = watch

@@ -43,7 +43,7 @@ class AddressRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AddressPolicy:
-    """Which addresses are reached besides those of the public internet."""
+    """The addresses that an agent's browser may reach besides the public internet's."""
 
     allowed: frozenset[str] = frozenset()
     """`host`, `host:port`, an address, a network such as `10.0.0.0/8`, or `*`; in lower case."""
@@ -133,7 +133,7 @@ async def own_places(urls: Iterable[str]) -> frozenset[str]:
 
 
 class Gateway:
-    """A proxy on a free port of this machine; `start_gateway` makes one."""
+    """A proxy on a free local port, which refuses addresses; `start_gateway` makes one."""
 
     def __init__(self, policy: AddressPolicy) -> None:
         self.port = 0

@@ -45,7 +45,7 @@ def _install_script() -> str:
 
 
 class IsolatedScripts:
-    """Our scripts in the main document of a tab, installed anew in every document."""
+    """Assay's scripts in the main document of a tab, installed anew in every document."""
 
     def __init__(self, transport: Transport, *, frame_id: str, timeout_s: float) -> None:
         self._transport = transport
@@ -195,7 +195,7 @@ ASKED_NODES: Final = 30
 
 
 class PageListeners:
-    """What the scripts of one document listen to, and of the next after `forget`."""
+    """The events that our scripts have in one document, and in the next after `forget`."""
 
     def __init__(self, transport: Transport, scripts: IsolatedScripts) -> None:
         self._transport = transport

@@ -21,7 +21,7 @@ from assay.browser.observe.isolated import (
 )
 from assay.browser.observe.patience import Patience
 from assay.browser.observe.picture import SCALE, WindowPicture
-from assay.browser.observe.requests import OwnRequests, RequestLog, sum_requests
+from assay.browser.observe.requests import RequestLog, StepRequestCounts, sum_requests
 from assay.browser.observe.snapshot import PageSnapshot, read_snapshot, with_frame
 from assay.browser.observe.transport import Transport
 from assay.browser.outcome.blocks import BLOCK_SELECTORS
@@ -38,7 +38,7 @@ TICK_S: Final = 0.02
 
 
 class PageObserver:
-    """Requests, events, the end of every wait, and snapshots of one tab."""
+    """Observes one tab: its requests, events and snapshots, and when it has settled."""
 
     def __init__(
         self, transport: Transport, frame_id: str, patience: Patience, old: PageObserver | None
@@ -344,7 +344,7 @@ class PageObserver:
         """The requests of the page, and of the frames that have a process of their own."""
         return [self.requests, *(inner.requests for inner in self._inner.values())]
 
-    def _own(self, *, earlier: bool = False) -> OwnRequests:
+    def _own(self, *, earlier: bool = False) -> StepRequestCounts:
         return sum_requests([log.own(earlier=earlier) for log in self.logs])
 
     async def read_tab_status(self) -> None:

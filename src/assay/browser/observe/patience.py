@@ -12,7 +12,7 @@ from assay.errors import BadParameter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """The waits of one tab, in seconds; in a benchmark a table, `patience = {arrives_s = 20}`."""
+    """How long to wait for one tab, in seconds; in a benchmark `patience = {arrives_s = 20}`."""
 
     answer_s: float = 5.0
     """How long a page may take to answer a question about itself."""

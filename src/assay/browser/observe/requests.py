@@ -78,8 +78,8 @@ class TrafficRecord:
         self.messages.append(ConsoleFact(level, text[:500], step))
 
 
-class MainDocument(NamedTuple):
-    """How the main document of a step was answered."""
+class MainDocumentResponse(NamedTuple):
+    """The response to the request for a step's main document, with its redirects."""
 
     status: int
     redirects: tuple[str, ...]
@@ -89,8 +89,8 @@ class MainDocument(NamedTuple):
     """Of the first request; a form that is sent mostly has POST."""
 
 
-class OwnRequests(NamedTuple):
-    """What became of the requests that one step sent."""
+class StepRequestCounts(NamedTuple):
+    """How many requests of one step were answered, failed, or are pending."""
 
     answered: int = 0
     failed_writes: int = 0
@@ -98,9 +98,9 @@ class OwnRequests(NamedTuple):
     pending: int = 0
 
 
-def sum_requests(frames: Iterable[OwnRequests]) -> OwnRequests:
+def sum_requests(frames: Iterable[StepRequestCounts]) -> StepRequestCounts:
     """The requests of several frames as those of one page."""
-    return OwnRequests(*map(sum, zip(*frames, strict=True)))
+    return StepRequestCounts(*map(sum, zip(*frames, strict=True)))
 
 
 @dataclass(slots=True)
@@ -177,7 +177,7 @@ class RequestLog:
         self.number = 0
         """The latest step, also between steps."""
         self._background: Counter[str] = Counter()
-        self.document: MainDocument | None = None
+        self.document: MainDocumentResponse | None = None
         """The main document that the current step loaded."""
         self.document_lost = False
         """Whether the main document that the step asked for did not come."""
@@ -238,7 +238,7 @@ class RequestLog:
         request.json, request.streams = "json" in kind, kind in STREAMS
         self.record.add_request(request, request.status)
         if request.main:
-            self.document = MainDocument(
+            self.document = MainDocumentResponse(
                 request.status, tuple(request.redirects), request.url[:8_192], request.first_method
             )
 
@@ -275,14 +275,14 @@ class RequestLog:
         """Whether nothing is known yet of the answer to a request of the current step."""
         return any(r.unanswered for r in self._own(main=True))
 
-    def own(self, *, earlier: bool = False) -> OwnRequests:
+    def own(self, *, earlier: bool = False) -> StepRequestCounts:
         """What became of the current step's own requests; `earlier` ones may be pending too."""
         own = self._own()
         failed = [r for r in own if r.failed]
         late = [r for r in self._counted() if earlier and r.step not in (NO_STEP, self._step)]
         writes = sum(r.method in MUTATING for r in failed)
         answered, pending = sum(r.well for r in own), sum(r.unanswered for r in (*own, *late))
-        return OwnRequests(answered, writes, len(failed) - writes, pending)
+        return StepRequestCounts(answered, writes, len(failed) - writes, pending)
 
     @property
     def refused(self) -> int | None:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from assay.browser.outcome.risk import asks_for_login
 from assay.browser.words.languages import plain
-from assay.schema.blocking import BLOCKING_PAGES, BlockCode, BlockingPage
+from assay.schema.blocking import BLOCKING_PAGES, BlockCode, BlockingPageKind
 from assay.schema.evidence import PageFacts
 
 if TYPE_CHECKING:
@@ -60,14 +60,14 @@ def detect_block(facts: PageFacts, *, requested: str | None = None) -> BlockCode
     return "js_required" if empty and facts.counts.get("noscript", 0) > 0 else None
 
 
-def _shows(page: BlockingPage, facts: PageFacts, *, denied: bool) -> bool:
+def _shows(page: BlockingPageKind, facts: PageFacts, *, denied: bool) -> bool:
     # A small login form with a CAPTCHA in it is a form to fill in, not an obstacle.
     if page.in_forms and facts.counts.get(PASSWORD_SELECTOR, 0) > 0 and not denied:
         return False
     return any(facts.counts.get(selector, 0) > 0 for selector in page.selectors)
 
 
-def _sent_to(page: BlockingPage, facts: PageFacts, requested: str | None) -> bool:
+def _sent_to(page: BlockingPageKind, facts: PageFacts, requested: str | None) -> bool:
     """Whether the agent asked for another address and was sent to one of this page."""
     if not page.path_words or requested is None or facts.url is None:
         return False

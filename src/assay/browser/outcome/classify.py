@@ -70,8 +70,8 @@ BrowserTool: TypeAlias = Literal[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorRow:
-    """The beginnings of messages that mean the same."""
+class ErrorMessageRule:
+    """A rule of `errors.toml`: message beginnings that stand for one error code."""
 
     code: ErrorCode
     tools: tuple[BrowserTool, ...]
@@ -84,12 +84,12 @@ _PLACEHOLDERS: Final = {"{mark}": r"[\"'`]?", "{value}": r"[^\n]{1,120}?"}
 
 
 @cache
-def error_rows() -> tuple[ErrorRow, ...]:
+def error_rows() -> tuple[ErrorMessageRule, ...]:
     """The rows of `errors.toml`; the first that fits the beginning of a message counts.
 
     Patterns are bounded: a message may be hostile. `tools/error_texts.py` collects the messages.
     """
-    return read_rows(ErrorRow, "assay.browser.words", "errors.toml")
+    return read_rows(ErrorMessageRule, "assay.browser.words", "errors.toml")
 
 
 @cache
@@ -98,7 +98,7 @@ def error_patterns() -> tuple[tuple[ErrorCode, re.Pattern[str]], ...]:
     return tuple((row.code, _pattern(row)) for row in error_rows())
 
 
-def _pattern(row: ErrorRow) -> re.Pattern[str]:
+def _pattern(row: ErrorMessageRule) -> re.Pattern[str]:
     text = "|".join(row.beginnings)
     for name, expression in _PLACEHOLDERS.items():
         text = text.replace(name, expression)

@@ -36,7 +36,7 @@ ERASING_KEYS: Final = frozenset(("delete", "backspace"))
 
 @dataclass(frozen=True, slots=True)
 class AimedStep:
-    """A step, by what its driver says of it and by what the page received."""
+    """One step with its target: as the driver described it, and as the page received it."""
 
     name: str
     """Of the tool, as the driver calls it."""
@@ -165,7 +165,7 @@ def came_back(snapshot: PageSnapshot, before: PageSnapshot | None, requests: Req
 
 
 class OfferedRetries:
-    """What a page offers where a step failed: a way to try the same again."""
+    """Remembers what a page offers after a failed step: ways to try the same again."""
 
     def __init__(self) -> None:
         self._goal: str | None = None

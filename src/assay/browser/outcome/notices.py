@@ -70,7 +70,7 @@ _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
 class Notice(NamedTuple):
-    """What a page says, and in which words it does."""
+    """A notice on a page, such as an error or a confirmation, with its words."""
 
     kind: NoticeKind
     words: frozenset[str]

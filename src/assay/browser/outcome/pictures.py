@@ -27,7 +27,7 @@ def _are_alike(a: PageEvidence | None, b: PageEvidence | None) -> bool:
 
 
 class StepPictures:
-    """The latest picture of a tab, and its tiles; `in_use` is the caller's option."""
+    """Takes pictures of a tab and keeps the latest; `in_use` is the caller's option."""
 
     def __init__(
         self, observer: PageObserver, transport: Transport, *, in_use: bool, alone: bool

@@ -67,7 +67,7 @@ def call_of(name: str, arguments: Mapping[str, Any]) -> ActionCall:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A reply that names one action."""
+    """A reply of the model that names one action."""
 
     call: ActionCall
     think: str
@@ -75,7 +75,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableReply:
-    """A reply that names none; `because` is the explanation for the model."""
+    """A reply that names no action; `because` is the explanation for the model."""
 
     because: str
 

@@ -14,7 +14,7 @@ from assay.browser.steps.history import (
     observe,
     status,
 )
-from assay.browser.steps.inputs import ContractStatus, RecentSteps, StepInput
+from assay.browser.steps.inputs import ContractStatus, HistoryFacts, StepInput
 from assay.browser.steps.scorer import RecoveryRewardScorer
 from assay.browser.steps.shaping import Shaping, StepCost, step_cost
 from assay.schema.blocking import BlockCode
@@ -23,7 +23,7 @@ from assay.schema.outcome import Effect, ErrorCode, ToolOutcome
 
 __all__ = [
     "AgentStatus", "BlockCode", "Contract", "ContractProgress", "ContractStatus", "Effect",
-    "ErrorCode", "RecentSteps", "RecoveryRewardScorer", "Shaping", "StepCost", "StepEvents",
+    "ErrorCode", "HistoryFacts", "RecoveryRewardScorer", "Shaping", "StepCost", "StepEvents",
     "StepHistory", "StepInput", "ToolOutcome", "contract_from_json", "contract_from_toml",
     "evaluate", "follow", "history_from_json", "history_to_json", "observe", "parse_contract",
     "status", "step_cost",

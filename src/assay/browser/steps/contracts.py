@@ -90,7 +90,7 @@ class ContractProgress(NamedTuple):
 
 
 def evaluate(contract: Contract, facts: PageFacts | None, *, step: int) -> ContractReport:
-    """The verdict on the contract after `step`, and the outcome of each check."""
+    """Check the contract after `step`: the verdict, and the outcome of each check."""
     age = contract.max_age_steps
     outcomes = tuple(_check(leaf, facts, step, age) for leaf in contract.leaves())
     verdicts = iter(outcome.verdict for outcome in outcomes)
@@ -120,7 +120,7 @@ def follow(
     before: ContractProgress | None = None,
     due: bool = True,
 ) -> tuple[ContractProgress, ContractStatus]:
-    """How much of the contract holds after `step`, and the same as the step scorer reads it.
+    """Update the progress of the contract after `step`, also as the step scorer reads it.
 
     A contract that is not `due` (the task goes on) gives no verdict until it passes.
     """

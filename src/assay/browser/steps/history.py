@@ -14,7 +14,7 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
-from assay.browser.steps.inputs import RecentSteps, StepInput, contract_change, failure_code
+from assay.browser.steps.inputs import HistoryFacts, StepInput, contract_change, failure_code
 from assay.errors import BadRecord
 from assay.schema.evidence import PageEvidence
 from assay.schema.outcome import Effect, ErrorCode, ToolOutcome
@@ -51,8 +51,8 @@ class PendingFailure(NamedTuple):
     age: int = 0
 
 
-class LoggedStep(NamedTuple):
-    """One of the latest steps, in short."""
+class HistoryStep(NamedTuple):
+    """A recent step in the history: a hash of its call, and whether it led to something new."""
 
     call: int
     """Hash of the call in the state that it was made in; 23 bits."""
@@ -61,21 +61,21 @@ class LoggedStep(NamedTuple):
 
 
 class StepHistory(NamedTuple):
-    """The earlier steps of one tab, in short; `StepHistory()` is a new tab."""
+    """What is remembered of the earlier steps of one tab; `StepHistory()` is a new tab."""
 
     seen: Mapping[int, int] = MappingProxyType({})
     """Hash of a thing met, and how often; the one met last is at the end."""
     state: int | None = None
     pending: PendingFailure | None = None
     steps: int = 0
-    latest: tuple[LoggedStep, ...] = ()
+    latest: tuple[HistoryStep, ...] = ()
     phase: Phase = "running"
     since: int = 0
     """The step at which the phase began."""
 
 
-def observe(history: StepHistory, step: StepInput) -> tuple[StepHistory, RecentSteps]:
-    """The history with the step added, and what the history before it says about the step."""
+def observe(history: StepHistory, step: StepInput) -> tuple[StepHistory, HistoryFacts]:
+    """Add a step to a history; returns also what the history before it says about the step."""
     outcome, seen = step.outcome, history.seen
     state_after = _state(step.after)
     state_before = history.state if step.before is None else _state(step.before)
@@ -105,18 +105,18 @@ def observe(history: StepHistory, step: StepInput) -> tuple[StepHistory, RecentS
     pending, same_target, fresh_refs = _next_pending(history.pending, step, error)
     known = None if info is None else info in seen
     failure = None if history.pending is None else history.pending.error
-    recent = RecentSteps(
+    recent = HistoryFacts(
         same_call, same_error, revisits, known, failure, same_target, fresh_refs, passed,
         history.phase == "blocked", barren_steps(history.latest),
     )  # fmt: skip
-    latest = (*history.latest[1 - LATEST :], LoggedStep(keys[0] & _CALL_MASK, fresh))
+    latest = (*history.latest[1 - LATEST :], HistoryStep(keys[0] & _CALL_MASK, fresh))
     counts, steps = _count_keys(seen, state_before, keys), history.steps + 1
     return StepHistory(
         counts, state_after, pending, steps, latest, history.phase, history.since
     ), recent
 
 
-def barren_steps(latest: tuple[LoggedStep, ...]) -> int:
+def barren_steps(latest: tuple[HistoryStep, ...]) -> int:
     """How many of the latest steps in a row led to nothing new."""
     count = 0
     for step in reversed(latest):
@@ -243,11 +243,11 @@ def _numbers(text: str, size: int) -> list[int]:
     return [int.from_bytes(raw[at : at + size]) for at in range(0, len(raw), size)]
 
 
-def _read_latest(text: str) -> tuple[LoggedStep, ...]:
+def _read_latest(text: str) -> tuple[HistoryStep, ...]:
     size = len(b64decode(text, validate=True))
     if size % _LOGGED_BYTES or size > LATEST * _LOGGED_BYTES:
         raise ValueError(f"{size} bytes for the latest {LATEST} steps")
-    return tuple(LoggedStep(n >> 1, bool(n & 1)) for n in _numbers(text, _LOGGED_BYTES))
+    return tuple(HistoryStep(n >> 1, bool(n & 1)) for n in _numbers(text, _LOGGED_BYTES))
 
 
 def _read_pending(fields: list[Any]) -> PendingFailure:

@@ -33,8 +33,8 @@ class ContractStatus(NamedTuple):
     id: str = ""
 
 
-class RecentSteps(NamedTuple):
-    """What the history says about one step, before that step is added to it."""
+class HistoryFacts(NamedTuple):
+    """What the history says about a step: repeated calls and errors, revisits, an open failure."""
 
     same_call: int = 0
     """How often the same call was made in the same page state."""
@@ -66,7 +66,7 @@ class StepInput(NamedTuple):
     after: PageEvidence | None = None
     progress: Progress = "unknown"
     contract: ContractStatus | None = None
-    recent: RecentSteps | None = None
+    recent: HistoryFacts | None = None
     events: StepEvents | None = None
 
 
@@ -107,7 +107,7 @@ _digests: Final = attrgetter("url", "dom", "text", "net", "refs")
 
 
 class PageDelta(NamedTuple):
-    """The channels that could be compared, and those that differ."""
+    """How two pages differ: the channels that could be compared, and those that differ."""
 
     changed: int
     """Bits of the channels that differ."""
@@ -118,7 +118,7 @@ class PageDelta(NamedTuple):
     """Whether the step led to something that the history does not know."""
 
 
-def page_delta(step: StepInput, recent: RecentSteps | None) -> PageDelta:
+def page_delta(step: StepInput, recent: HistoryFacts | None) -> PageDelta:
     compared, changed = _compared_channels(step.before, step.after)
     new_info = False
     fresh = changed & STATE > 0 and (recent is None or recent.revisits <= 0)

@@ -37,16 +37,16 @@ class FailureKey(NamedTuple):
     tool: str
 
 
-class TriedAction(NamedTuple):
-    """One recovery that was tried after a failure, and the score of the step that decided it."""
+class RecoveryAttempt(NamedTuple):
+    """One recovery tried after a failure, and the score of the step that decided it."""
 
     failure: FailureKey
     recovery: str
     outcome: StepScore
 
 
-class ActionCounts(NamedTuple):
-    """How often a recovery was tried and how often it worked, by evidence-backed outcomes."""
+class RecoveryCounts(NamedTuple):
+    """How often one recovery was tried, and how often it worked."""
 
     attempts: int = 0
     successes: int = 0
@@ -67,13 +67,13 @@ class ActionCounts(NamedTuple):
         return self.attempts >= LEAST_ATTEMPTS and self.successes >= LEAST_RATE * self.attempts
 
 
-class RecoveryPatterns(NamedTuple):
-    """How often each recovery worked for each failure; `RecoveryPatterns()` is empty."""
+class RecoveryStatistics(NamedTuple):
+    """How often each recovery worked for each failure; `RecoveryStatistics()` is empty."""
 
-    counts: Mapping[tuple[FailureKey, str], ActionCounts] = MappingProxyType({})
+    counts: Mapping[tuple[FailureKey, str], RecoveryCounts] = MappingProxyType({})
 
-    def counts_of(self, failure: FailureKey, recovery: str) -> ActionCounts:
-        return self.counts.get((failure, recovery), ActionCounts())
+    def counts_of(self, failure: FailureKey, recovery: str) -> RecoveryCounts:
+        return self.counts.get((failure, recovery), RecoveryCounts())
 
     def promoted(self, failure: FailureKey) -> tuple[str, ...]:
         """Recoveries that are known to work for this failure, the best proven first."""
@@ -85,7 +85,7 @@ class RecoveryPatterns(NamedTuple):
         return tuple(recovery for _, recovery in promoted)
 
 
-def learn(patterns: RecoveryPatterns, attempt: TriedAction) -> RecoveryPatterns:
+def learn(patterns: RecoveryStatistics, attempt: RecoveryAttempt) -> RecoveryStatistics:
     """The patterns with one attempt added; one without evidence, or a block, changes nothing.
 
     What had failed must have been achieved, or the contract passed.
@@ -96,15 +96,15 @@ def learn(patterns: RecoveryPatterns, attempt: TriedAction) -> RecoveryPatterns:
     worked = score.classification in _WORKED
     key = (attempt.failure, attempt.recovery)
     counts = dict(patterns.counts)
-    before = counts.pop(key, ActionCounts())
-    counts[key] = ActionCounts(before.attempts + 1, before.successes + worked)
+    before = counts.pop(key, RecoveryCounts())
+    counts[key] = RecoveryCounts(before.attempts + 1, before.successes + worked)
     while len(counts) > MOST_PATTERNS:
         del counts[next(iter(counts))]
-    return RecoveryPatterns(counts)
+    return RecoveryStatistics(counts)
 
 
-class ScoredCall(NamedTuple):
-    """One step of a recorded trajectory, as far as learning needs it."""
+class TrajectoryStep(NamedTuple):
+    """One step of a recorded trajectory: tool, step score, and the failure if it failed."""
 
     tool: str
     score: StepScore
@@ -112,19 +112,19 @@ class ScoredCall(NamedTuple):
     """Set when the call failed."""
 
 
-def tried_actions(calls: Sequence[ScoredCall]) -> tuple[TriedAction, ...]:
+def tried_actions(calls: Sequence[TrajectoryStep]) -> tuple[RecoveryAttempt, ...]:
     """The recoveries in one tab's trajectory: the first call of another tool after each failure.
 
     It is scored by the step that achieves what had failed, or else by the last one watched.
     """
-    actions: list[TriedAction] = []
+    actions: list[RecoveryAttempt] = []
     for index, call in enumerate(calls):
         watched = calls[index + 1 : index + 1 + WATCHED_STEPS]
         recovery = next((after.tool for after in watched if after.tool != call.tool), None)
         if call.failure is not None and recovery is not None:
             scores = (step.score for step in watched)
             worked = (score for score in scores if score.classification in _WORKED)
-            actions.append(TriedAction(call.failure, recovery, next(worked, watched[-1].score)))
+            actions.append(RecoveryAttempt(call.failure, recovery, next(worked, watched[-1].score)))
     return tuple(actions)
 
 
@@ -146,14 +146,14 @@ class RankedCandidate(NamedTuple):
     """A candidate with the evidence for it."""
 
     candidate: RecoveryCandidate
-    counts: ActionCounts
+    counts: RecoveryCounts
     needs_gate: bool
     """Whether it must not be tried without a confirmation; advice never passes a gate."""
 
 
 def rank_recoveries(
     candidates: Iterable[RecoveryCandidate],
-    patterns: RecoveryPatterns,
+    patterns: RecoveryStatistics,
     failure: FailureKey,
     *,
     limit: int = 3,
@@ -174,8 +174,8 @@ def rank_recoveries(
     return tuple(sorted(ranked, key=place)[: max(limit, 0)])
 
 
-class LookHint(NamedTuple):
-    """The next thing to read, for an agent that is stuck."""
+class NextReadHint(NamedTuple):
+    """The page-reading action that a stuck agent should take next."""
 
     action: ReadAction
     because: str
@@ -210,16 +210,16 @@ _WHY: Final[Mapping[ReadAction, str]] = {
 
 def next_look(
     trouble: ErrorCode | BlockCode | None, *, tried: Collection[str] = ()
-) -> LookHint | None:
+) -> NextReadHint | None:
     """The best read-only action that was not tried in this state yet; `None` when none is left.
 
     With none left, reading more does not help: change the plan, or ask a person.
     """
     actions = (*_READS.get(trouble or "", ()), *_ANY)
-    return next((LookHint(each, _WHY[each]) for each in actions if each not in tried), None)
+    return next((NextReadHint(each, _WHY[each]) for each in actions if each not in tried), None)
 
 
-def patterns_to_json(patterns: RecoveryPatterns) -> bytes:
+def patterns_to_json(patterns: RecoveryStatistics) -> bytes:
     """The patterns as canonical JSON; equal patterns are equal bytes."""
     rows = [
         [*key, recovery, counts.attempts, counts.successes]
@@ -229,7 +229,7 @@ def patterns_to_json(patterns: RecoveryPatterns) -> bytes:
     return json.dumps(record, sort_keys=True, separators=(",", ":")).encode()
 
 
-def patterns_from_json(data: bytes | str) -> RecoveryPatterns:
+def patterns_from_json(data: bytes | str) -> RecoveryStatistics:
     """The patterns that `patterns_to_json` wrote."""
     try:
         record: dict[str, Any] = json.loads(data)
@@ -240,7 +240,7 @@ def patterns_from_json(data: bytes | str) -> RecoveryPatterns:
             if not 0 <= successes <= attempts:
                 raise ValueError(f"{successes!r} successes of {attempts!r} attempts")
             key = FailureKey(str(fingerprint), str(domain), str(tool))
-            counts[key, str(recovery)] = ActionCounts(int(attempts), int(successes))
+            counts[key, str(recovery)] = RecoveryCounts(int(attempts), int(successes))
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise BadRecord(f"not recovery patterns: {type(error).__name__} {error!s:.200}") from error
-    return RecoveryPatterns(counts)
+    return RecoveryStatistics(counts)

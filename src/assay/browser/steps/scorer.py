@@ -15,9 +15,9 @@ from assay.browser.steps.inputs import (
     NETWORK,
     PICTURE,
     ContractStatus,
+    HistoryFacts,
     PageDelta,
     Progress,
-    RecentSteps,
     StepInput,
     contract_change,
     failure_code,
@@ -90,7 +90,7 @@ _CONTRACT_PASSED: Final = StepScore(
 _PHASES: Final[dict[str, Phase]] = {
     "contract_pass": "done", "blocked": "blocked", "recovered": "recovered",
 }  # fmt: skip
-_NOTHING_RECENT: Final = RecentSteps()
+_NOTHING_RECENT: Final = HistoryFacts()
 
 
 class RecoveryRewardScorer:
@@ -112,7 +112,7 @@ class RecoveryRewardScorer:
         return enter_phase(history, _PHASES.get(score.classification, "running")), score
 
 
-def _score(step: StepInput, recent: RecentSteps | None) -> StepScore:
+def _score(step: StepInput, recent: HistoryFacts | None) -> StepScore:
     outcome = step.outcome
     if outcome.effect >= Effect.EXTERNAL:
         if outcome.gate == "missing":
@@ -133,7 +133,9 @@ def _score(step: StepInput, recent: RecentSteps | None) -> StepScore:
     return _score_evidence(step, recent)
 
 
-def _score_failure(outcome: ToolOutcome, error: ErrorCode, recent: RecentSteps | None) -> StepScore:
+def _score_failure(
+    outcome: ToolOutcome, error: ErrorCode, recent: HistoryFacts | None
+) -> StepScore:
     reason = _ERROR_REASONS.get(error) or _ERROR_REASONS["other"]
     reasons: tuple[Reason, ...] = (reason,)
     milli = -450
@@ -149,7 +151,7 @@ def _score_failure(outcome: ToolOutcome, error: ErrorCode, recent: RecentSteps |
 
 
 def _score_contract_failure(
-    step: StepInput, contract: ContractStatus, recent: RecentSteps | None
+    step: StepInput, contract: ContractStatus, recent: HistoryFacts | None
 ) -> StepScore:
     subgoal_gain, _ = contract_change(contract)
     milli = (-400 if contract.critical else -300) + 150 * subgoal_gain // 1000
@@ -168,7 +170,7 @@ def _score_contract_failure(
     )
 
 
-def _score_evidence(step: StepInput, recent: RecentSteps | None) -> StepScore:
+def _score_evidence(step: StepInput, recent: HistoryFacts | None) -> StepScore:
     earlier = _NOTHING_RECENT if recent is None else recent
     delta = page_delta(step, recent)
     reasons: list[Reason] = []
@@ -228,7 +230,11 @@ class _Gains(NamedTuple):
 
 
 def _gains(
-    step: StepInput, recent: RecentSteps, delta: PageDelta, subgoal_gain: int, reasons: list[Reason]
+    step: StepInput,
+    recent: HistoryFacts,
+    delta: PageDelta,
+    subgoal_gain: int,
+    reasons: list[Reason],
 ) -> _Gains:
     outcome, changed = step.outcome, delta.changed
     page = gains = 0
@@ -279,7 +285,7 @@ def _after_costs(
     gains: _Gains,
     subgoal_loss: int,
     delta: PageDelta,
-    recent: RecentSteps,
+    recent: HistoryFacts,
     progress: Progress,
     reasons: list[Reason],
 ) -> int:
@@ -311,14 +317,14 @@ def _after_costs(
 
 
 def _is_recovery(
-    outcome: ToolOutcome, recent: RecentSteps, subgoal_gain: int, gains: int, delta: PageDelta
+    outcome: ToolOutcome, recent: HistoryFacts, subgoal_gain: int, gains: int, delta: PageDelta
 ) -> bool:
     """Whether the effect that failed before is there now; reading the page is not enough."""
     aimed = recent.same_target and (gains > 0 or delta.compared == 0)
     return outcome.ok is True and (subgoal_gain > 0 or aimed)
 
 
-def _finds_way(step: StepInput, recent: RecentSteps, delta: PageDelta, milli: int) -> bool:
+def _finds_way(step: StepInput, recent: HistoryFacts, delta: PageDelta, milli: int) -> bool:
     """Whether a step leads somewhere new after a block, a lost page, or steps that led nowhere.
 
     From a page that did not load, the first way back to where the agent came from counts as well.
@@ -333,7 +339,7 @@ def _finds_way(step: StepInput, recent: RecentSteps, delta: PageDelta, milli: in
 
 
 def _is_evidenced(
-    outcome: ToolOutcome, recent: RecentSteps, subgoal_gain: int, delta: PageDelta
+    outcome: ToolOutcome, recent: HistoryFacts, subgoal_gain: int, delta: PageDelta
 ) -> bool:
     """Whether a gain was observed; the result of an action is no evidence unless it has items."""
     if delta.changed or subgoal_gain or recent.fresh_refs:
@@ -342,7 +348,7 @@ def _is_evidenced(
 
 
 def _classify_gain(
-    outcome: ToolOutcome, subgoal_gain: int, gains: int, recent: RecentSteps
+    outcome: ToolOutcome, subgoal_gain: int, gains: int, recent: HistoryFacts
 ) -> Classification:
     if subgoal_gain:
         return "target_reached"
@@ -351,7 +357,7 @@ def _classify_gain(
 
 
 def _add_contract_reason(
-    contract: ContractStatus | None, recent: RecentSteps, reasons: list[Reason]
+    contract: ContractStatus | None, recent: HistoryFacts, reasons: list[Reason]
 ) -> None:
     if contract is None or contract.verdict in (None, "fail"):
         return
@@ -360,7 +366,7 @@ def _add_contract_reason(
     reasons.append(_REASONS["contract_inconclusive" if undecided else code])
 
 
-def _confidence(step: StepInput, recent: RecentSteps | None, delta: PageDelta) -> int:
+def _confidence(step: StepInput, recent: HistoryFacts | None, delta: PageDelta) -> int:
     """More kinds of evidence, and evidence that agrees, make it higher; nothing else does.
 
     The bonus for agreement is smaller than the share of a channel: leaving one out never raises it.

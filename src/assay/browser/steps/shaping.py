@@ -59,6 +59,7 @@ class StepCost(NamedTuple):
 
 
 def step_cost(score: StepScore) -> StepCost:
+    """The cost of a step, from its score."""
     codes = ("repeated_call", "repeated_failure")
     again = max((reason.n for reason in score.reasons if reason.code in codes), default=0)
     ungated = score.classification == "destructive_ungated"

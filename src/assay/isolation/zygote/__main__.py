@@ -32,7 +32,7 @@ LAUNCH_BYTES = 256
 
 
 class Zygote:
-    """Where this process is, and who it forks for."""
+    """The process that forks sandboxed runs; it isolates itself from the machine first."""
 
     def __init__(self, opening: dict[str, Any]) -> None:
         self.proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)

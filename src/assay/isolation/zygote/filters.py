@@ -45,13 +45,13 @@ def deny_system_calls() -> None:
 def _loaded_filter() -> tuple[bytes, object]:
     machine = os.uname().machine
     if machine not in _ARCHITECTURES:
-        raise kernel.NoSuchCall(f"no table of system calls for {machine}")
+        raise kernel.SystemCallMissing(f"no table of system calls for {machine}")
     return kernel.make_filter(_filter(machine))
 
 
 def prepare() -> None:
     """Make the filter once, for all that are forked from here."""
-    with contextlib.suppress(kernel.NoSuchCall):
+    with contextlib.suppress(kernel.SystemCallMissing):
         _loaded_filter()
 
 

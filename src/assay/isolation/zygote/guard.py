@@ -34,8 +34,8 @@ ZYGOTE_BYTES = 12 * 1024 * 1024
 MODES = {"calls": program.serve_calls, "tests": program.serve_tests, "checks": program.serve_checks}
 
 
-class Guard:
-    """A run: its job, its limits, and the processes below this one."""
+class RunGuard:
+    """Guards one sandboxed run: starts its program, holds its limits, ends its processes."""
 
     def __init__(
         self, control: int, channel: int | None, proc: int, folder: str, *, isolated: bool
@@ -255,10 +255,10 @@ def start(
     kernel.set_option(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     if ids is None:
         kernel.set_option(kernel.PR_SET_CHILD_SUBREAPER, 1)
-        Guard(control, channel, proc, folder, isolated=False).run()
+        RunGuard(control, channel, proc, folder, isolated=False).run()
         return
     kernel.map_ids(ids, INSIDE, proc)
-    guard = Guard(control, channel, proc, view.TMP, isolated=True)
+    guard = RunGuard(control, channel, proc, view.TMP, isolated=True)
     view.mount_tmp(guard.disk_bytes)
     kernel.set_option(kernel.PR_SET_DUMPABLE, 0)
     guard.run()

@@ -177,7 +177,7 @@ def progress_of(step: Step) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """Three numbers for each turn, in the order of the turns."""
+    """The credit of each turn, in order: its reward, return and advantage."""
 
     rewards: Numbers
     """What the turn itself earned; an episode's rewards add up to its outcome."""

@@ -98,7 +98,7 @@ def _overlap(
 
 
 class BagList(list[TokenBag]):
-    """The bags of one answer, which number their tokens once for many overlaps."""
+    """The token bags of one answer, prepared for fast overlaps with many others."""
 
     @cached_property
     def places(self) -> dict[str, int]:

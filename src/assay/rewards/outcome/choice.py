@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from assay.registry import reward
 from assay.schema.score import Abstained, Scored
 from assay.schema.values import Unreadable, read_references
-from assay.text.options import LAYOUT, Option, read_option, same_words, to_options
+from assay.text.options import LAYOUT, LetteredOption, read_option, same_words, to_options
 
 PARTS = ("acc",)
 
@@ -44,7 +44,7 @@ def choice_reward(
     return Scored(value, because, {"acc": value})
 
 
-def _reference_letter(reference: object, options: Sequence[Option]) -> str:
+def _reference_letter(reference: object, options: Sequence[LetteredOption]) -> str:
     """The letter that the reference stands for; empty if it stands for none."""
     if isinstance(reference, int) and not isinstance(reference, bool):
         return options[reference].letter if 0 <= reference < len(options) else ""

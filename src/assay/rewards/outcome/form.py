@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias, get_args
 
 from assay.errors import BadParameter, check_choice
 from assay.registry import reward
-from assay.rewards.outcome.patterns import Pattern, TooMuchWork, UnsafePattern, compile_pattern
+from assay.rewards.outcome.patterns import TextPattern, TooMuchWork, UnsafePattern, compile_pattern
 from assay.schema.score import Abstained, Scored
 from assay.text.tags import is_blank
 
@@ -66,7 +66,7 @@ def format_reward(
     return Scored(float(not fault), because, {"tags": share})
 
 
-def _match(expression: Pattern, text: str) -> Scored:
+def _match(expression: TextPattern, text: str) -> Scored:
     try:
         value = float(expression.matches(text))
     except TooMuchWork:
@@ -118,7 +118,7 @@ def _names(tags: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def _expression(pattern: str | None) -> Pattern | None:
+def _expression(pattern: str | None) -> TextPattern | None:
     if pattern is None:
         return None
     try:

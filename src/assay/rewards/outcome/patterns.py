@@ -29,15 +29,15 @@ _Test = Callable[[str], bool]
 
 
 class UnsafePattern(ValueError):
-    """Why an expression is not matched: the end of a sentence that begins with the expression."""
+    """A regular expression is not used; the message goes on from the expression."""
 
 
 class TooMuchWork(Exception):
-    """A text leads through more sets of states than are worked out for one."""
+    """Matching a text takes more states than are allowed for one text."""
 
 
-class Pattern:
-    """An expression that a whole text matches or not."""
+class TextPattern:
+    """A compiled regular expression, matched with a whole text in bounded time."""
 
     def __init__(self, start: int, graph: _Graph) -> None:
         self._graph = graph
@@ -152,7 +152,7 @@ class _Graph:
         return following
 
 
-def compile_pattern(pattern: str) -> Pattern:
+def compile_pattern(pattern: str) -> TextPattern:
     """The expression, ready to be matched with whole texts; a dot matches a line break too.
 
     Raises `UnsafePattern` if Python does not read it, or if it cannot be matched in linear time.
@@ -169,7 +169,7 @@ def compile_pattern(pattern: str) -> Pattern:
         while items and str(items[at][0]) == "AT" and str(items[at][1]).startswith(name):
             items.pop(at)
     graph = _Graph()
-    return Pattern(graph.chain(items, graph.end), graph)
+    return TextPattern(graph.chain(items, graph.end), graph)
 
 
 def _class(items: Sequence[Any]) -> _Test:

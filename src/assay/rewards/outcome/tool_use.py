@@ -41,7 +41,7 @@ JSON_LIMIT_CHARS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class ToolPolicy:
-    """What counts as having used a tool."""
+    """Which tool calls count as having used a tool."""
 
     minimum: int = 1
     """Uses needed before a tool counts as used."""

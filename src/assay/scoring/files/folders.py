@@ -60,7 +60,7 @@ def score_folder(
     progress: RowProgress | None = None,
     shard_bytes: int = SHARD_BYTES,
 ) -> FileReport:
-    """Every row of a folder of JSONL, CSV and Parquet files (or of one) scored into `out`.
+    """Score every row of a folder of JSONL, CSV and Parquet files (or of one) into `out`.
 
     `out` is a folder of Parquet files, one for each shard, whose bytes depend on the input, the
     rewards and their configuration alone. With `resume`, exactly the shards that are missing are

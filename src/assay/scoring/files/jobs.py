@@ -72,7 +72,7 @@ def score_file(
     progress: RowProgress | None = None,
     shard_bytes: int = SHARD_BYTES,
 ) -> FileReport:
-    """Every row of a JSONL, CSV or Parquet file scored into `out`, with the counts.
+    """Score every row of a JSONL, CSV or Parquet file into `out`; returns the counts.
 
     The bytes of `out` depend on the input, the rewards and their configuration alone: not on the
     number of workers, nor on how often the job was killed and resumed. A `Scorer` among the

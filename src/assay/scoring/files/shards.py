@@ -71,7 +71,7 @@ class ShardCounts:
 
 @dataclass(frozen=True, slots=True)
 class ShardScoring:
-    """What is done with every shard of a job."""
+    """Scores the rows of a shard, and writes their results."""
 
     scorers: tuple[Scorer, ...]
     keep: tuple[str, ...]

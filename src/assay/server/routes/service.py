@@ -24,7 +24,7 @@ TEMPLATE = Path(__file__).with_name("docs.html")
 
 
 class Health(BaseModel):
-    """The process answers."""
+    """The response of `/healthz`: the process answers."""
 
     status: Literal["ok"]
 

@@ -12,7 +12,7 @@ CODES = ("en", "zh", "es", "fr", "de", "pt", "ja", "ko", "ru", "ar")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Language:
+class LanguagePhrases:
     """Phrases of one language: one TOML file of this folder.
 
     Phrases are in lower case. Those of `denying`, `possible`, `one_of`, `reporting`, `examples` and
@@ -112,6 +112,6 @@ class Language:
 
 
 @cache
-def languages() -> tuple[Language, ...]:
+def languages() -> tuple[LanguagePhrases, ...]:
     """Every language that is read, each with its table; English first."""
-    return tuple(read_table(Language, __name__, f"{code}.toml") for code in CODES)
+    return tuple(read_table(LanguagePhrases, __name__, f"{code}.toml") for code in CODES)

@@ -13,7 +13,7 @@ MOST_DISAGREEMENTS = 200
 
 
 class AgreementQuery(BaseModel, frozen=True):
-    """The query of the address."""
+    """The query parameters of the page on labels and rewards."""
 
     run: str = ""
     """Empty for all runs."""

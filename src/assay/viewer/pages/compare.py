@@ -24,7 +24,7 @@ FOCUS_CHARS = 70
 
 
 class CompareQuery(BaseModel, frozen=True):
-    """The query of the address."""
+    """The query parameters of the page that compares two runs."""
 
     base: str = ""
     cand: str = ""

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from assay.report.traces import CUT_MARK, PAGE, Turn
 from assay.schema.message import Message, ToolCall, text_of
-from assay.viewer.pages.records import CutText, PageRecord, cut_text
+from assay.viewer.pages.records import PageRecord, ShortenedText, cut_text
 
 PieceKind: TypeAlias = Literal["text", "code", "json", "cut"]
 JSON_CHARS = 100_000
@@ -35,11 +35,11 @@ _REASONING = ("reasoning_content", "reasoning")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of a message."""
+class MessagePiece:
+    """A part of a message, such as text, a call, JSON or a cut."""
 
     kind: PieceKind
-    text: CutText
+    text: ShortenedText
     """Of a cut, what is missing there, as far as that is recorded."""
     about: str = ""
     """Of JSON what it holds, of a cut its mark."""
@@ -116,11 +116,11 @@ def _call(call: ToolCall) -> PageRecord:
     return {"id": call.id[:NAME_CHARS], "name": name, "arguments": shown}
 
 
-def _pieces(text: str, most: int, whole: Callable[[], str] | None) -> Iterator[Piece]:
+def _pieces(text: str, most: int, whole: Callable[[], str] | None) -> Iterator[MessagePiece]:
     """The parts of a text, of which at most so many characters are shown."""
     pretty = _pretty(text)
     if pretty:
-        yield Piece("json", cut_text(pretty, most), _about(text))
+        yield MessagePiece("json", cut_text(pretty, most), _about(text))
         return
     pieces = _cuts(text, most, whole) if whole is not None and CUT_MARK.search(text) else None
     left = most
@@ -129,11 +129,11 @@ def _pieces(text: str, most: int, whole: Callable[[], str] | None) -> Iterator[P
             yield piece
             continue
         if left > 0:
-            yield Piece(piece.kind, cut_text(piece.text.text, left))
+            yield MessagePiece(piece.kind, cut_text(piece.text.text, left))
         left -= piece.text.chars
 
 
-def _code_blocks(text: str) -> Iterator[Piece]:
+def _code_blocks(text: str) -> Iterator[MessagePiece]:
     at = 0
     for match in _CODE.finditer(text):
         if text[at : match.start()].strip():
@@ -144,7 +144,7 @@ def _code_blocks(text: str) -> Iterator[Piece]:
         yield _whole("text", text[at:].strip("\n") if at else text)
 
 
-def _cuts(text: str, most: int, whole: Callable[[], str]) -> Iterator[Piece]:
+def _cuts(text: str, most: int, whole: Callable[[], str]) -> Iterator[MessagePiece]:
     """The text around each mark of a cut, and in its place what is missing."""
     recorded, at, place = whole(), 0, 0
     for match in CUT_MARK.finditer(text):
@@ -153,7 +153,7 @@ def _cuts(text: str, most: int, whole: Callable[[], str]) -> Iterator[Piece]:
         before, after = text[at : match.start()].rstrip("\n"), text[end:]
         missing, place = _missing(recorded, before, after, place)
         yield _whole("text", before)
-        yield Piece("cut", cut_text(missing, most), text[match.start() : end][:NAME_CHARS])
+        yield MessagePiece("cut", cut_text(missing, most), text[match.start() : end][:NAME_CHARS])
         at = end
     if text[at:].strip():
         yield _whole("text", text[at:].lstrip("\n"))
@@ -172,8 +172,8 @@ def _missing(recorded: str, before: str, after: str, place: int) -> tuple[str, i
     return recorded[start:end].strip("\n"), end
 
 
-def _whole(kind: PieceKind, text: str) -> Piece:
-    return Piece(kind, CutText(text, len(text)))
+def _whole(kind: PieceKind, text: str) -> MessagePiece:
+    return MessagePiece(kind, ShortenedText(text, len(text)))
 
 
 def _pretty(text: str) -> str:

@@ -45,7 +45,7 @@ AT_ONCE = 500
 
 
 class EpisodeQuery(BaseModel, frozen=True):
-    """The query of the address."""
+    """The query parameters of the page of an episode."""
 
     step: Index | None = None
     seen: str = ""

@@ -26,7 +26,7 @@ Divergence: TypeAlias = Literal["action", "result", "length", ""]
 
 
 class PairQuery(BaseModel, frozen=True):
-    """The query of the address."""
+    """The query parameters of the page with two trajectories of one task."""
 
     base: str
     cand: str

@@ -24,8 +24,8 @@ Index: TypeAlias = Annotated[int, Field(ge=0, le=10**9)]
 
 
 @dataclass(frozen=True, slots=True)
-class CutText:
-    """A text as far as a page shows it."""
+class ShortenedText:
+    """A text up to the length that a page shows, and its whole length."""
 
     text: str
     chars: int
@@ -45,9 +45,9 @@ def label_views(labels: Iterable[Label]) -> list[PageRecord]:
     return [pick(label, "value note author at") for label in labels]
 
 
-def cut_text(text: str, most: int) -> CutText:
+def cut_text(text: str, most: int) -> ShortenedText:
     """The first `most` characters, and how many there are."""
-    return CutText(text[:most], len(text))
+    return ShortenedText(text[:most], len(text))
 
 
 def page_of(rows: Sequence[T], number: int, size: int) -> tuple[Sequence[T], int, int]:

@@ -52,7 +52,7 @@ Predicate: TypeAlias = Callable[[AttemptRow], bool]
 
 
 class RunQuery(BaseModel, frozen=True):
-    """The query of the address."""
+    """The query parameters of the page of a run."""
 
     show: Show = "counting"
     """The attempts that count, those of them below full reward, or every one."""

@@ -47,7 +47,7 @@ _SORT_FIELDS: dict[SortKey, str] = {
 
 
 class RunsQuery(BaseModel, frozen=True):
-    """The query of the address."""
+    """The query parameters of the list of runs."""
 
     benchmark: str = ""
     agent: str = ""

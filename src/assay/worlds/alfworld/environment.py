@@ -13,7 +13,7 @@ from assay.schema.observation import Observation
 from assay.schema.task import Task
 from assay.schema.tools import action_tool
 from assay.worlds.alfworld.game import AlfWorldGame
-from assay.worlds.alfworld.tasks import GameLibrary
+from assay.worlds.alfworld.tasks import GameLoader
 
 HOUSEHOLD_ACTIONS = (
     action_tool(
@@ -51,7 +51,7 @@ class AlfWorld:
                 f"step_limit of ALFWorld is a whole number from 1, or None, not {step_limit!r}"
             )
         self._step_limit = step_limit
-        self._library = GameLibrary(folder)
+        self._library = GameLoader(folder)
         self._episode: _Episode | None = None
         self._closed = False
 

@@ -35,7 +35,7 @@ Move: TypeAlias = tuple[Callable[..., str], tuple[str, ...]]
 
 
 class AlfWorldTurn(NamedTuple):
-    """What one command brought."""
+    """The result of one command in a game."""
 
     feedback: str
     reward: int
@@ -45,7 +45,7 @@ class AlfWorldTurn(NamedTuple):
 
 
 class AlfWorldGame:
-    """A game in play, from its first moment.
+    """A game being played, from its first moment.
 
     Nothing stops at the end: as in the raw reference engine, a goal that was reached can be undone
     again. The episode that stops is `AlfWorld`.

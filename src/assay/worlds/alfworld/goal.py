@@ -42,7 +42,7 @@ Binding: TypeAlias = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class AllConditions:
-    """True when its facts are there, its absences are not, and every part is true."""
+    """A goal condition: its facts are there, its absences are not, and every part is true."""
 
     present: frozenset[Fact] = frozenset()
     absent: frozenset[Fact] = frozenset()
@@ -66,7 +66,7 @@ class AllConditions:
 
 @dataclass(frozen=True, slots=True)
 class AnyCondition:
-    """True when one of its choices is; false when there is none."""
+    """A goal condition: one of its choices is true; false when there is none."""
 
     choices: frozenset[AllConditions] = frozenset()
 

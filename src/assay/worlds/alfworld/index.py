@@ -24,7 +24,7 @@ MAX_INDEX_BYTES = 50_000_000
 
 
 class FileSignature(NamedTuple):
-    """By which a file is known to be the one that was read."""
+    """Size, times and inode of a file, by which a change of it is noticed."""
 
     size: int
     written_ns: int

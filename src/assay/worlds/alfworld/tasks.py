@@ -121,10 +121,10 @@ def shipped() -> AlfWorldArchive:
 
 def tasks(*, split: str = "valid_unseen", folder: str | None = None) -> list[Task]:
     """The games of a split of ALFWorld; two are shipped, `folder` holds others."""
-    return GameLibrary(folder).tasks(split)
+    return GameLoader(folder).tasks(split)
 
 
-class GameLibrary:
+class GameLoader:
     """Finds and loads games by id: `<task>/<trial>`, or the trial where only one task has it."""
 
     def __init__(self, folder: str | Path | None = None) -> None:
@@ -234,7 +234,7 @@ def _file_house(path: Path, signature: FileSignature) -> HouseLayout:  # noqa: A
 @lru_cache(maxsize=PATHS_KEPT)
 def _only_path(folder: Path, task_id: str) -> Path:
     """The file of that id; `LookupError`, which is not kept, where there are none or several."""
-    paths = GameLibrary(folder).find(task_id)
+    paths = GameLoader(folder).find(task_id)
     if len(paths) != 1:
         raise LookupError(task_id)
     return paths[0]

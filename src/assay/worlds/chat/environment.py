@@ -23,7 +23,7 @@ RESULT_CHARS = 20_000
 
 
 class Chat:
-    """The question is what is seen first; a text that calls no tool is the answer.
+    """A conversation: the question is seen first; a text that calls no tool is the answer.
 
     `tools` are functions, or their addresses (`mine.py:search`), plain or async. A reply calls one
     when it ends with a line such as `search({"query": "tea"})`; what the tool returns is seen next.

@@ -35,7 +35,7 @@ _SIZES: Final = {
 
 
 class ClassFile:
-    """A class as its bytes say it; `to_bytes` gives them with the changes."""
+    """A parsed Java class file; `to_bytes` gives it with the changes."""
 
     def __init__(self, content: bytes) -> None:
         if content[:4] != b"\xca\xfe\xba\xbe":

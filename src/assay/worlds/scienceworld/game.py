@@ -22,7 +22,7 @@ _SUBGOAL = re.compile(r"^\d+\t(true|false)\t", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class ScienceProgress:
-    """Where an episode stands; scores are whole numbers from -100 to 100."""
+    """The score and progress of an episode; scores are whole numbers from -100 to 100."""
 
     score: int = 0
     max_score: int = 0
@@ -38,7 +38,7 @@ class ScienceProgress:
 
 @dataclass(frozen=True, slots=True)
 class ScienceTurn:
-    """What one action led to."""
+    """The result of one action in a game."""
 
     text: str
     progress: ScienceProgress

@@ -20,7 +20,7 @@ from assay.worlds.scienceworld.wire import (
     GatewayConnection,
     GatewayDisconnected,
     GatewayError,
-    JavaObject,
+    JavaObjectReference,
     Value,
 )
 
@@ -76,7 +76,7 @@ class Simulator:
         self._drain: threading.Thread | None = None
         self._wire: GatewayConnection | None = None
         self._tidy: weakref.finalize[..., Simulator] | None = None
-        self._object: JavaObject | None = None
+        self._object: JavaObjectReference | None = None
 
     @property
     def pid(self) -> int | None:

@@ -20,13 +20,13 @@ CONNECT_TIMEOUT_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class JavaObject:
-    """The name under which the gateway keeps an object."""
+class JavaObjectReference:
+    """A reference to an object in the Java process, by the gateway's name for it."""
 
     id: str
 
 
-Value: TypeAlias = str | int | float | bool | JavaObject | None
+Value: TypeAlias = str | int | float | bool | JavaObjectReference | None
 """What a call takes and gives."""
 
 
@@ -55,30 +55,30 @@ class GatewayConnection:
             self.close()
             raise
 
-    def new(self, java_class: str, *arguments: Value) -> JavaObject:
+    def new(self, java_class: str, *arguments: Value) -> JavaObjectReference:
         """A new object of the class."""
         value = self._ask(f"i\n{java_class}\n{_write_all(arguments)}e\n")
-        assert isinstance(value, JavaObject)
+        assert isinstance(value, JavaObjectReference)
         return value
 
-    def call(self, target: JavaObject | str, method: str, *arguments: Value) -> Value:
+    def call(self, target: JavaObjectReference | str, method: str, *arguments: Value) -> Value:
         """What the method returns; a string as target names a class with a static method."""
-        name = target.id if isinstance(target, JavaObject) else f"z:{target}"
+        name = target.id if isinstance(target, JavaObjectReference) else f"z:{target}"
         return self._ask(f"c\n{name}\n{method}\n{_write_all(arguments)}e\n")
 
-    def text(self, target: JavaObject | str, method: str, *arguments: Value) -> str:
+    def text(self, target: JavaObjectReference | str, method: str, *arguments: Value) -> str:
         """What the method returns, as text; collections are printed by Java and let go."""
         value = self.call(target, method, *arguments)
-        if not isinstance(value, JavaObject):
+        if not isinstance(value, JavaObjectReference):
             return str(value)
         printed = str(self.call(value, "toString"))
         self._ask(f"m\nd\n{value.id}\ne\n")
         return printed
 
-    def lines(self, target: JavaObject | str, method: str, *arguments: Value) -> list[str]:
+    def lines(self, target: JavaObjectReference | str, method: str, *arguments: Value) -> list[str]:
         """The texts of the list that the method returns."""
         value = self.call(target, method, *arguments)
-        assert isinstance(value, JavaObject)
+        assert isinstance(value, JavaObjectReference)
         text = str(self.call("java.lang.String", "join", "\n", value))
         self._ask(f"m\nd\n{value.id}\ne\n")
         return text.splitlines()
@@ -121,7 +121,7 @@ def _write(value: Value) -> str:
         case str():
             escaped = value.replace("\\", "\\\\").replace("\r", "\\r").replace("\n", "\\n")
             return f"s{escaped}"
-        case JavaObject():
+        case JavaObjectReference():
             return f"r{value.id}"
 
 
@@ -129,7 +129,7 @@ def _read(answer: str) -> Value:
     """The value of an answer such as `!ysGood day`; an answer that starts with `!x` raises."""
     if not answer.startswith("!y"):
         raise GatewayError(f"the simulator refused: {_unescape(answer[2:])[:500]}")
-    read = _READERS.get(answer[2:3], JavaObject)
+    read = _READERS.get(answer[2:3], JavaObjectReference)
     return read(answer[3:])
 
 

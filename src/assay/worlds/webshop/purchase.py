@@ -23,7 +23,7 @@ COLOURS: list[str] = package_table(__package__, "words")["colours"].split()
 
 
 @dataclass(frozen=True, slots=True)
-class ShopItem:
+class ProductWithNouns:
     """A product with the nouns of its title."""
 
     product: Product
@@ -68,8 +68,8 @@ class PurchaseReceipt:
 
 
 def write_receipt(
-    bought: ShopItem,
-    target: ShopItem,
+    bought: ProductWithNouns,
+    target: ProductWithNouns,
     goal: ShoppingGoal,
     *,
     price: float,

@@ -19,7 +19,7 @@ from assay.errors import BadParameter, BadRecord
 from assay.worlds.webshop.catalogue import Product, draw_prices, read_products
 from assay.worlds.webshop.goals import GoalKind, ShoppingGoal, build_goals, shuffle_goals
 from assay.worlds.webshop.nouns import NounSource, TitleNouns, title_nouns
-from assay.worlds.webshop.purchase import ShopItem
+from assay.worlds.webshop.purchase import ProductWithNouns
 from assay.worlds.webshop.search import ProductIndex
 
 DEFAULT_SEED = 0
@@ -38,10 +38,10 @@ class ShopStock:
     index: ProductIndex
     nouns: TitleNouns
 
-    def item(self, asin: str) -> ShopItem:
+    def item(self, asin: str) -> ProductWithNouns:
         """The product with the nouns of its title."""
         product = self.products[asin]
-        return ShopItem(product, self.nouns.of(product))
+        return ProductWithNouns(product, self.nouns.of(product))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -114,7 +114,7 @@ def _as_text(value: Any) -> str:
 
 
 class VariableReader(dict[Any, Any]):
-    """The variables of the environment, which notes the names that are asked for."""
+    """The environment variables, with a record of the names that the target reads."""
 
     def __init__(self, variables: dict[Any, Any], note: Callable[[str], None]) -> None:
         super().__init__(variables)

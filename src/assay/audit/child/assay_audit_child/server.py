@@ -117,7 +117,7 @@ async def _wait_for(pending: Any) -> Any:
 
 
 def run(dispatcher: CallDispatcher, place: str, emit: Emit, target: dict[str, Any]) -> None:
-    """Every call of the request is answered in that place, with a frame before and after each."""
+    """Answer every call of the request in that place, with a frame before and after each."""
     if place in ("spawn", "fork"):
         _in_process(dispatcher, place, emit, target)
     elif place == "thread":

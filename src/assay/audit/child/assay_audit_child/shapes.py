@@ -27,7 +27,7 @@ PROMPT_ROLES = ("system", "developer", "user")
 
 
 class TargetCall:
-    """The target, the columns of the task, its reference, and the conversation.
+    """One call of the target: the columns of the task, its reference, and the conversation.
 
     The messages are divided into prompt and completion; a call without any has a plain pair of
     prompt and answer.

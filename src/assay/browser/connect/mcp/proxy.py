@@ -42,15 +42,15 @@ BRACKETS: Final = 64
 SWITCH_S: Final = 0.0005
 
 
-class Part(NamedTuple):
-    """Bytes to forward."""
+class LinePart(NamedTuple):
+    """A line to forward, or a part of a long one."""
 
     data: bytes
     whole: bool
     ends: bool
 
 
-def read_parts(descriptor: int, *, limit: int = LINE_LIMIT_BYTES) -> Iterator[Part]:
+def read_parts(descriptor: int, *, limit: int = LINE_LIMIT_BYTES) -> Iterator[LinePart]:
     """The lines that come from a descriptor, byte for byte; a very long one comes in parts."""
     buffer, searched, in_line = bytearray(), 0, False
     while True:
@@ -59,16 +59,16 @@ def read_parts(descriptor: int, *, limit: int = LINE_LIMIT_BYTES) -> Iterator[Pa
             break
         buffer += chunk
         while (end := buffer.find(b"\n", searched)) >= 0:
-            yield Part(bytes(buffer[: end + 1]), not in_line, ends=True)
+            yield LinePart(bytes(buffer[: end + 1]), not in_line, ends=True)
             del buffer[: end + 1]
             searched, in_line = 0, False
         searched = len(buffer)
         if searched > limit:
-            yield Part(bytes(buffer), whole=False, ends=False)
+            yield LinePart(bytes(buffer), whole=False, ends=False)
             buffer.clear()
             searched, in_line = 0, True
     if buffer:
-        yield Part(bytes(buffer), not in_line, ends=True)
+        yield LinePart(bytes(buffer), not in_line, ends=True)
 
 
 def load(line: bytes) -> Any:
@@ -79,8 +79,8 @@ def load(line: bytes) -> Any:
         return None
 
 
-class Pipe:
-    """A descriptor that several threads write whole lines to."""
+class LineWriter:
+    """Writes whole lines to a file descriptor, for several threads."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -88,7 +88,7 @@ class Pipe:
         self._in_line = False
         self.broken = False
 
-    def forward(self, part: Part) -> None:
+    def forward(self, part: LinePart) -> None:
         """Write the part; the pipe stays with this writer until the line ends."""
         if not self._in_line:
             self._lock.acquire()
@@ -120,8 +120,8 @@ class Pipe:
             self.broken = True
 
 
-class Log:
-    """Sentences on stderr, each kind once."""
+class StderrLog:
+    """Prints sentences to stderr, each kind once."""
 
     def __init__(self) -> None:
         self._kinds: set[str] = set()
@@ -136,7 +136,7 @@ class Log:
 class ScoringThread:
     """Runs a scorer on a thread of its own: the forwarding never waits for it."""
 
-    def __init__(self, scorer: BrowserSession, log: Log) -> None:
+    def __init__(self, scorer: BrowserSession, log: StderrLog) -> None:
         self._scorer = scorer
         self._log = log
         self._queue: queue.Queue[tuple[int, Callable[[], None]] | None] = queue.Queue(QUEUE_LINES)
@@ -251,9 +251,9 @@ class Proxy:
         self._scorer = scorer
         self._tools = ToolList(tools)
         self._from_client, to_client = client
-        self._to_client = Pipe(to_client)
-        self._to_server = Pipe(process.stdin.fileno())
-        self._log = Log()
+        self._to_client = LineWriter(to_client)
+        self._to_server = LineWriter(process.stdin.fileno())
+        self._log = StderrLog()
         self._scoring = ScoringThread(scorer, self._log)
 
     def run(self) -> int:
@@ -322,7 +322,7 @@ class Proxy:
             else:
                 return
 
-    def _score_reply(self, part: Part, at_s: float) -> None:
+    def _score_reply(self, part: LinePart, at_s: float) -> None:
         if not part.whole or len(part.data) > SCORED_LINE_BYTES:
             self._scoring.submit(self._scorer.lost)
             return

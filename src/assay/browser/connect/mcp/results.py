@@ -221,7 +221,7 @@ MOST_STEPS: Final = 50
 
 
 class ScoredStep(NamedTuple):
-    """One call with what it was worth, as `assay_steps` shows it."""
+    """One call and its step score, as `assay_steps` shows them."""
 
     number: int
     action: str

@@ -22,10 +22,10 @@ from assay.browser.connect.mcp.proxy import load
 from assay.browser.observe.digest import text_digest
 from assay.browser.outcome.blocks import detect_block
 from assay.browser.outcome.classify import classify_error, classify_mcp_result
-from assay.browser.step_records import LoggedSteps, StepLog
+from assay.browser.step_records import StepLog, StepLogView
 from assay.browser.steps import AgentStatus
 from assay.browser.steps import recovery_ranking as ranking
-from assay.browser.steps.recovery_ranking import RecoveryPatterns
+from assay.browser.steps.recovery_ranking import RecoveryStatistics
 from assay.browser.steps.redaction import redact
 from assay.ledger.steps import StepsWriter
 from assay.schema.blocking import BlockCode, ReadAction
@@ -46,10 +46,10 @@ REPORTED: Final[tuple[ErrorCode, ...]] = (
 class SessionHints:
     """Advice on the next call, from the scored calls of a session and those before it."""
 
-    def __init__(self, patterns: ranking.RecoveryPatterns | None = None) -> None:
-        self.patterns = patterns or ranking.RecoveryPatterns()
+    def __init__(self, patterns: ranking.RecoveryStatistics | None = None) -> None:
+        self.patterns = patterns or ranking.RecoveryStatistics()
         """Which recoveries have worked, this session's included."""
-        self._window: deque[ranking.ScoredCall] = deque(maxlen=ranking.WATCHED_STEPS + 1)
+        self._window: deque[ranking.TrajectoryStep] = deque(maxlen=ranking.WATCHED_STEPS + 1)
         self._tried: set[ReadAction] = set()
         self._failure: ranking.FailureKey | None = None
         self._trouble: ErrorCode | BlockCode | None = None
@@ -62,7 +62,7 @@ class SessionHints:
         if score.classification in ("failure", "blocked"):
             fingerprint = ranking.failure_fingerprint(outcome.error or "other", message)
             failure = ranking.FailureKey(fingerprint, _domain(url), call.tool)
-        self._window.append(ranking.ScoredCall(call.tool, score, failure))
+        self._window.append(ranking.TrajectoryStep(call.tool, score, failure))
         # A failure is done with when enough calls have followed it.
         if len(self._window) > ranking.WATCHED_STEPS:
             self._learn(self._window)
@@ -73,7 +73,7 @@ class SessionHints:
         self._failure = failure
         self._trouble = outcome.block or outcome.error or _reported(score)
 
-    def _learn(self, window: Sequence[ranking.ScoredCall]) -> None:
+    def _learn(self, window: Sequence[ranking.TrajectoryStep]) -> None:
         """The patterns know what followed the first call, if that failed."""
         first, *others = window
         calls = [first, *(call._replace(failure=None) for call in others)]
@@ -164,7 +164,7 @@ class _OpenCall(NamedTuple):
     at_s: float
 
 
-class BrowserSession(LoggedSteps):
+class BrowserSession(StepLogView):
     """Scores the calls of one session in turn, and answers the calls of our own two tools.
 
     The proxy calls `prepare` on the thread that forwards, and everything else on another.
@@ -176,9 +176,9 @@ class BrowserSession(LoggedSteps):
         *,
         gate: Gate = "unknown",
         folder: Path | None = None,
-        patterns: RecoveryPatterns | None = None,
+        patterns: RecoveryStatistics | None = None,
         browser: FollowedBrowser | None = None,
-        on_finish: Callable[[RecoveryPatterns], None] | None = None,
+        on_finish: Callable[[RecoveryStatistics], None] | None = None,
     ) -> None:
         """`gate` holds for every risky call; `folder` is where the server runs.
 

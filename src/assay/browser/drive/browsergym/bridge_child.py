@@ -29,7 +29,7 @@ MESSAGE_CHARS = 4_000
 
 
 class RequestFailed(Exception):
-    """A request that cannot be met, of a kind that the environment can act upon."""
+    """A request to the BrowserGym process failed, with the kind of failure."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)

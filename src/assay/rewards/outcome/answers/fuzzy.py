@@ -68,7 +68,7 @@ _CHUNK = re.compile(
 
 
 class FuzzyMatch(NamedTuple):
-    """The band of an answer and its place in it."""
+    """How well an answer matches: its band, and its place in the band."""
 
     score: float
     band: Band

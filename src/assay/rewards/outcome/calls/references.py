@@ -106,7 +106,7 @@ def same_name(name: str) -> str:
 
 
 class BadColumn(ValueError):
-    """Why a column cannot be read: the end of a sentence that begins with its name."""
+    """A column cannot be read; the message goes on from the name of the column."""
 
 
 def read_tools(tools: object) -> dict[str, ToolSchema] | None:

@@ -53,12 +53,14 @@ SHOWN: Final = 3
 
 
 class GivenCall(NamedTuple):
+    """A tool call of the response; its arguments may be unreadable."""
+
     name: str
     arguments: Mapping[str, Any] | Unreadable
 
 
 class GivenCalls(NamedTuple):
-    """The calls of a turn, and whether there are words in it that are no thoughts and calls."""
+    """The tool calls of a turn, and whether it has other words than thoughts and calls."""
 
     calls: list[GivenCall]
     speaks: bool
@@ -66,7 +68,7 @@ class GivenCalls(NamedTuple):
 
 @dataclass(slots=True)
 class CallComparison:
-    """How the calls of a turn meet the right ones."""
+    """How the tool calls of a turn compare with the expected ones."""
 
     right: int = 0
     arguments: float = 0.0

@@ -25,11 +25,11 @@ _SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = SHOWN_CHARS
 
 
 class SandboxLost(Exception):
-    """A guard did not report, through no fault of the program's; another try may help."""
+    """The sandbox broke, through no fault of the program's; another try may help."""
 
 
 class Toolchain(NamedTuple):
-    """How a program of another language is made and run, in its folder."""
+    """How a program of another language is compiled and run, in its folder."""
 
     file: str
     compile: list[str]
@@ -49,8 +49,8 @@ LANGUAGES: Mapping[str, Toolchain | None] = {
 
 
 @dataclass(slots=True)
-class Outcomes:
-    """What became of each test."""
+class CodeTestResults:
+    """The results of a program's tests: how many passed, and why the first one failed."""
 
     total: int
     compiled: bool = True
@@ -69,7 +69,7 @@ class Outcomes:
 
 @dataclass(frozen=True, slots=True)
 class ProgramRun:
-    """A program and how it is to be run and judged."""
+    """A program with its tests, and how it is to be run and judged."""
 
     sandbox: Sandbox
     limits: SandboxLimits
@@ -78,7 +78,7 @@ class ProgramRun:
     same_value: Callable[[Any, Any], bool]
     same_output: Callable[[str, str], bool]
 
-    def outcomes(self, tests: Tests) -> Outcomes:
+    def outcomes(self, tests: Tests) -> CodeTestResults:
         """What became of every test. Raises `NoSandbox`, and `SandboxLost` if a guard was lost."""
         with self.sandbox.slot():
             if isinstance(tests, CodeTests):
@@ -92,8 +92,8 @@ class ProgramRun:
         job |= {"mode": "calls", "program": self.program, "entry_point": entry_point}
         return self.sandbox.start(job, limits=self.limits)
 
-    def _calls(self, tests: CallTests) -> Outcomes:
-        outcomes = Outcomes(len(tests.tests))
+    def _calls(self, tests: CallTests) -> CodeTestResults:
+        outcomes = CodeTestResults(len(tests.tests))
         encode = values.encode
         try:
             calls = [
@@ -114,7 +114,7 @@ class ProgramRun:
                     return outcomes
         return outcomes
 
-    def _judge(self, outcomes: Outcomes, tests: CallTests, number: int, answer: Any) -> None:
+    def _judge(self, outcomes: CodeTestResults, tests: CallTests, number: int, answer: Any) -> None:
         """Judge the answer to one call. Raises `BadValue` if it is none."""
         call = tests.tests[number - 1]
         if "value" not in answer:
@@ -132,7 +132,7 @@ class ProgramRun:
         else:
             outcomes.fail(f"test {number}: {_show(value)} for {_show(call.expected[0])}")
 
-    def _is_loaded(self, run: SandboxRun, outcomes: Outcomes) -> bool:
+    def _is_loaded(self, run: SandboxRun, outcomes: CodeTestResults) -> bool:
         try:
             first = run.receive()
         except FAILURES as error:
@@ -148,9 +148,9 @@ class ProgramRun:
         outcomes.fail("it did not load")
         return False
 
-    def _code(self, tests: CodeTests) -> Outcomes:
+    def _code(self, tests: CodeTests) -> CodeTestResults:
         """The tests' own process calls the program's through this one, and reports its verdict."""
-        outcomes = Outcomes(1)
+        outcomes = CodeTestResults(1)
         job = {"mode": "tests", "code": tests.code, "entry_point": tests.entry_point}
         with (
             self.sandbox.start(job, limits=self.limits) as tester,
@@ -167,7 +167,9 @@ class ProgramRun:
             outcomes.fail(f"the tests: {verdict.get('failed', 'the program ended')!s:.300}")
         return outcomes
 
-    def _relay(self, tester: SandboxRun, run: SandboxRun, outcomes: Outcomes) -> dict[str, Any]:
+    def _relay(
+        self, tester: SandboxRun, run: SandboxRun, outcomes: CodeTestResults
+    ) -> dict[str, Any]:
         """The tests' verdict; until then every call of theirs is passed on, as plain data."""
         while True:
             try:
@@ -187,8 +189,8 @@ class ProgramRun:
             except FAILURES as error:
                 return {"failed": self._why(tester, error)}
 
-    def _stdio(self, tests: StdioTests) -> Outcomes:
-        outcomes = Outcomes(len(tests.tests))
+    def _stdio(self, tests: StdioTests) -> CodeTestResults:
+        outcomes = CodeTestResults(len(tests.tests))
         toolchain = LANGUAGES[self.language]
         job: dict[str, Any] = {
             "mode": "stdio",
@@ -211,7 +213,7 @@ class ProgramRun:
                 self._take(outcomes, tests, number, report["test"])
         return outcomes
 
-    def _take(self, outcomes: Outcomes, tests: StdioTests, number: int, result: Any) -> None:
+    def _take(self, outcomes: CodeTestResults, tests: StdioTests, number: int, result: Any) -> None:
         text, expected = tests.tests[number - 1]
         output = result["stdout"]
         if result["cause"] or result["exit"] != 0:
@@ -228,7 +230,7 @@ class ProgramRun:
             shown = f"{_show(output.strip())} for {_show(expected.strip())}"
             outcomes.fail(f"test {number}: {shown}")
 
-    def _check(self, checker: str, outcomes: Outcomes) -> None:
+    def _check(self, checker: str, outcomes: CodeTestResults) -> None:
         """Have the data set's own checker judge, in a process that the program never had.
 
         Where it fails, it is asked about the expected output: if it takes that, the program's

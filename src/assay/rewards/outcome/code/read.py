@@ -47,14 +47,14 @@ class CallTests(NamedTuple):
 
 
 class StdioTest(NamedTuple):
-    """What a program reads, and what it writes then."""
+    """The input of a program, and the output that is expected."""
 
     input: str
     output: str
 
 
 class StdioTests(NamedTuple):
-    """Runs of the whole program."""
+    """Tests that run the whole program with inputs, and compare its outputs."""
 
     tests: tuple[StdioTest, ...]
     checker: str = ""

@@ -10,7 +10,12 @@ from assay.errors import BadParameter, check_choice
 from assay.isolation.sandbox import Isolation, NoSandbox, SandboxBusy, SandboxLimits, shared_sandbox
 from assay.registry import reward
 from assay.rewards.outcome.code.compare import ListOrder, same_output, same_value
-from assay.rewards.outcome.code.execute import Outcomes, ProgramRun, SandboxLost, check_language
+from assay.rewards.outcome.code.execute import (
+    CodeTestResults,
+    ProgramRun,
+    SandboxLost,
+    check_language,
+)
 from assay.rewards.outcome.code.read import (
     CodeExtraction,
     CodeTests,
@@ -107,7 +112,7 @@ def _score(run: ProgramRun, task: Tests, pay: Pay) -> Score:
     raise AssertionError("every attempt returns")
 
 
-def _pay(outcomes: Outcomes, pay: Pay) -> Score:
+def _pay(outcomes: CodeTestResults, pay: Pay) -> Score:
     if outcomes.unjudged:
         return Abstained("bad_reference", outcomes.unjudged, PARTS)
     fraction = outcomes.passed / outcomes.total

@@ -20,7 +20,7 @@ Relation: TypeAlias = Literal["less than", "at least"]
 
 
 class Undecided(Exception):
-    """Why a check cannot say whether an instruction was followed."""
+    """A check cannot say whether an instruction was followed; the message says why."""
 
 
 Rule: TypeAlias = Callable[..., bool]
@@ -30,7 +30,7 @@ Arguments: TypeAlias = dict[str, Any]
 
 
 class BadInstruction(ValueError):
-    """Why an instruction is not checked: the end of a sentence that begins with the column."""
+    """An instruction cannot be checked; the message goes on from the name of the column."""
 
 
 def compares(count: int, relation: Relation, limit: int) -> bool:

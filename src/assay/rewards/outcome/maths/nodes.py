@@ -24,7 +24,7 @@ OperatorName = Literal["sum", "prod", "int", "lim"]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """Any part of an answer."""
+    """A part of a parsed answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,32 +52,44 @@ class Based(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Symbol(Expr):
+    """A variable or another name."""
+
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Constant(Expr):
+    """A constant such as pi, or infinity."""
+
     name: ConstantName
 
 
 @dataclass(frozen=True, slots=True)
 class Add(Expr):
+    """A sum."""
+
     terms: tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Mul(Expr):
+    """A product."""
+
     factors: tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Div(Expr):
+    """A quotient."""
+
     top: Expr
     bottom: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Power(Expr):
+    """A power."""
+
     base: Expr
     exponent: Expr
 
@@ -109,12 +121,14 @@ class PlusMinus(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Degree(Expr):
+    """A value in degrees of an angle."""
+
     term: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Big(Expr):
-    """A sum, product, integral or limit."""
+    """A big operator: a sum, product, integral or limit."""
 
     operator: OperatorName
     lower: Node | None
@@ -124,12 +138,14 @@ class Big(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Matrix(Expr):
+    """A matrix, by its rows."""
+
     rows: tuple[tuple[Node, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity(Node):
-    """A value with what it is counted in."""
+    """A value with its unit."""
 
     value: Node
     unit: tuple[tuple[str, int], ...]
@@ -138,6 +154,8 @@ class Quantity(Node):
 
 @dataclass(frozen=True, slots=True)
 class Ratio(Node):
+    """A ratio such as `3:4`."""
+
     terms: tuple[Expr, ...]
     clock: bool
     """Written like a time of day, so only the same digits are equal."""
@@ -166,18 +184,22 @@ class Span(Node):
 
 @dataclass(frozen=True, slots=True)
 class Union(Node):
+    """A union of sets."""
+
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Without(Node):
+    """A set difference: `whole` without `removed`."""
+
     whole: Node
     removed: Node
 
 
 @dataclass(frozen=True, slots=True)
 class Builder(Node):
-    """A set given by a condition on its members."""
+    """A set in set-builder notation: a member, and conditions on it."""
 
     member: Node
     conditions: tuple[Node, ...]
@@ -185,7 +207,7 @@ class Builder(Node):
 
 @dataclass(frozen=True, slots=True)
 class Relation(Node):
-    """Sides joined by relation signs: `operators[k]` stands between sides k and k + 1."""
+    """An equation or a chain of relations: `operators[k]` stands between sides k and k + 1."""
 
     sides: tuple[Node, ...]
     operators: tuple[RelationOp, ...]
@@ -193,6 +215,8 @@ class Relation(Node):
 
 @dataclass(frozen=True, slots=True)
 class Text(Node):
+    """An answer in words."""
+
     words: str
 
 

@@ -87,7 +87,7 @@ def words(text: str) -> list[str]:
 
 
 class SquadReference:
-    """A reference, normalised once.
+    """A reference as SQuAD's script normalises it, prepared for many comparisons.
 
     `blank_f1` is the F1 of an empty answer where the reference is empty too: 1 in SQuAD 2.0 and
     MuSiQue, where they agree; 0 in SQuAD 1.1 and HotpotQA, where they share no token.
@@ -231,7 +231,7 @@ def _inspect_piece(piece: str) -> str:
 
 
 class DropReference:
-    """A reference of one span or several, normalised once."""
+    """A reference of one or several spans as DROP's script normalises it."""
 
     __slots__ = ("blank", "label", "spans")
 
@@ -243,7 +243,7 @@ class DropReference:
 
 
 class InspectAnswer:
-    """An answer's tokens, counted once, for comparison with any number of references."""
+    """An answer's tokens as Inspect's scorers normalise them, counted for many comparisons."""
 
     __slots__ = ("counts", "tokens")
 
@@ -253,7 +253,7 @@ class InspectAnswer:
 
 
 class InspectReference(InspectAnswer):
-    """A reference, normalised once."""
+    """A reference as Inspect's scorers normalise it."""
 
     __slots__ = ("blank", "label")
 

@@ -18,7 +18,7 @@ MOST_LEVELS: Final = 100
 
 
 class BadJson(ValueError):
-    """Why a value is not read: the end of a sentence that begins with what it is."""
+    """A value is not readable JSON; the message goes on from what the value is."""
 
 
 def read_json(text: str) -> Any:
@@ -68,8 +68,8 @@ def to_json(value: Any, levels: int = MOST_LEVELS) -> Any:
 
 
 @dataclass(slots=True)
-class FieldCount:
-    """How the fields of a value meet those of the reference; a field is a value at a path."""
+class FieldCounts:
+    """How many fields are right, wrong, missing or extra; a field is a value at a path."""
 
     right: int = 0
     wrong: int = 0
@@ -87,7 +87,7 @@ class FieldCount:
         total = self.right + self.wrong + self.missing + self.extra
         return self.right / total if total else 1.0
 
-    def add(self, other: FieldCount) -> None:
+    def add(self, other: FieldCounts) -> None:
         """Take in the count of a part of the value."""
         self.right += other.right
         self.wrong += other.wrong
@@ -98,9 +98,9 @@ class FieldCount:
 
 def compare(
     value: Any, reference: Any, texts: TextRule, lists: ListRule, path: str = "$"
-) -> FieldCount:
-    """What is right, wrong, missing and too much."""
-    count = FieldCount()
+) -> FieldCounts:
+    """Compare a value with the reference, field by field."""
+    count = FieldCounts()
     if isinstance(reference, dict) and isinstance(value, dict):
         for key, expected in reference.items():
             place = f"{path}.{key}"

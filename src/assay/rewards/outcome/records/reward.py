@@ -10,7 +10,7 @@ from assay.registry import reward
 from assay.rewards.outcome.calls.values import TextRule
 from assay.rewards.outcome.records.comparison import (
     BadJson,
-    FieldCount,
+    FieldCounts,
     ListRule,
     compare,
     read_json,
@@ -118,7 +118,7 @@ def find_json(response: str, extract: BlockRule) -> Any:
 
 
 def _to_score(
-    fault: str, parts: dict[str, float | None], count: FieldCount | None, *, partial: bool
+    fault: str, parts: dict[str, float | None], count: FieldCounts | None, *, partial: bool
 ) -> Scored:
     because = "JSON that is valid"
     value = float(not fault)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from assay.errors import MissingExtra
-from assay.rewards.outcome.patterns import Pattern, TooMuchWork, UnsafePattern, compile_pattern
+from assay.rewards.outcome.patterns import TextPattern, TooMuchWork, UnsafePattern, compile_pattern
 from assay.rewards.outcome.records.comparison import levels_of
 from assay.schema.values import Unreadable
 
@@ -160,7 +160,7 @@ def _searches(pattern: str, text: str) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _compiled(pattern: str) -> Pattern:
+def _compiled(pattern: str) -> TextPattern:
     """The expression that a whole text matches where the pattern is found in it.
 
     Raises `UnsafePattern` if it is none that can be matched in linear time.

@@ -72,7 +72,7 @@ class BadQuery(Exception):
 
 
 class OutOfMemory(BadQuery):
-    """The memory of the process does not suffice; another one, with nothing in it, may have it."""
+    """The process ran out of memory; a fresh one may have enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class QueryLimits:
 
 @dataclass(slots=True)
 class ResultTable:
-    """What a query gave."""
+    """The rows and columns that a query returned."""
 
     rows: list[SqlRow]
     columns: tuple[str, ...]

@@ -30,7 +30,7 @@ CACHED_CELLS: Final = 200_000
 
 
 class ResultGroups(NamedTuple):
-    """What a query may return: its groups in their order, cut by a limit."""
+    """The rows that a query may return, in groups whose order is fixed, cut by a limit."""
 
     groups: tuple[tuple[SqlRow, ...], ...]
     """Rows in the form of `comparable`."""
@@ -132,7 +132,7 @@ def equal_in_test_suite(
 
 
 class PossibleResults(NamedTuple):
-    """What a reference gave, and all that it may give."""
+    """The result of a reference query, and all results that its order leaves open."""
 
     table: ResultTable
     rows: list[SqlRow]

@@ -14,7 +14,7 @@ from assay.errors import BadParameter, check_choice
 from assay.isolation.child import ChildProcess, module_child
 from assay.isolation.frames import BadFrame, PipeClosed
 from assay.registry import reward
-from assay.resources.row_files import OutsideFolder, row_file
+from assay.resources.row_files import FileOutsideFolder, row_file
 from assay.rewards.outcome.sql.text import READING, first_word, without_end
 from assay.schema.score import Abstained, CannotScore, Scored
 from assay.schema.values import Unreadable, describe, is_list, is_missing, plain, read_response
@@ -47,7 +47,7 @@ end, and with its tables read the other way round."""
 
 
 class NoQuery(Exception):
-    """Why a response holds no query that is run."""
+    """A response holds no query that can be run; the message says why."""
 
 
 @reward(name="sql_reward", version=1, parts=PARTS, kind="sql")
@@ -112,7 +112,7 @@ def sql_reward(
         "rows": max_rows,
     }
     result = ask(request, seconds=timeout_s)
-    if isinstance(result, Lost):
+    if isinstance(result, QueryProcessLost):
         if result.of_reference:
             return Abstained("unparseable_reference", f"the reference: {result.because}", PARTS)
         return _wrong(f"the query was not run: {result.because}")
@@ -168,7 +168,7 @@ def _source(item: Any, root: str | None) -> dict[str, Any]:
     try:
         path = row_file(item, root)
         state = path.stat()
-    except OutsideFolder as error:
+    except FileOutsideFolder as error:
         raise _bad_database(f"{str(item)!r:.200}, which is not read: {error}") from None
     except (OSError, ValueError, RuntimeError) as error:
         raise _bad_database(f"{str(item)!r:.200}, which cannot be read: {error!s:.100}") from None
@@ -234,8 +234,8 @@ def _undetermined(result: Mapping[str, Any], ties: str) -> str:
     return ""
 
 
-class Lost(NamedTuple):
-    """The process ended, or had to be ended, while it ran the reference or the query."""
+class QueryProcessLost(NamedTuple):
+    """The query process ended, or had to be ended, during the reference or the query."""
 
     of_reference: bool
     late: bool
@@ -245,7 +245,7 @@ class Lost(NamedTuple):
         return "it takes too long" if self.late else "it ended its process"
 
 
-def ask(request: Mapping[str, Any], *, seconds: float) -> dict[str, Any] | Lost:
+def ask(request: Mapping[str, Any], *, seconds: float) -> dict[str, Any] | QueryProcessLost:
     """The answer to a request about one query, whose limit is so many seconds a database.
 
     A process that ends over it may have kept too much of other requests; then one that has nothing
@@ -254,7 +254,7 @@ def ask(request: Mapping[str, Any], *, seconds: float) -> dict[str, Any] | Lost:
     child = _take()
     if child is not None:
         answer = _ask(child, request, seconds)
-        if not isinstance(answer, Lost) or answer.late:
+        if not isinstance(answer, QueryProcessLost) or answer.late:
             return answer
     child = module_child("assay.rewards.outcome.sql.child", memory_bytes=MEMORY_BYTES)
     child.start()
@@ -263,7 +263,7 @@ def ask(request: Mapping[str, Any], *, seconds: float) -> dict[str, Any] | Lost:
 
 def _ask(
     child: ChildProcess, request: Mapping[str, Any], seconds: float, *, start_s: float = 0.0
-) -> dict[str, Any] | Lost:
+) -> dict[str, Any] | QueryProcessLost:
     many = max(1, len(request["databases"]))
     reference_s = REFERENCE_RUNS * many * seconds + GRACE_S + start_s
     of_reference = True
@@ -275,7 +275,7 @@ def _ask(
             answer = child.receive(time.monotonic() + many * seconds + GRACE_S)
     except (TimeoutError, PipeClosed, BadFrame, OSError) as error:
         child.close()
-        return Lost(of_reference, late=isinstance(error, TimeoutError))
+        return QueryProcessLost(of_reference, late=isinstance(error, TimeoutError))
     except BaseException:
         # Whatever interrupts a wait would leave an answer that nobody asked for.
         child.close()

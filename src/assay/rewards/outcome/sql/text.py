@@ -63,7 +63,7 @@ class OrderTerm:
 
 @dataclass(frozen=True, slots=True)
 class QueryShape:
-    """What the comparison knows of a query's text."""
+    """What the text of a query says about its result, such as its order."""
 
     body: str
     """The query without its ORDER BY and LIMIT."""

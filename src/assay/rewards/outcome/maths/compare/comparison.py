@@ -18,7 +18,7 @@ CommaConvention: TypeAlias = Literal["answer", "either", "never"]
 
 @dataclass(frozen=True, slots=True)
 class AnswerConventions:
-    """What counts as the same answer where people disagree."""
+    """Which answers count as the same where people disagree."""
 
     tolerance: ToleranceKind = "digits"
     """`digits`: a decimal with six significant digits equals the exact value that rounds to it.

@@ -99,7 +99,7 @@ def _attempt(rule: Callable[[_Source], _Result], source: _Source) -> _Result | U
 
 @dataclass(slots=True)
 class RowReadings:
-    """The texts of one row as they were read, and the steps that its comparisons may still take.
+    """The parsed texts of one row, and the steps that its comparisons may still take.
 
     A row may list any number of acceptable answers. The prediction is scanned and read for the
     first of them only, and all comparisons spend from one allowance, so the cost of a row grows

@@ -12,7 +12,12 @@ from typing import Final, TypeGuard
 from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
 from assay.rewards.outcome.maths.compare.relations import MIRRORED_ORDER, is_name
 from assay.rewards.outcome.maths.compare.words import plain
-from assay.rewards.outcome.maths.compute.algebra import ONE, PolynomialRing, Undefined, quotient
+from assay.rewards.outcome.maths.compute.algebra import (
+    ONE,
+    PolynomialRing,
+    ZeroDenominator,
+    quotient,
+)
 from assay.rewards.outcome.maths.compute.points import value_of, variables
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (
@@ -50,6 +55,8 @@ class IntervalEnd:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
+    """An interval of the real line."""
+
     low: IntervalEnd
     high: IntervalEnd
 
@@ -292,7 +299,7 @@ def _solve_linear(
     ring = PolynomialRing(budget)
     try:
         parts = quotient(Add((left, negate(right))), ring)
-    except (TooLarge, Undefined):
+    except (TooLarge, ZeroDenominator):
         return None
     degrees = dict(parts.top)
     slope = degrees.pop(((0, 1),), None)

@@ -13,7 +13,7 @@ from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
 from assay.rewards.outcome.maths.compute.algebra import (
     PolynomialRing,
     Quotient,
-    Undefined,
+    ZeroDenominator,
     quotient,
 )
 from assay.rewards.outcome.maths.compute.notations import FUNCTIONS
@@ -326,7 +326,7 @@ def _proportional(left: Expr, right: Expr, budget: WorkBudget, *, positive: bool
         same = _same_zeros(a, b, ring)
         if (same and not positive) or (not same and ring.is_certain()):
             return same
-    except (TooLarge, Undefined):
+    except (TooLarge, ZeroDenominator):
         pass
     return proportional(left, right, budget, positive=positive)
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from assay.rewards.outcome.maths.compare.comparison import ToleranceKind
-from assay.rewards.outcome.maths.compute.algebra import PolynomialRing, Undefined, difference
+from assay.rewards.outcome.maths.compute.algebra import PolynomialRing, ZeroDenominator, difference
 from assay.rewards.outcome.maths.compute.decimals import context
 from assay.rewards.outcome.maths.compute.evaluate import rational, rational_or_none
 from assay.rewards.outcome.maths.compute.points import agree, value_of
@@ -93,7 +93,7 @@ def _same_expression(left: Expr, right: Expr, budget: WorkBudget) -> str | None:
     ring = PolynomialRing(WorkBudget(budget.remaining // 2))
     try:
         rest = difference(left, right, ring)
-    except Undefined:
+    except ZeroDenominator:
         return None
     except TooLarge:
         budget.spend(budget.remaining // 4)

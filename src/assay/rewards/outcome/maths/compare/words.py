@@ -91,6 +91,8 @@ def is_prose(text: str) -> bool:
 
 
 class ChoiceOption(NamedTuple):
+    """An answer that is an option of a multiple choice: its letter and its text."""
+
     letter: str
     content: str
     """The text of the option, if it is written out."""

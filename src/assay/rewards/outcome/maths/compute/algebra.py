@@ -38,6 +38,8 @@ ONE: Polynomial = {(): 1}
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
+    """A quotient of two polynomials."""
+
     top: Polynomial
     bottom: Polynomial
 
@@ -175,14 +177,14 @@ _TRIAL_PRIMES: Final = tuple(
 )
 
 
-class Undefined(Exception):
+class ZeroDenominator(Exception):
     """The expression divides by zero."""
 
 
 def quotient(node: Expr, ring: PolynomialRing) -> Quotient:
     """The expression over the ring's atoms; functions become atoms of their argument.
 
-    Raises TooLarge when expanding would cost too much, Undefined for a zero denominator.
+    Raises TooLarge when expanding would cost too much, ZeroDenominator for a zero denominator.
     """
     match node:
         case Number(value):
@@ -242,7 +244,7 @@ def _product(parts: list[Quotient], ring: PolynomialRing) -> Quotient:
 
 def _divide(left: Quotient, right: Quotient, ring: PolynomialRing) -> Quotient:
     if not right.top:
-        raise Undefined
+        raise ZeroDenominator
     if right.top.keys() == {()} and right.bottom == ONE and left.bottom == ONE:
         return _product([left, _constant(whole(Fraction(1) / right.top[()]))], ring)
     return Quotient(ring.multiply(left.top, right.bottom), ring.multiply(left.bottom, right.top))
@@ -257,7 +259,7 @@ def _power(base: Expr, exponent: Expr, ring: PolynomialRing) -> Quotient:
         if value < 0:
             inside = _divide(Quotient(ONE, ONE), inside, ring)
         if value == 0 and not inside.top:
-            raise Undefined
+            raise ZeroDenominator
         count = abs(value)
         return Quotient(ring.raise_to(inside.top, count), ring.raise_to(inside.bottom, count))
     return _fractional_power(inside, value, ring)
@@ -275,7 +277,7 @@ def _fractional_power(inside: Quotient, exponent: Fraction, ring: PolynomialRing
                 return _monomial_power(monomial[0][0], exponent, ring)
     if not inside.top:
         if exponent < 0:
-            raise Undefined
+            raise ZeroDenominator
         return _constant(0)
     key = (_key(inside), exponent.denominator)
     atom = ring.atom("power", key)
@@ -291,7 +293,7 @@ def _monomial_power(atom: int, exponent: Rational, ring: PolynomialRing) -> Quot
 def _root_of_rational(value: Rational, exponent: Fraction, ring: PolynomialRing) -> Quotient:
     if value == 0:
         if exponent < 0:
-            raise Undefined
+            raise ZeroDenominator
         return _constant(0)
     result = ONE
     if value < 0:

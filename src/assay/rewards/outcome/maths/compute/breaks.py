@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 from assay.rewards.outcome.maths.compute.algebra import (
     Polynomial,
     PolynomialRing,
-    Undefined,
+    ZeroDenominator,
     quotient,
 )
 from assay.rewards.outcome.maths.compute.decimals import NotReal, context
@@ -59,16 +59,16 @@ _HIGHEST_DEGREE: Final = 12
 _SCAN_DIGITS: Final = 16
 
 
-class Switch(NamedTuple):
-    """An expression at whose zeros, or at whose every integer value, the formula changes."""
+class BreakCondition(NamedTuple):
+    """An expression at whose zeros, or at whose integer values, the formula may jump."""
 
     inside: Expr
     at_integers: bool = False
 
 
-def switches(*roots: Expr) -> tuple[Switch, ...]:
+def switches(*roots: Expr) -> tuple[BreakCondition, ...]:
     """The switches of the expressions that depend on a variable."""
-    result: dict[Switch, None] = {}
+    result: dict[BreakCondition, None] = {}
     for node in walk(*roots):
         for switch in _switches_of(node):
             if any(isinstance(part, Symbol) for part in walk(switch.inside)):
@@ -78,17 +78,17 @@ def switches(*roots: Expr) -> tuple[Switch, ...]:
     return tuple(result)
 
 
-def _switches_of(node: Node) -> Iterator[Switch]:
+def _switches_of(node: Node) -> Iterator[BreakCondition]:
     match node:
         case Power(base, exponent):
             if _is_fraction(exponent):
-                yield Switch(base)
+                yield BreakCondition(base)
         case Call("root" | "cbrt", (radicand, *_)):
-            yield Switch(radicand)
+            yield BreakCondition(radicand)
         case Call(name, arguments, False) if name in FUNCTIONS:
             breaks = FUNCTIONS[name].breaks
             for inside in _insides(breaks, arguments):
-                yield Switch(inside, at_integers=breaks in ("integers", "ratios"))
+                yield BreakCondition(inside, at_integers=breaks in ("integers", "ratios"))
 
 
 def _is_fraction(exponent: Expr) -> bool:
@@ -127,8 +127,8 @@ def _denominators(node: Expr) -> Iterator[Expr]:
                 yield Call("sin", arguments)
 
 
-class Line(NamedTuple):
-    """The values of one variable while the others are fixed."""
+class VariableLine(NamedTuple):
+    """A line through the domain: one variable varies while the others are fixed."""
 
     name: str
     others: Mapping[str, Decimal]
@@ -140,7 +140,9 @@ class Line(NamedTuple):
     """Whether the variable was looked at already from elsewhere, so that less is enough."""
 
 
-def positions(inside: Iterable[Switch], line: Line, budget: WorkBudget) -> list[Fraction]:
+def positions(
+    inside: Iterable[BreakCondition], line: VariableLine, budget: WorkBudget
+) -> list[Fraction]:
     """Values of the variable worth comparing at; the most telling ones first."""
     places: set[Fraction] = set()
     for switch in inside:
@@ -186,7 +188,7 @@ class _Section(NamedTuple):
     """An expression along one variable, the others fixed."""
 
     inside: Expr
-    line: Line
+    line: VariableLine
     budget: WorkBudget
 
     def places(self, *, at_integers: bool) -> list[float | Fraction]:
@@ -215,7 +217,7 @@ class _Section(NamedTuple):
             if parts.bottom.keys() != {()}:
                 return None
             return self._in_powers(parts.top, Fraction(parts.bottom[()]), ring)
-        except (TooLarge, Undefined, NotReal):
+        except (TooLarge, ZeroDenominator, NotReal):
             return None
 
     def _in_powers(

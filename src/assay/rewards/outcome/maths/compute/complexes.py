@@ -21,6 +21,8 @@ from assay.rewards.outcome.maths.compute.decimals import (
 
 
 class Complex(NamedTuple):
+    """A complex number of two decimals."""
+
     re: Decimal
     im: Decimal
 

@@ -8,7 +8,7 @@ from assay.rewards.outcome.maths.compute.algebra import (
     ONE,
     Monomial,
     PolynomialRing,
-    Undefined,
+    ZeroDenominator,
     quotient,
 )
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
@@ -80,7 +80,7 @@ def _integral(body: Expr, name: str, low: Node | None, high: Node | None) -> Exp
         return None
     try:
         return _between(body, name, low, high)
-    except (TooLarge, Undefined):
+    except (TooLarge, ZeroDenominator):
         return None
 
 

@@ -23,8 +23,8 @@ from hashlib import blake2b
 from typing import Final, NamedTuple
 
 from assay.rewards.outcome.maths.compute.breaks import (
-    Line,
-    Switch,
+    BreakCondition,
+    VariableLine,
     literals_in,
     positions,
     switches,
@@ -81,15 +81,15 @@ _LARGEST_NATURAL: Final = 110
 
 
 class Variables(NamedTuple):
-    """All variable names, those that stand for integers, and those that are never negative."""
+    """The names of all variables, of the integer ones, and of those that are never negative."""
 
     names: frozenset[str]
     integers: frozenset[str]
     naturals: frozenset[str]
 
 
-class Gap(NamedTuple):
-    """The distance of two values, and the range of the decimal exponents on the way."""
+class ValueDistance(NamedTuple):
+    """The distance of two values, and the range of decimal exponents in the computation."""
 
     distance: Decimal
     size: Decimal
@@ -182,7 +182,7 @@ def _agree_at_breaks(pair: _Pair, test: Test) -> bool:
         pair.budget.remaining -= min(spent, pair.budget.remaining)
 
 
-def _telling_points(pair: _Pair, inside: tuple[Switch, ...]) -> Iterator[Point]:
+def _telling_points(pair: _Pair, inside: tuple[BreakCondition, ...]) -> Iterator[Point]:
     """Points around the places where pieces meet, along one variable after the other."""
     unknowns = pair.unknowns
     bound = bound_names(pair.left) | bound_names(pair.right)
@@ -196,7 +196,9 @@ def _telling_points(pair: _Pair, inside: tuple[Switch, ...]) -> Iterator[Point]:
     for turn, start in enumerate(_starts(pair, literals)):
         for name in lines:
             section = tuple(_run_along(switch, bound, name) for switch in inside)
-            line = Line(name, start, literals, whole=name in unknowns.integers, again=turn > 0)
+            line = VariableLine(
+                name, start, literals, whole=name in unknowns.integers, again=turn > 0
+            )
             for place in positions(section, line, pair.budget):
                 for value in _allowed(place, name, unknowns):
                     with localcontext(context(_COARSE)):
@@ -224,12 +226,12 @@ def _starts(pair: _Pair, literals: frozenset[float]) -> Iterator[Point]:
             }
 
 
-def _run_along(switch: Switch, bound: frozenset[str], name: str) -> Switch:
+def _run_along(switch: BreakCondition, bound: frozenset[str], name: str) -> BreakCondition:
     """The switch with running variables as the variable: a sum's end passes where they do."""
     if not bound:
         return switch
     inside = with_names(switch.inside, dict.fromkeys(bound, name))
-    return Switch(expression(inside), switch.at_integers)
+    return BreakCondition(expression(inside), switch.at_integers)
 
 
 def _allowed(place: Fraction, name: str, unknowns: Variables) -> tuple[Fraction | int, ...]:
@@ -313,7 +315,7 @@ _COUNTERS: Final = frozenset({"n", "m", "k", "N"})
 def _same(pair: _Pair, point: Point, *, quick: bool) -> bool:
     """Whether the two have the same value at a point; `quick` is enough where a piece is met."""
 
-    def gap() -> Gap:
+    def gap() -> ValueDistance:
         sides = pair.sides(point)
         a, b = (evaluator.value(node) for evaluator, node in sides)
         return _gap(a, b, sides)
@@ -324,11 +326,11 @@ def _same(pair: _Pair, point: Point, *, quick: bool) -> bool:
 def _same_ratio(pair: _Pair, point: Point, *, first: Point, positive: bool, quick: bool) -> bool:
     """Whether the two are in the same ratio at both points, and both zero or neither."""
 
-    def gap() -> Gap:
+    def gap() -> ValueDistance:
         sides = pair.sides(first) + pair.sides(point)
         a, b, c, d = (evaluator.value(node) for evaluator, node in sides)
         if positive and c.re * d.re < 0 and min(_size(c), _size(d)) > _NONZERO:
-            return Gap(Decimal(1), Decimal(1), 0, 0)
+            return ValueDistance(Decimal(1), Decimal(1), 0, 0)
         return _gap(multiply(a, d), multiply(b, c), sides)
 
     if point == first:
@@ -337,7 +339,7 @@ def _same_ratio(pair: _Pair, point: Point, *, first: Point, positive: bool, quic
     return _vanishes(gap, quick=quick)
 
 
-def _vanishes(gap: Callable[[], Gap], *, quick: bool) -> bool:
+def _vanishes(gap: Callable[[], ValueDistance], *, quick: bool) -> bool:
     """Whether a difference is zero: it shrinks with every digit, and is not hidden by rounding."""
     digits = _COARSE
     with localcontext(context(digits)):
@@ -365,7 +367,7 @@ def _vanishes(gap: Callable[[], Gap], *, quick: bool) -> bool:
     return False
 
 
-def _at_digits(gap: Callable[[], Gap], digits: int) -> Gap:
+def _at_digits(gap: Callable[[], ValueDistance], digits: int) -> ValueDistance:
     """The gap at this precision; a point with values too far apart in size decides nothing."""
     if digits > MAX_PRECISION - 20:
         raise NotReal
@@ -373,12 +375,12 @@ def _at_digits(gap: Callable[[], Gap], digits: int) -> Gap:
         return gap()
 
 
-def _is_clear(gap: Gap) -> bool:
+def _is_clear(gap: ValueDistance) -> bool:
     return gap.distance > gap.size * _DISTINCT and gap.size > _NONZERO
 
 
-def _gap(a: Complex, b: Complex, sides: list[tuple[NumericEvaluator, Expr]]) -> Gap:
-    return Gap(
+def _gap(a: Complex, b: Complex, sides: list[tuple[NumericEvaluator, Expr]]) -> ValueDistance:
+    return ValueDistance(
         _size(subtract(a, b)),
         max(_size(a), _size(b)),
         min(evaluator.smallest for evaluator, _ in sides),

@@ -19,6 +19,8 @@ Kind = Literal[
 
 
 class Token(NamedTuple):
+    """A token of mathematical text."""
+
     kind: Kind
     text: str
     gap: bool = False
