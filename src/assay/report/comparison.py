@@ -57,7 +57,7 @@ Verdict: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class MeanShift:
-    """How a quantity moved, over the paired tasks."""
+    """The change of a mean from base to candidate, over the paired tasks."""
 
     base: float
     cand: float

@@ -13,7 +13,7 @@ from assay.schema.episode import Episode
 
 @dataclass(frozen=True, slots=True)
 class PassRate:
-    """The chances of `k` attempts at a task, over the tasks that were attempted so often."""
+    """pass@k and pass^k, over the tasks that have at least `k` scored attempts."""
 
     k: int
     tasks: int

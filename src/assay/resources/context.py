@@ -34,7 +34,7 @@ class _Holding:
 
 
 class Context:
-    """What tools and rewards of one rollout share.
+    """One rollout for its tools and rewards: task, trajectory, and the resources they share.
 
     `async with Context.open(task=task, pools=pools) as context` gives everything back however the
     rollout ends. Without `pools` the rollout opens its own, and closes them.
@@ -236,7 +236,7 @@ class Context:
 
 
 class RecordedContext(Context):
-    """A rollout read back from its episode."""
+    """The context of a recorded rollout, read back from its episode."""
 
     def __init__(self, episode: Episode) -> None:
         super().__init__(

@@ -41,7 +41,7 @@ def do_nothing() -> None:
 
 
 class StepSink(Protocol):
-    """Where the steps of one attempt go while they happen."""
+    """Protocol of what one attempt writes its steps to while they happen."""
 
     def write(self, step: Step) -> None: ...
 
@@ -56,7 +56,7 @@ class LedgerSink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RunResources:
-    """What all episodes of a run share."""
+    """What all episodes of a run share: environment, limits, scorers, agent and writer."""
 
     environment: ResourceSpec
     limits: RunLimits

@@ -91,7 +91,7 @@ class WorkerCallContext(NamedTuple):
 
 
 class DeadlineReached(Interruption):
-    """A worker's time for a row or a call is over."""
+    """The time of a worker for its call is over."""
 
 
 def prepare(argument: WorkerSetup, turn: WorkerCallContext) -> int:  # noqa: ARG001 - as any work

@@ -10,8 +10,8 @@ from assay.errors import BadParameter
 from assay.isolation import values
 from assay.rewards.outcome.code.compare import same_output, same_value
 from assay.rewards.outcome.code.read import (
+    AssertTests,
     CallTests,
-    CodeTests,
     StdioTests,
     find_program,
     read_tests,
@@ -67,7 +67,7 @@ def test_tests_are_read_in_every_shape_that_data_sets_have() -> None:
     assert rows == stdio
     assert isinstance(read_tests({"stdio": [{"input": "", "output": ""}]}), StdioTests)
     code = read_tests({"code": "assert candidate(1) == add(1)", "entry_point": "add"})
-    assert isinstance(code, CodeTests)
+    assert isinstance(code, AssertTests)
 
 
 @pytest.mark.parametrize(

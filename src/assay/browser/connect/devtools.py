@@ -31,7 +31,7 @@ CONNECT_S: Final = 10.0
 
 
 class FollowedBrowser:
-    """A browser that others drive, for callers of any thread or event loop.
+    """Follows a browser that another program drives; for callers of any thread or event loop.
 
     `begin` and `end` have a time limit, `begin_s` and `end_s`: a page that does not answer is
     missing evidence. A browser that was started again at its address is followed again.

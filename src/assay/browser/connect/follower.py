@@ -36,7 +36,7 @@ TOOLS: Final[Mapping[str, str]] = {"click": "click", "press": "press", "input": 
 
 
 class SeenCall(NamedTuple):
-    """One action, as it was seen."""
+    """One action that was observed in the browser: its tool and its target."""
 
     tool: str
     target: str = ""
@@ -48,7 +48,7 @@ class SeenCall(NamedTuple):
 
 
 class SeenStep(NamedTuple):
-    """A step of the driver, and what came of it."""
+    """One observed step of the driving program: its action, and what came of it."""
 
     action: str
     tool: str

@@ -40,7 +40,7 @@ class PageLost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
-    """What an environment decides about its pages."""
+    """The options of an environment for its pages: waits, search, addresses."""
 
     timeout_s: float = 15.0
     search_url: str = ""
@@ -58,7 +58,7 @@ class PageOptions:
 
 
 class DrivenTransport(PlaywrightTransport):
-    """The session of a tab of ours: a script that keeps it from answering is stopped once."""
+    """The DevTools session of a driven tab, which stops a hanging script once."""
 
     loss = ""
     """Why the tab is of no use any more."""

@@ -73,7 +73,7 @@ def run_at_once(work: Coroutine[Any, Any, T]) -> T:
 
 
 class SessionTransport:
-    """What both of Playwright's APIs have in common; they differ in what is awaited."""
+    """Base of the transports over Playwright's two APIs, which differ in what is awaited."""
 
     def __init__(
         self, session: Any, page: Any = None, *, frame: Any = None, timeout_s: float | None = None

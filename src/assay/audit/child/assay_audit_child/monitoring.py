@@ -25,7 +25,7 @@ PROCESSES = frozenset(
 
 
 class EventRecorder:
-    """An audit hook: it cannot be removed again, and sees what Python-level code does."""
+    """Records what Python code of the target does, by an audit hook, which stays for good."""
 
     def __init__(self, marker: str, temporary: str) -> None:
         self.active = False
@@ -95,7 +95,7 @@ def _mentions(code: CodeType, marker: str) -> bool:
 
 
 class ArgumentWatch:
-    """What the arguments of a call were before it; texts and numbers cannot change."""
+    """Detects whether a call changed its arguments; texts and numbers cannot change."""
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         mutable = (list, dict, set, bytearray)

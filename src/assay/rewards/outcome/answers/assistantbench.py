@@ -60,7 +60,7 @@ class ReferenceAnswer(NamedTuple):
 
 
 class AnswerMatch(NamedTuple):
-    """The value of one answer, and what it was computed from."""
+    """How well one answer matches the reference, and what that was computed from."""
 
     value: float
     because: str

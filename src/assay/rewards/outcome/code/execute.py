@@ -12,7 +12,7 @@ from assay.errors import check_choice
 from assay.isolation import values
 from assay.isolation.frames import BadFrame, PipeClosed
 from assay.isolation.sandbox import PATH, RunEnd, Sandbox, SandboxLimits, SandboxRun
-from assay.rewards.outcome.code.read import CallTests, CodeTests, StdioTests, Tests
+from assay.rewards.outcome.code.read import AssertTests, CallTests, StdioTests, Tests
 
 FAILURES = (PipeClosed, BadFrame, TimeoutError)
 """What a program that does not answer, or answers with something else, does to its channel."""
@@ -81,7 +81,7 @@ class ProgramRun:
     def outcomes(self, tests: Tests) -> CodeTestResults:
         """What became of every test. Raises `NoSandbox`, and `SandboxLost` if a guard was lost."""
         with self.sandbox.slot():
-            if isinstance(tests, CodeTests):
+            if isinstance(tests, AssertTests):
                 return self._code(tests)
             outcomes = self._calls(tests) if isinstance(tests, CallTests) else self._stdio(tests)
             if outcomes.pending:
@@ -148,7 +148,7 @@ class ProgramRun:
         outcomes.fail("it did not load")
         return False
 
-    def _code(self, tests: CodeTests) -> CodeTestResults:
+    def _code(self, tests: AssertTests) -> CodeTestResults:
         """The tests' own process calls the program's through this one, and reports its verdict."""
         outcomes = CodeTestResults(1)
         job = {"mode": "tests", "code": tests.code, "entry_point": tests.entry_point}

@@ -30,7 +30,7 @@ _GLOBALS = frozenset(dir(builtins)) | {"__name__", "__file__", "__builtins__"}
 
 
 class CallTest(NamedTuple):
-    """One call of the function, and what it returns."""
+    """One test: the arguments of a function, and the values that it may return."""
 
     args: list[Any]
     kwargs: dict[str, Any]
@@ -39,7 +39,7 @@ class CallTest(NamedTuple):
 
 
 class CallTests(NamedTuple):
-    """Calls of one function of the program."""
+    """Tests that call one function of the program, and compare what it returns."""
 
     fn: str
     tests: tuple[CallTest, ...]
@@ -60,14 +60,14 @@ class StdioTests(NamedTuple):
     checker: str = ""
 
 
-class CodeTests(NamedTuple):
-    """Code that asserts, and may define `check(candidate)`."""
+class AssertTests(NamedTuple):
+    """Tests as code that asserts, and may define `check(candidate)`."""
 
     code: str
     entry_point: str
 
 
-Tests: TypeAlias = CallTests | StdioTests | CodeTests
+Tests: TypeAlias = CallTests | StdioTests | AssertTests
 
 
 def read_tests(value: Any) -> Tests | Unreadable | None:
@@ -188,7 +188,7 @@ def _code_tests(tests: Mapping[str, Any]) -> Tests | Unreadable | None:
         return Unreadable(f"has code that is no Python: {error!s:.100}")
     unknown = _unknown_names(tree) - {entry_point.rpartition(".")[2], "candidate"}
     if not unknown:
-        return CodeTests(code, entry_point)
+        return AssertTests(code, entry_point)
     return Unreadable(
         f"uses {', '.join(sorted(unknown)[:5])}, which its code does not define; put what defines "
         "it (a prompt's helpers and imports) before the tests"

@@ -17,8 +17,8 @@ from assay.rewards.outcome.code.execute import (
     check_language,
 )
 from assay.rewards.outcome.code.read import (
+    AssertTests,
     CodeExtraction,
-    CodeTests,
     Tests,
     find_program,
     read_tests,
@@ -83,7 +83,7 @@ def code_reward(
     program = find_program(final_response or "", extraction=extraction, language=language)
     if not program.text or len(program.text) > LONGEST_PROGRAM:
         because = f"the program has more than {LONGEST_PROGRAM} characters"
-        total = 1 if isinstance(task, CodeTests) else len(task.tests)
+        total = 1 if isinstance(task, AssertTests) else len(task.tests)
         because = because if program.text else program.because
         return Scored(0.0, because, _parts(0, total, compiled=False))
     run = ProgramRun(
