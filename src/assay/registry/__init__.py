@@ -1,6 +1,6 @@
 """The registries of rewards, environments, agents and benchmarks, and the `@reward` decorator.
 
-What comes with Assay is in `builtins.toml`, by kind and name.
+What comes with Assay is in `builtins.py`, by kind and name.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from importlib.resources.abc import Traversable
 from typing import Any, TypeVar, overload
 
 from assay.errors import BadParameter, NameCollision, did_you_mean
-from assay.lazy import read_toml
+from assay.registry.builtins import BUILT_IN
 from assay.registry.code import address_of
 from assay.registry.names import Registry as Registry
 from assay.registry.names import check_name
@@ -92,19 +92,17 @@ def describe_defaults(parameters: Iterable[inspect.Parameter]) -> dict[str, str 
 RENAMED_REWARDS: Mapping[str, str] = {"testimony_reward": "environment_reward"}
 """Earlier names of rewards, and their names now: both are read, only the new one is written."""
 
-_BUILT_IN = read_toml("assay.registry", "builtins")
-
 REWARDS: Registry[Callable[..., Any]] = Registry(
-    "reward", _BUILT_IN["reward"], renamed=RENAMED_REWARDS
+    "reward", BUILT_IN["reward"], renamed=RENAMED_REWARDS
 )
-ENVIRONMENTS: Registry[Callable[..., Any]] = Registry("environment", _BUILT_IN["environment"])
-AGENTS: Registry[Callable[..., Any]] = Registry("agent", _BUILT_IN["agent"])
-MODELS: Registry[Callable[..., Any]] = Registry("model", _BUILT_IN["model"])
-TASKS: Registry[Callable[..., Any]] = Registry("task source", _BUILT_IN["task source"])
+ENVIRONMENTS: Registry[Callable[..., Any]] = Registry("environment", BUILT_IN["environment"])
+AGENTS: Registry[Callable[..., Any]] = Registry("agent", BUILT_IN["agent"])
+MODELS: Registry[Callable[..., Any]] = Registry("model", BUILT_IN["model"])
+TASKS: Registry[Callable[..., Any]] = Registry("task source", BUILT_IN["task source"])
 SERVICES: Registry[Callable[..., Any]] = Registry("service", {})
-STEP_SCORERS: Registry[Callable[..., Any]] = Registry("step scorer", _BUILT_IN["step scorer"])
+STEP_SCORERS: Registry[Callable[..., Any]] = Registry("step scorer", BUILT_IN["step scorer"])
 """What makes, from the task of an episode, the scorer of its steps."""
-BENCHMARKS: Registry[Traversable] = Registry("benchmark", _BUILT_IN["benchmark"])
+BENCHMARKS: Registry[Traversable] = Registry("benchmark", BUILT_IN["benchmark"])
 """The TOML file of each benchmark: a `pathlib.Path`, or a file of `importlib.resources`."""
 
 

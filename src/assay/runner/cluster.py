@@ -61,6 +61,11 @@ class RayTasks:
     def __init__(self, workers: int | None = None) -> None:
         self._workers = workers
 
+    def _capacity(self, ray: Any) -> int:
+        """Tasks to have under way now, asked again and again, since clusters grow."""
+        cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        return 2 * cores if self._workers is None else self._workers
+
     def map(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
         """Every result once, as they are done; an item whose worker is lost is done again.
 
@@ -76,10 +81,7 @@ class RayTasks:
         try:
             while True:
                 # A cluster that lost a node has less room than is taken already.
-                # Asked again and again, since clusters grow.
-                cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
-                capacity = 2 * cores if self._workers is None else self._workers
-                for item in islice(remaining, max(0, capacity - len(running))):
+                for item in islice(remaining, max(0, self._capacity(ray) - len(running))):
                     running[task.remote(payload, item)] = item
                 if not running:
                     break
