@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.server
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, sync_playwright
@@ -15,6 +17,7 @@ from playwright.sync_api import Page, sync_playwright
 from assay.browser.chromium.shared import find_chromium
 from assay.browser.connect.devtools import follow_browser
 from assay.browser.connect.mcp.session import BrowserSession
+from assay.browser.observe.inputs import StepInputs
 from assay.browser.step_records import rescore
 from assay.errors import BadParameter
 from assay.ledger.steps import read_steps
@@ -114,6 +117,31 @@ def test_a_step_that_was_not_begun_has_nothing_to_show(port: str, page: Page) ->
     assert observation is not None
     assert isinstance(observation.evidence, PageEvidence)
     assert watch.end(None) is None
+    watch.close()
+
+
+def test_a_dialog_whose_answer_is_heard_of_late_hides_no_step(
+    port: str, page: Page, site: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The driver has its own connection, over which it hears of the answer first."""
+    close = StepInputs.close_dialog
+
+    def close_late(step: StepInputs, event: dict[str, Any]) -> None:
+        asyncio.get_running_loop().call_later(0.2, close, step, event)
+
+    page.goto(site)
+    page.evaluate(
+        "document.body.innerHTML = `<button onclick=\"if (confirm('Sure?')) "
+        "this.textContent = 'Done'\">Ask</button>`"
+    )
+    watch = follow_browser(port)
+    monkeypatch.setattr(StepInputs, "close_dialog", close_late)
+    page.once("dialog", lambda dialog: dialog.accept())
+    assert watch.begin("click", {}, page.url)
+    page.click("text=Ask")
+    seen = watch.end(None)
+    assert seen is not None
+    assert "Done" in seen.text
     watch.close()
 
 

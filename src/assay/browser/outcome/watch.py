@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from time import monotonic
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from assay.browser.observe.digest import call_signature, info_digest
 from assay.browser.observe.inputs import SeenInput, read_input
@@ -35,6 +35,8 @@ from assay.schema.evidence import PageEvidence, StepEvents
 from assay.schema.observation import Observation
 from assay.schema.outcome import Effect, ErrorCode, Gate, ToolOutcome
 
+ANSWERED_S: Final = 0.5
+"""How much later than its driver the browser may say that a dialog was answered."""
 GatePolicy = Callable[[SeenInput | None], Gate]
 """Says whether a risky step on this target has its confirmation."""
 
@@ -156,6 +158,7 @@ class PageWatch:
         `error` is what the driver's own call raised, or its message, and not an assertion of the
         caller. `gate` is asked once it is known what the step was aimed at.
         """
+        await self._quietly(self._wait_for_dialog(ANSWERED_S))
         await self._quietly(self.observer.settle())
         return await self.conclude(error, gate=gate)
 
@@ -264,7 +267,9 @@ class PageWatch:
         """The page now; `None` while it cannot be read."""
         self.snapshot = self._latest = self.trouble = None
         for _ in range(3):
-            await self._quietly(self._wait_for_dialog())
+            if self._alone:
+                # The caller answers every one of them.
+                await self._quietly(self._wait_for_dialog(self.observer.patience.answer_s))
             if self.observer.step.dialog_open:
                 break
             try:
@@ -281,10 +286,10 @@ class PageWatch:
             break
         return self.snapshot
 
-    async def _wait_for_dialog(self) -> None:
-        """Wait for a dialog to be answered, where the caller answers every one of them."""
-        until = monotonic() + self.observer.patience.answer_s
-        while self._alone and self.observer.step.dialog_open and monotonic() < until:
+    async def _wait_for_dialog(self, limit_s: float) -> None:
+        """Wait so long for an open dialog to be answered."""
+        until = monotonic() + limit_s
+        while self.observer.step.dialog_open and monotonic() < until:
             await self._transport.sleep(TICK_S)
 
     async def _quietly(self, work: Any) -> Any:
