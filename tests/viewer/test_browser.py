@@ -88,6 +88,8 @@ def test_runs_are_sorted_and_filtered_by_the_address_alone(page: Page, viewer: V
     assert means == sorted(means, reverse=True)
     page.get_by_label("search").fill("whole pages")
     page.get_by_role("button", name="Filter").click()
+    # The new page has its address before it has its rows.
+    expect(page.locator(".runs tbody tr")).to_have_count(1)
     assert page.locator(".runs tbody tr").count() == 1
     assert "sort=mean" in page.url
     pasted = page.url
