@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, fields, replace
@@ -74,11 +75,12 @@ _CONTRACT_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
 _EVENT_KINDS: Final[Mapping[str, tuple[type, ...]]] = dict.fromkeys(StepEvents._fields, _NUMBER)
 
 
-class _Closing:
+class _Closing(ABC):
     """What has an end, for `with`."""
 
+    @abstractmethod
     def close(self) -> None:
-        raise NotImplementedError
+        """End it."""
 
     def __enter__(self) -> Self:
         return self

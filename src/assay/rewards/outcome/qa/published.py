@@ -145,6 +145,11 @@ def compare(tokens: list[str], reference: SquadReference) -> Match:
         and [word for word in tokens if word not in ARTICLES] == reference.tokens
     ):
         return reference.whole
+    return _partial_match(same, size, reference)
+
+
+def _partial_match(same: int, size: int, reference: SquadReference) -> Match:
+    """The match of an answer of `size` tokens, `same` of which are the reference's."""
     because = f"{same} of {size}{reference.tail}"
     if not same:
         return 0.0, 0.0, 0.0, 0.0, because
@@ -172,12 +177,7 @@ def compare_counted(answer: CountedWords, reference: SquadReference) -> Match:
         same == size == reference.size and answer.without_articles == reference.tokens
     ):
         return reference.whole
-    because = f"{same} of {size}{reference.tail}"
-    if not same:
-        return 0.0, 0.0, 0.0, 0.0, because
-    precision = same / size
-    recall = same / reference.size
-    return 2 * precision * recall / (precision + recall), 0.0, precision, recall, because
+    return _partial_match(same, size, reference)
 
 
 def shared_count(counts: Counter[str], reference: Counter[str] | frozenset[str]) -> int:
