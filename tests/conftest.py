@@ -17,6 +17,7 @@ settings.load_profile("same_cases")
 TESTS = Path(__file__).parent
 SLOW = {
     "adapters/test_pytest_plugin.py": "pytest within pytest, and processes of rewards",
+    "adapters/test_conformance.py": "every adapter on every row",
     "agents/test_cli_model.py": "programs that hang",
     "agents/test_rate_limits.py": "64 workers at a server",
     "agents/test_tool_calls.py": "a server for each test",
@@ -30,7 +31,9 @@ SLOW = {
     "isolation/test_processes.py": "processes that are killed",
     "rewards/code/test_code_reward.py": "programs that run and hang",
     "rewards/maths/test_hostile.py": "answers up to the limits",
+    "rewards/qa/test_properties.py": "thousands of generated rows",
     "rewards/qa/test_published_rules.py": "the published scripts, on thousands of rows",
+    "rewards/sql/test_sql.py": "queries that run and hang",
     "rewards/test_text_bounds.py": "megabytes of text",
     "runner/test_budget.py": "a run for each test",
     "runner/test_driving.py": "Chromium",
