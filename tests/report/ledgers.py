@@ -10,7 +10,7 @@ from typing import Any
 from assay.formats.lines import dump_line
 from assay.ledger.artifacts import Artifacts
 from assay.ledger.layout import RunLayout, attempt_stem
-from assay.ledger.records import StoredMessages, StoredSteps, episode_to_record
+from assay.ledger.records import StepsFileRecord, StoredMessages, episode_to_record
 from assay.ledger.run import Run
 from assay.ledger.steps import StepsWriter
 from assay.schema.episode import Episode, Failure, Step, StopReason, Trajectory
@@ -94,13 +94,13 @@ def write(runs_dir: Path, head: RunManifest, episodes: Iterable[Episode]) -> Run
     lines = []
     for episode in episodes:
         messages = tuple(m.model_dump(exclude_defaults=True) for m in episode.trajectory.messages)
-        stored = StoredSteps(0, "")
+        stored = StepsFileRecord(0, "")
         if episode.trajectory.steps:
             steps = StepsWriter(layout.steps_of(episode.attempt))
             for step in episode.trajectory.steps:
                 steps.write(step)
             steps.close(durable=False)
-            stored = StoredSteps(steps.n, steps.sha256)
+            stored = StepsFileRecord(steps.n, steps.sha256)
         inline = StoredMessages(len(messages), messages)
         lines.append(dump_line(episode_to_record(episode, inline, stored)))
     layout.episodes.write_bytes(b"".join(lines))

@@ -24,7 +24,7 @@ class NotPlain(Exception):
     """An object cannot be sent as a plain value; the message is the name of its type."""
 
 
-class BadValue(Exception):
+class UndecodableValue(Exception):
     """The bytes received are not an encoded value."""
 
 
@@ -103,24 +103,24 @@ _SCALARS: tuple[tuple[type, Callable[[Any], Any]], ...] = (
 
 
 def decode(value: Any) -> Any:
-    """The value that was encoded. Raises `BadValue` for anything else."""
+    """The value that was encoded. Raises `UndecodableValue` for anything else."""
     try:
         return _decode(value, 0)
-    except BadValue:
+    except UndecodableValue:
         raise
     except (TypeError, ValueError, RecursionError, OverflowError) as error:
-        raise BadValue(f"not plain data: {error!s:.200}") from error
+        raise UndecodableValue(f"not plain data: {error!s:.200}") from error
 
 
 def _decode(value: Any, depth: int) -> Any:
     if depth > 2 * MOST_DEPTH:
-        raise BadValue("too deep")
+        raise UndecodableValue("too deep")
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, list):
         return [_decode(item, depth + 1) for item in value]
     if not isinstance(value, dict) or len(value) != 1:
-        raise BadValue("neither a value nor a tag")
+        raise UndecodableValue("neither a value nor a tag")
     ((tag, content),) = value.items()
     if tag in _COLLECTIONS and isinstance(content, list):
         members = [_decode(item, depth + 1) for item in content]
@@ -135,11 +135,11 @@ def _decode(value: Any, depth: int) -> Any:
 
 
 def _check_hashes(keys: list[Any]) -> None:
-    """Raise `BadValue` if many keys have one hash: a map of them takes quadratic time."""
+    """Raise `UndecodableValue` if many keys have one hash: a map of them takes quadratic time."""
     hashes = sorted(map(hash, keys))
     step = MOST_OF_ONE_HASH
     if any(one == other for one, other in zip(hashes, hashes[step:], strict=False)):
-        raise BadValue("many keys of one hash")
+        raise UndecodableValue("many keys of one hash")
 
 
 def _decode_scalar(tag: str, content: Any) -> Any:
@@ -147,11 +147,11 @@ def _decode_scalar(tag: str, content: Any) -> Any:
         real, imaginary = (float(_decode(part, 0)) for part in content)
         return complex(real, imaginary)
     if not isinstance(content, str):
-        raise BadValue(f"the tag {tag!r:.20} without text")
+        raise UndecodableValue(f"the tag {tag!r:.20} without text")
     if tag == "i":
         return int(content, 16)
     if tag == "f" and content in ("inf", "-inf", "nan"):
         return float(content)
     if tag == "b":
         return bytes.fromhex(content)
-    raise BadValue(f"no tag {tag!r:.20}")
+    raise UndecodableValue(f"no tag {tag!r:.20}")

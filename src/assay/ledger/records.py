@@ -20,7 +20,7 @@ _ENDINGS = frozenset(get_args(StopReason))
 RecordKind: TypeAlias = Literal["manifest", "episode", "step"]
 
 
-class StoredSteps(NamedTuple):
+class StepsFileRecord(NamedTuple):
     """What a ledger line says of its steps file."""
 
     n: int
@@ -40,7 +40,7 @@ class StoredEpisode(NamedTuple):
 
     episode: Episode
     messages: StoredMessages
-    steps: StoredSteps
+    steps: StepsFileRecord
 
 
 class RawLine(NamedTuple):
@@ -59,7 +59,7 @@ class RawLine(NamedTuple):
 
 
 def episode_to_record(
-    episode: Episode, messages: StoredMessages, steps: StoredSteps
+    episode: Episode, messages: StoredMessages, steps: StepsFileRecord
 ) -> dict[str, Any]:
     """The line for an episode, the fields that a person looks for first."""
     fields = episode.model_dump(exclude={"trajectory"})
@@ -98,7 +98,7 @@ def episode_from_record(fields: dict[str, Any]) -> StoredEpisode:
         return StoredEpisode(
             Episode.model_validate(rest),
             StoredMessages(messages["n"], tuple(messages["inline"]), messages["sha256"]),
-            StoredSteps(steps["n"], steps["sha256"]),
+            StepsFileRecord(steps["n"], steps["sha256"]),
         )
     except (KeyError, TypeError, ValidationError) as error:
         raise BadRecord(f"not an episode: {type(error).__name__} {error!s:.300}") from error

@@ -25,7 +25,7 @@ from assay.formats.lines import dump_json, dump_line, load_record
 from assay.ledger.artifacts import Artifacts
 from assay.ledger.layout import RunLayout, attempt_number, attempt_stem, safe_name
 from assay.ledger.lock import lock_run
-from assay.ledger.records import StoredMessages, StoredSteps, episode_to_record, read_raw
+from assay.ledger.records import StepsFileRecord, StoredMessages, episode_to_record, read_raw
 from assay.ledger.run import read_manifest
 from assay.ledger.steps import StepsWriter
 from assay.resources.files import atomic_write, sync, sync_all
@@ -192,10 +192,10 @@ class RunWriter:
 
     def _store_steps(
         self, episode: Episode, streamed: StepsWriter | None
-    ) -> tuple[StoredSteps, tuple[Path, ...]]:
+    ) -> tuple[StepsFileRecord, tuple[Path, ...]]:
         recorded = episode.trajectory.steps
         if streamed is None and not recorded:
-            return StoredSteps(0, ""), ()
+            return StepsFileRecord(0, ""), ()
         if streamed is None:
             streamed = StepsWriter(self._layout.steps_of(episode.attempt), self._mask)
             for step in recorded:
@@ -206,7 +206,7 @@ class RunWriter:
                 f"but {streamed.n} were written"
             )
         streamed.close(durable=False)
-        return StoredSteps(streamed.n, streamed.sha256), (streamed.path,)
+        return StepsFileRecord(streamed.n, streamed.sha256), (streamed.path,)
 
     def _store_messages(self, episode: Episode) -> StoredMessages:
         messages = tuple(m.model_dump(exclude_defaults=True) for m in episode.trajectory.messages)

@@ -46,7 +46,7 @@ BANDS: Mapping[Classification, tuple[int, int]] = {
 
 SENTENCES: Mapping[str, str] = {
     **{f"block_{page.code}": page.sentence for page in BLOCKING_PAGES},
-    **read_toml("assay.schema", "step_score"),
+    **read_toml("assay.schema", "step_reasons"),
 }
 """Every reason that a step score can give: its code, and the sentence for a person."""
 

@@ -143,7 +143,7 @@ def traceback_of(error: BaseException) -> str:
         return message_of(error)
 
 
-class FailureLog:
+class FirstFailureLogger:
     """Logs the first failure of each kind: of a reward, by exception and place."""
 
     def __init__(self) -> None:
@@ -168,5 +168,5 @@ class FailureLog:
         )
 
 
-FAILURES = FailureLog()
+FAILURES = FirstFailureLogger()
 """One for the process, as loggers are: a scorer may live for one row."""

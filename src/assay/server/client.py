@@ -67,7 +67,7 @@ class ServerCall(Generic[T]):
             ) from error
 
 
-class RowBatch(NamedTuple):
+class RequestBatch(NamedTuple):
     """Rows as JSON, few enough for one request."""
 
     first: int
@@ -77,14 +77,14 @@ class RowBatch(NamedTuple):
     """Why a row could not be sent, by its place in the batch; null stands in for it."""
 
 
-def batches(rows: Any, max_rows: int) -> Iterator[RowBatch]:
+def batches(rows: Any, max_rows: int) -> Iterator[RequestBatch]:
     """The rows of a table in order, cut where a request would become too large."""
-    batch, size = RowBatch(1, [], {}), 0
+    batch, size = RequestBatch(1, [], {}), 0
     for number, row in enumerate(read_table(rows).rows, start=1):
         encoded, problem = _encode(row, number)
         if batch.rows and (len(batch.rows) >= max_rows or size + len(encoded) > BATCH_BYTES):
             yield batch
-            batch, size = RowBatch(number, [], {}), 0
+            batch, size = RequestBatch(number, [], {}), 0
         if problem:
             batch.problems[len(batch.rows)] = problem
         batch.rows.append(orjson.Fragment(encoded))
@@ -109,7 +109,7 @@ def _to_json(value: Any) -> Any:
 
 
 def score_call(
-    batch: RowBatch,
+    batch: RequestBatch,
     reward: str,
     params: Mapping[str, Any] | None,
     columns: Mapping[str, str] | None,

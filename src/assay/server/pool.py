@@ -30,6 +30,8 @@ T = TypeVar("T")
 LossCause: TypeAlias = Literal["deadline", "died", "memory", "processes", "stuck"]
 """Why a worker did not return a result; one that is stuck has time left, which others need."""
 
+WAITING_WORKERS = 8
+"""Workers of the pool for rewards that mostly wait; each scores the rows of its chunk together."""
 START_S = 60.0
 """A worker that has not started by then is ended, and another one tried."""
 PAUSE_S = 1.0

@@ -18,7 +18,7 @@ from assay.registry import find_reward
 from assay.server import jobs
 from assay.server.jobs import ChunkResult, RowChunk, ScorerSpec, UnreadableRow, WorkerCallContext
 from assay.server.models import Status
-from assay.server.pool import LossCause, WorkerLost, WorkerPool
+from assay.server.pool import WAITING_WORKERS, LossCause, WorkerLost, WorkerPool
 from assay.server.settings import ServerSettings
 from assay.server.telemetry import Metrics, log
 
@@ -26,8 +26,6 @@ T = TypeVar("T")
 
 CHUNKS_PER_WORKER = 2
 """Chunks of one request under way for each worker: none idles, and no request takes them all."""
-WAITING_WORKERS = 8
-"""Chunks at a time of rewards that mostly wait, each with all of its rows at a time."""
 PACE_WINDOW_S = 10.0
 MAX_RETRY_AFTER_S = 60
 

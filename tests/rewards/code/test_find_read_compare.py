@@ -190,7 +190,7 @@ def test_a_value_without_end_does_not_cross() -> None:
     "wire", [{"t": 1}, {"x": "1"}, {"i": "z"}, {"f": "1"}, {"d": [[1]]}, {}, {"s": [[1]]}, {"c": 1}]
 )
 def test_what_is_no_value_is_refused(wire: Any) -> None:
-    with pytest.raises(values.BadValue):
+    with pytest.raises(values.UndecodableValue):
         values.decode(wire)
 
 

@@ -71,7 +71,7 @@ class DrivenBrowser:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DrivenBrowserEnvironment(BrowserEnvironment):
+class AgentDrivenEnvironment(BrowserEnvironment):
     """A browser that the agent drives by itself, while every step of it is watched.
 
     It takes no `screenshots` and no `shot_hash`: the agent works on the page meanwhile.

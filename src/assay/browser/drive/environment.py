@@ -112,9 +112,9 @@ class BrowserEnvironment:
     @classmethod
     def driven(cls) -> Callable[..., BrowserEnvironment] | None:
         """What makes one for an agent that drives the browser by itself; `None` if nothing does."""
-        from assay.browser.drive.driven import DrivenBrowserEnvironment
+        from assay.browser.drive.driven import AgentDrivenEnvironment
 
-        return DrivenBrowserEnvironment if cls is BrowserEnvironment else None
+        return AgentDrivenEnvironment if cls is BrowserEnvironment else None
 
     @classmethod
     async def close_shared(cls) -> None:

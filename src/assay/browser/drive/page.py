@@ -57,7 +57,7 @@ class PageOptions:
         return replace(self.patience, answer_s=answer_s, arrives_s=self.timeout_s + 1)
 
 
-class DrivenTransport(PlaywrightTransport):
+class ScriptStoppingTransport(PlaywrightTransport):
     """The DevTools session of a driven tab, which stops a hanging script once."""
 
     loss = ""
@@ -89,7 +89,11 @@ class BrowserPage:
     """A tab of a browser context; to be used on the browser's own event loop."""
 
     def __init__(
-        self, tab: Tab, session: CDPSession, options: PageOptions, transport: DrivenTransport
+        self,
+        tab: Tab,
+        session: CDPSession,
+        options: PageOptions,
+        transport: ScriptStoppingTransport,
     ) -> None:
         self.tab = tab
         self.watch: PageWatch
@@ -109,7 +113,7 @@ class BrowserPage:
         """A fresh tab, watched from its first request on, with the record of the `old` one."""
         session = await tab.context.new_cdp_session(tab)
         patience = options.waits()
-        transport = DrivenTransport(session, tab, timeout_s=patience.answer_s)
+        transport = ScriptStoppingTransport(session, tab, timeout_s=patience.answer_s)
         page = cls(tab, session, options, transport)
         page.watch = await PageWatch.open(
             transport,

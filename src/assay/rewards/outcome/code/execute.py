@@ -109,13 +109,13 @@ class ProgramRun:
             for number in range(1, len(tests.tests) + 1):
                 try:
                     self._judge(outcomes, tests, number, run.receive())
-                except (*FAILURES, values.BadValue) as error:
+                except (*FAILURES, values.UndecodableValue) as error:
                     outcomes.fail(f"test {number}: {self._why(run, error)}")
                     return outcomes
         return outcomes
 
     def _judge(self, outcomes: CodeTestResults, tests: CallTests, number: int, answer: Any) -> None:
-        """Judge the answer to one call. Raises `BadValue` if it is none."""
+        """Judge the answer to one call. Raises `UndecodableValue` if it is none."""
         call = tests.tests[number - 1]
         if "value" not in answer:
             what = f"{answer.get('opaque', 'something else')!s:.60}"
@@ -181,7 +181,7 @@ class ProgramRun:
             try:
                 run.send(request["call"])
                 answer = _checked(run.receive())
-            except (*FAILURES, values.BadValue) as error:
+            except (*FAILURES, values.UndecodableValue) as error:
                 outcomes.fail(self._why(run, error))
                 return {"failed": "the program ended"}
             try:
@@ -284,7 +284,7 @@ class ProgramRun:
             raise SandboxLost(str(error))
         if end.cause == "lost" or isinstance(error, TimeoutError):
             return f"no answer within {self.limits.time_s:g} s"
-        if isinstance(error, (BadFrame, values.BadValue)):
+        if isinstance(error, (BadFrame, values.UndecodableValue)):
             return f"what it sent is no answer ({error!s:.100})"
         return _ended(end, self.limits)
 
@@ -308,7 +308,7 @@ def _show(value: Any) -> str:
 
 
 def _checked(answer: dict[str, Any]) -> dict[str, Any]:
-    """The program's answer as this side writes it. Raises `BadValue` if it is none."""
+    """The program's answer as this side writes it. Raises `UndecodableValue` if it is none."""
     if "value" in answer:
         checked = {"value": values.encode(values.decode(answer["value"]))}
         if "args" in answer:
@@ -320,7 +320,7 @@ def _checked(answer: dict[str, Any]) -> dict[str, Any]:
         return {"raised": f"{answer['raised']!s:.100}", "text": f"{answer.get('text')!s:.300}"}
     if "opaque" in answer:
         return {"opaque": f"{answer['opaque']!s:.100}"}
-    raise values.BadValue("neither a value nor an exception")
+    raise values.UndecodableValue("neither a value nor an exception")
 
 
 def _ended(end: RunEnd, limits: SandboxLimits) -> str:

@@ -37,7 +37,7 @@ class AnswerConventions:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerComparison:
+class AnswerComparer:
     """Compares nodes under conventions, within one budget of work.
 
     Answers hold answers, so a rule for one shape asks for the rule of its parts. The decision by
@@ -59,4 +59,4 @@ class AnswerComparison:
         return self.decide(prediction, reference, self)
 
 
-Decision: TypeAlias = Callable[[Node, Node, AnswerComparison], str | None]
+Decision: TypeAlias = Callable[[Node, Node, AnswerComparer], str | None]

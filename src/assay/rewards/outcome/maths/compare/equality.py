@@ -26,7 +26,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, TypeVar
 
 from assay.rewards.outcome.maths.compare import words
-from assay.rewards.outcome.maths.compare.comparison import AnswerComparison, AnswerConventions
+from assay.rewards.outcome.maths.compare.comparison import AnswerComparer, AnswerConventions
 from assay.rewards.outcome.maths.compare.matrices import reconcile_vectors
 from assay.rewards.outcome.maths.compare.parameters import same_with_parameters
 from assay.rewards.outcome.maths.compare.relations import statement
@@ -250,7 +250,7 @@ def _without_box(reference: str) -> str:
 
 def _compare_numbers(pair: _TextPair) -> Equality:
     numbers = frozenset({Number})
-    comparer = AnswerComparison(pair.conventions, WorkBudget(), numbers, same_answer)
+    comparer = AnswerComparer(pair.conventions, WorkBudget(), numbers, same_answer)
     left, right = map(_signed_number, (pair.prediction, pair.reference))
     rule = comparer.rule(left, right)
     if rule is not None:
@@ -378,7 +378,7 @@ def _compare_nodes(pair: _TextPair, left: Node, right: Node) -> Equality:
     rule = None
     try:
         left, right = _settled(left, right, kinds)
-        comparer = AnswerComparison(pair.conventions, budget, kinds, same_answer)
+        comparer = AnswerComparer(pair.conventions, budget, kinds, same_answer)
         rule = comparer.rule(left, right)
         if rule is None and Symbol in kinds:
             rule = same_with_parameters(left, right, comparer)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
+from assay.rewards.outcome.maths.compare.comparison import AnswerComparer
 from assay.rewards.outcome.maths.compare.scalars import same_scalar
 from assay.rewards.outcome.maths.limits import TooLarge
 from assay.rewards.outcome.maths.nodes import (
@@ -51,7 +51,7 @@ def involves_matrix(node: Node) -> bool:
     return False
 
 
-def same_matrix(prediction: Expr, reference: Expr, comparison: AnswerComparison) -> str | None:
+def same_matrix(prediction: Expr, reference: Expr, comparison: AnswerComparer) -> str | None:
     """The rule by which two expressions with matrices in them are equal, or None."""
     left, right = carry_out(prediction), carry_out(reference)
     if isinstance(right, Matrix) and not isinstance(left, Matrix):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
+from assay.rewards.outcome.maths.compare.comparison import AnswerComparer
 from assay.rewards.outcome.maths.compare.relations import (
     NamedValue,
     order_of_names,
@@ -20,7 +20,7 @@ Shape = Literal["list", "tuple", "set", "one"]
 _MOST_PAIRS = 1_600
 
 
-def same_members(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
+def same_members(prediction: Node, reference: Node, comparison: AnswerComparer) -> str | None:
     """The rule by which two collections agree, or None.
 
     Brackets mean order; braces and bare lists do not. A bare list meets a tuple in order. One
@@ -57,12 +57,12 @@ def same_members(prediction: Node, reference: Node, comparison: AnswerComparison
     return ("set" if "set" in shapes else "list") if same else None
 
 
-def same_in_order(left: list[Node], right: list[Node], comparison: AnswerComparison) -> bool:
+def same_in_order(left: list[Node], right: list[Node], comparison: AnswerComparer) -> bool:
     return len(left) == len(right) and all(map(comparison.same, left, right))
 
 
 def same_in_any_order(
-    left: list[Node], right: list[Node], comparison: AnswerComparison, *, repeats: bool
+    left: list[Node], right: list[Node], comparison: AnswerComparer, *, repeats: bool
 ) -> bool:
     """Whether the members pair up; with `repeats` a member may be written more than once."""
     if not repeats and len(left) != len(right):
@@ -89,7 +89,7 @@ def _is_set(node: Node) -> bool:
     return node == Symbol("emptyset") or (isinstance(node, Group) and node.opening == "{")
 
 
-def _same_vector(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
+def _same_vector(prediction: Node, reference: Node, comparison: AnswerComparer) -> str | None:
     """A row or a column against a tuple or a nested list."""
     left, right = _vector(prediction), _vector(reference)
     if left is None or right is None or Matrix not in (type(prediction), type(reference)):
@@ -131,7 +131,7 @@ def _items(node: Node, shape: Shape) -> list[Node]:
     return [variant for item in items for variant in variants(item)]
 
 
-def _values(items: list[Node], comparison: AnswerComparison | None) -> list[Node]:
+def _values(items: list[Node], comparison: AnswerComparer | None) -> list[Node]:
     """The members without their names, in the usual order of these."""
     same = None if comparison is None else comparison.same
     named = [statement(item, same) if isinstance(item, Relation) else None for item in items]
@@ -156,7 +156,7 @@ def _in_periods(values: list[Node], labels: list[Node | None]) -> list[Node]:
     return [Group("(", tuple(values[k : k + period]), ")") for k in starts]
 
 
-def _may_be_tuples(prediction: Node, reference: Node, comparison: AnswerComparison) -> bool:
+def _may_be_tuples(prediction: Node, reference: Node, comparison: AnswerComparer) -> bool:
     """Whether two collections, one of them in brackets, may be one tuple; a set is none."""
     shapes = {_shape(prediction), _shape(reference)}
     if shapes == {"tuple"}:
@@ -164,7 +164,7 @@ def _may_be_tuples(prediction: Node, reference: Node, comparison: AnswerComparis
     return "set" not in shapes and _is_tuple(prediction, reference, comparison)
 
 
-def _is_tuple(prediction: Node, reference: Node, comparison: AnswerComparison) -> bool:
+def _is_tuple(prediction: Node, reference: Node, comparison: AnswerComparer) -> bool:
     """Whether a bare list and a bracketed one may be the same: no interval, and no solutions.
 
     Values that `or` or `and` joins, or that share one name, are several answers and no pair. A
@@ -212,7 +212,7 @@ def _in_step(prediction: Node, reference: Node) -> bool:
     return not (names and others) and 1 < len(labels) == len(set(map(repr, labels)))
 
 
-def _same_names(prediction: Node, reference: Node, comparison: AnswerComparison) -> bool:
+def _same_names(prediction: Node, reference: Node, comparison: AnswerComparer) -> bool:
     """Whether the names that one list gives to its members are among those of the other."""
     few, many = sorted((_named_members(prediction), _named_members(reference)), key=len)
     return all(any(same_label(name, other, comparison) for other in many) for name in few)
@@ -231,7 +231,7 @@ def _labels(node: Node) -> list[Node]:
     return labels if len(labels) == len(node.items) else []
 
 
-def _same_brackets(prediction: Node, reference: Node, comparison: AnswerComparison) -> bool:
+def _same_brackets(prediction: Node, reference: Node, comparison: AnswerComparer) -> bool:
     """A pair in other brackets is another interval, unless it cannot be an interval at all."""
     if not isinstance(prediction, Group) or not isinstance(reference, Group):
         return False
@@ -240,7 +240,7 @@ def _same_brackets(prediction: Node, reference: Node, comparison: AnswerComparis
     return len(reference.items) != 2 or not _rises(reference, comparison)
 
 
-def _rises(pair: Group, comparison: AnswerComparison) -> bool:
+def _rises(pair: Group, comparison: AnswerComparer) -> bool:
     low, high = (
         value_of(end, comparison.budget) if isinstance(end, Expr) else None for end in pair.items
     )

@@ -18,7 +18,7 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Final
 
-from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
+from assay.rewards.outcome.maths.compare.comparison import AnswerComparer
 from assay.rewards.outcome.maths.compare.relations import NamedValue, same_label, statement
 from assay.rewards.outcome.maths.compare.resolve import variants
 from assay.rewards.outcome.maths.compare.scalars import same_scalar
@@ -66,7 +66,7 @@ _NEAR: Final = Decimal("1e-40")
 
 
 def same_with_parameters(
-    prediction: Node, reference: Node, comparison: AnswerComparison
+    prediction: Node, reference: Node, comparison: AnswerComparer
 ) -> str | None:
     """The rule by which two answers with running parameters are the same, or None."""
     left, right = _declared(prediction), _declared(reference)
@@ -276,7 +276,7 @@ def _with(node: Expr, values: Mapping[str, Expr]) -> Expr:
     return expression(substitute(node, parts.get))
 
 
-def _same_families(left: _Family, right: _Family, comparison: AnswerComparison) -> bool:
+def _same_families(left: _Family, right: _Family, comparison: AnswerComparer) -> bool:
     # Without a declaration, only a name shows that values are meant and not a formula.
     if not (left.declared or right.declared or left.label or right.label):
         return False
@@ -288,7 +288,7 @@ def _same_families(left: _Family, right: _Family, comparison: AnswerComparison) 
     return _covers(left, right, comparison) and _covers(right, left, comparison)
 
 
-def _same_progression(one: _Progression, other: _Progression, comparison: AnswerComparison) -> bool:
+def _same_progression(one: _Progression, other: _Progression, comparison: AnswerComparer) -> bool:
     if not _same_scalar(one.step, other.step, comparison) and not _same_scalar(
         one.step, negate(other.step), comparison
     ):
@@ -296,7 +296,7 @@ def _same_progression(one: _Progression, other: _Progression, comparison: Answer
     return _is_in(one.start, other, comparison)
 
 
-def _is_in(value: Expr, progression: _Progression, comparison: AnswerComparison) -> bool:
+def _is_in(value: Expr, progression: _Progression, comparison: AnswerComparer) -> bool:
     """Whether a value belongs to the progression: exactly, for the only k that it can be."""
     start, step = progression.start, progression.step
     return any(
@@ -322,7 +322,7 @@ def _number(node: Expr) -> Decimal | None:
     return None if value is None or abs(value.im) > _NEAR else value.re
 
 
-def _covers(family: _Family, other: _Family, comparison: AnswerComparison) -> bool:
+def _covers(family: _Family, other: _Family, comparison: AnswerComparer) -> bool:
     """Whether each value of the other family is in this one; steps must divide a common period."""
     period = _period([*family.members, *other.members])
     if period is None:
@@ -366,7 +366,7 @@ def _within(member: _Progression, period: Expr) -> Iterator[Expr]:
         yield Add((member.start, Mul((Number(turn), member.step))))
 
 
-def _same_renamed(left: _Declared, right: _Declared, comparison: AnswerComparison) -> str | None:
+def _same_renamed(left: _Declared, right: _Declared, comparison: AnswerComparer) -> str | None:
     """The comparison of two answers after the parameters of one were named as those of the other.
 
     An answer that declares nothing has the letters that the other answer does not have.
@@ -397,11 +397,11 @@ def _namings(names: Sequence[str], others: Sequence[str]) -> Iterator[dict[str, 
         yield dict(zip(names, order, strict=True))
 
 
-def _same_scalar(left: Expr, right: Expr, comparison: AnswerComparison) -> bool:
+def _same_scalar(left: Expr, right: Expr, comparison: AnswerComparer) -> bool:
     return same_scalar(left, right, comparison.conventions.tolerance, comparison.budget) is not None
 
 
-def same_up_to_constants(left: Expr, right: Expr, comparison: AnswerComparison) -> bool:
+def same_up_to_constants(left: Expr, right: Expr, comparison: AnswerComparer) -> bool:
     """Whether two expressions are the same for some choice of their arbitrary constants."""
     names, others = _names(left), _names(right)
     constants, other_constants = _constants(names, others), _constants(others, names)
@@ -463,7 +463,7 @@ def _factor(node: Expr, name: str) -> Expr | None:
             return None
 
 
-def _same_span(left: _LinearParts, right: _LinearParts, comparison: AnswerComparison) -> bool:
+def _same_span(left: _LinearParts, right: _LinearParts, comparison: AnswerComparer) -> bool:
     """Whether constants multiply the same functions, and the rest is the same up to a constant.
 
     `C` may be multiplied by a number and, where it is added, take up a number: `2C + 5` is any
@@ -482,7 +482,7 @@ def _same_span(left: _LinearParts, right: _LinearParts, comparison: AnswerCompar
     )
 
 
-def _same_direction(one: Expr, other: Expr, comparison: AnswerComparison) -> bool:
+def _same_direction(one: Expr, other: Expr, comparison: AnswerComparer) -> bool:
     """Whether one is the other times a number that is not zero."""
     if not _names(one) or not _names(other):
         return not _names(one, other) and bool(_number(one)) and bool(_number(other))

@@ -11,7 +11,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR
 from typing import Final
 
 from assay.rewards.outcome.maths.compare import realsets
-from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
+from assay.rewards.outcome.maths.compare.comparison import AnswerComparer
 from assay.rewards.outcome.maths.compare.realsets import Interval, RealSet
 from assay.rewards.outcome.maths.compute.points import variables
 from assay.rewards.outcome.maths.limits import UnreadableAnswer, WorkBudget
@@ -36,7 +36,7 @@ _MOST_INTEGERS: Final = 200
 _PIECEWISE: Final = frozenset({"abs", "max", "min"})
 
 
-def same_pieces(prediction: Node, reference: Node, comparison: AnswerComparison) -> bool:
+def same_pieces(prediction: Node, reference: Node, comparison: AnswerComparer) -> bool:
     """Whether one of the two is a function in pieces, and equals the other, an expression."""
     pieces, whole = (
         (prediction, reference) if isinstance(prediction, Group) else (reference, prediction)
@@ -72,7 +72,7 @@ def _piece(item: Node) -> tuple[Expr, Relation] | None:
             return None
 
 
-def _equals_on(whole: Expr, value: Expr, interval: Interval, comparison: AnswerComparison) -> bool:
+def _equals_on(whole: Expr, value: Expr, interval: Interval, comparison: AnswerComparer) -> bool:
     try:
         branch = _branch(whole, interval, comparison.budget)
     except UnreadableAnswer:

@@ -6,7 +6,7 @@ from functools import reduce
 from typing import Final, TypeAlias
 
 from assay.rewards.outcome.maths.compare import relations
-from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
+from assay.rewards.outcome.maths.compare.comparison import AnswerComparer
 from assay.rewards.outcome.maths.compute.points import value_of
 from assay.rewards.outcome.maths.nodes import (
     Call,
@@ -34,7 +34,7 @@ _RADIAN: Final[Unit] = (("rad", 1),)
 _ANGLES: Final = frozenset("arcsin arccos arctan arccot arcsec arccsc".split())
 
 
-def same_quantities(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
+def same_quantities(prediction: Node, reference: Node, comparison: AnswerComparer) -> str | None:
     """The rule by which two values agree with what they are counted in, or None."""
     left, right = _letter_unit(prediction), _letter_unit(reference)
     (value, unit), (target, target_unit) = left, right
@@ -70,9 +70,7 @@ def _is_in_radians(value: Node) -> bool:
             return False
 
 
-def _same_in_two_units(
-    left: _Measured, right: _Measured, comparison: AnswerComparison
-) -> str | None:
+def _same_in_two_units(left: _Measured, right: _Measured, comparison: AnswerComparer) -> str | None:
     """The rule by which values in different units agree: nouns, angles, or a conversion."""
     (value, unit), (target, target_unit) = left, right
     if {unit, target_unit} == {_DEGREE, _RADIAN}:
@@ -86,7 +84,7 @@ def _same_in_two_units(
 
 
 def _same_percent(
-    value: Node, target: Node, comparison: AnswerComparison, *, in_reference: bool
+    value: Node, target: Node, comparison: AnswerComparer, *, in_reference: bool
 ) -> str | None:
     policy = comparison.conventions.percent
     if policy == "strict" or not isinstance(value, Expr) or not isinstance(target, Expr):
@@ -106,7 +104,7 @@ def _same_percent(
     return "percent" if comparison.same(value, target) else None
 
 
-def _same_angle(left: _Measured, right: _Measured, comparison: AnswerComparison) -> str | None:
+def _same_angle(left: _Measured, right: _Measured, comparison: AnswerComparer) -> str | None:
     """Degrees against radians."""
     sides = [
         Degree(value) if unit == _DEGREE else value
@@ -116,7 +114,7 @@ def _same_angle(left: _Measured, right: _Measured, comparison: AnswerComparison)
     return "unit" if len(sides) == 2 and comparison.same(*sides) else None
 
 
-def same_ratios(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
+def same_ratios(prediction: Node, reference: Node, comparison: AnswerComparer) -> str | None:
     """The rule by which two ratios, or a ratio and a quotient, agree, or None."""
     if isinstance(prediction, Ratio) and isinstance(reference, Ratio):
         if len(prediction.terms) != len(reference.terms):

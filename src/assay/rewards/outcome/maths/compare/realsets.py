@@ -9,7 +9,7 @@ from functools import reduce
 from itertools import chain, product
 from typing import Final, TypeGuard
 
-from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
+from assay.rewards.outcome.maths.compare.comparison import AnswerComparer
 from assay.rewards.outcome.maths.compare.relations import MIRRORED_ORDER, is_name
 from assay.rewards.outcome.maths.compare.words import plain
 from assay.rewards.outcome.maths.compute.algebra import (
@@ -92,7 +92,7 @@ def _is_line(node: Node) -> bool:
     return isinstance(node, Symbol) and node.name in ("mathbb:R", "R")
 
 
-def same_real_sets(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
+def same_real_sets(prediction: Node, reference: Node, comparison: AnswerComparer) -> str | None:
     """The rule by which two sets of reals, of the same letter, are equal; "" if they differ.
 
     None if either is no set of known reals.
@@ -113,7 +113,7 @@ def same_real_sets(prediction: Node, reference: Node, comparison: AnswerComparis
     return "interval" if same else ""
 
 
-def same_spans(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
+def same_spans(prediction: Node, reference: Node, comparison: AnswerComparer) -> str | None:
     """The rule by which two intervals with letters in their ends are equal, or None."""
     if isinstance(prediction, Relation) and isinstance(reference, Relation):
         return None

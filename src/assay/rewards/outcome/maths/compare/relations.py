@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final, TypeGuard
 
 from assay.lazy import package_table
-from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
+from assay.rewards.outcome.maths.compare.comparison import AnswerComparer
 from assay.rewards.outcome.maths.compute.algebra import (
     PolynomialRing,
     Quotient,
@@ -61,7 +61,7 @@ class NamedValue:
     value: Node
 
 
-def same_relations(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
+def same_relations(prediction: Node, reference: Node, comparison: AnswerComparer) -> str | None:
     """The rule by which a relation says the same as the other answer, or None."""
     if isinstance(prediction, Relation) and isinstance(reference, Relation):
         return _same_two_relations(prediction, reference, comparison)
@@ -82,7 +82,7 @@ def same_relations(prediction: Node, reference: Node, comparison: AnswerComparis
 
 
 def _same_two_relations(
-    prediction: Relation, reference: Relation, comparison: AnswerComparison
+    prediction: Relation, reference: Relation, comparison: AnswerComparer
 ) -> str | None:
     if _is_closed(prediction) and _is_closed(reference):
         if _canonical(prediction) != _canonical(reference):
@@ -125,7 +125,7 @@ def _canonical(node: Node) -> object:
     return (type(node).__name__, tuple(parts)) if parts else repr(node)
 
 
-def same_label(one: NamedValue, other: NamedValue, comparison: AnswerComparison) -> bool:
+def same_label(one: NamedValue, other: NamedValue, comparison: AnswerComparer) -> bool:
     """Names agree; of a function with a constant value only the function's name matters."""
     left, right = one.label, other.label
     if left is None or right is None:

@@ -19,7 +19,7 @@ from assay.rewards.outcome.maths.compare import (
     words,
 )
 from assay.rewards.outcome.maths.compare.comparison import (
-    AnswerComparison,
+    AnswerComparer,
     Decision,
 )
 from assay.rewards.outcome.maths.compare.resolve import has_signs
@@ -51,7 +51,7 @@ SHAPES: Final[tuple[tuple[type[Node], Decision], ...]] = (
 )
 
 
-def same_answer(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
+def same_answer(prediction: Node, reference: Node, comparison: AnswerComparer) -> str | None:
     """The code of the rule by which two answers of any shape are equal, or None."""
     if isinstance(prediction, Expr) and isinstance(reference, Expr):
         return same_expressions(prediction, reference, comparison)
@@ -75,7 +75,7 @@ def same_answer(prediction: Node, reference: Node, comparison: AnswerComparison)
     return None
 
 
-def same_expressions(prediction: Expr, reference: Expr, comparison: AnswerComparison) -> str | None:
+def same_expressions(prediction: Expr, reference: Expr, comparison: AnswerComparer) -> str | None:
     """The rule for two expressions: numerals in bases, both signs, matrices, or scalars."""
     if isinstance(reference, Based) or isinstance(prediction, Based):
         return _same_based(prediction, reference, comparison)
@@ -94,7 +94,7 @@ def same_expressions(prediction: Expr, reference: Expr, comparison: AnswerCompar
     return rule
 
 
-def _same_based(prediction: Expr, reference: Expr, comparison: AnswerComparison) -> str | None:
+def _same_based(prediction: Expr, reference: Expr, comparison: AnswerComparer) -> str | None:
     """A numeral in a base is met by the same numeral, with or without its base.
 
     Base ten may be named on either side.

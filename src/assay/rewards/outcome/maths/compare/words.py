@@ -6,7 +6,7 @@ import re
 from typing import Any, Final, NamedTuple
 
 from assay.lazy import package_table
-from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
+from assay.rewards.outcome.maths.compare.comparison import AnswerComparer
 from assay.rewards.outcome.maths.compute.notations import SPELLINGS
 from assay.rewards.outcome.maths.limits import UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import Node, Text
@@ -71,7 +71,7 @@ def plain(text: str) -> str:
     return synonyms().get(words, words)
 
 
-def same_words(prediction: Node, reference: Node, _comparison: AnswerComparison) -> str | None:
+def same_words(prediction: Node, reference: Node, _comparison: AnswerComparer) -> str | None:
     """The rule by which two phrases are the same, or None."""
     if isinstance(prediction, Text) and isinstance(reference, Text):
         return "text" if plain(prediction.words) == plain(reference.words) else None
