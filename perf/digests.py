@@ -4,7 +4,8 @@
     python perf/digests.py --compare before.json         # on the version after
 
 A digest is over value, reason, parts and notes of every row: the labelled rows of the tests and of
-`--data`, generated rows, calls, programs, queries and worlds. Exit code 1 when one differs.
+`--data`, generated rows, calls, programs, queries and worlds; and over the sentence that explains
+each, unless `--no-sentences` leaves those out. Exit code 1 when one differs.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import gzip
 import hashlib
 import json
 import logging
+import re
 import subprocess
 import sys
 import tempfile
@@ -46,22 +48,26 @@ def read_lines(path: Path) -> Iterator[Any]:
     yield from map(json.loads, filter(bytes.strip, data.splitlines()))
 
 
-def record_of(score: Any) -> str:
+def record_of(score: Any, *, sentences: bool) -> str:
     """All that a score says, as text, but for a traceback, which names lines of the source."""
     shown = {key: value for key, value in dict(score).items() if key != "traceback"}
-    return json.dumps([shown, score.because], default=str, sort_keys=True)
+    explained = [score.because] if sentences else []
+    return json.dumps([shown, *explained], default=str, sort_keys=True)
 
 
-def digest(rewards: Mapping[str, Any] | str, rows: Iterable[Mapping[str, Any]]) -> tuple[int, str]:
+def digest(
+    rewards: Mapping[str, Any] | str, rows: Iterable[Mapping[str, Any]], *, sentences: bool = True
+) -> tuple[int, str]:
     """How many rows there were, and the digest of their scores."""
     total, count = hashlib.sha256(), 0
     for row in rows:
         columns = dict(row)
         params = columns.pop("params", {})
         try:
-            text = record_of(assay.score(columns.pop("reward", rewards), params=params, **columns))
+            score = assay.score(columns.pop("reward", rewards), params=params, **columns)
+            text = record_of(score, sentences=sentences)
         except (assay.errors.AssayError, TypeError) as error:
-            text = f"{type(error).__name__}: {error}"
+            text = f"{type(error).__name__}: {error}" if sentences else type(error).__name__
         total.update(text.encode("utf-8", "surrogatepass"))
         count += 1
     return count, total.hexdigest()[:16]
@@ -140,19 +146,24 @@ def instruction_rows(data: Path) -> Iterator[dict[str, Any]]:
             yield {"final_response": text, "instructions": ids, "prompt": row["prompt"]}
 
 
-def file_bytes(folder: Path, rows: list[dict[str, Any]], *flags: str) -> tuple[int, str]:
+def file_bytes(
+    folder: Path, rows: list[dict[str, Any]], *flags: str, sentences: bool = True
+) -> tuple[int, str]:
     """The digest of the results of `assay score` on a file of the rows."""
     source, out = folder / "rows.jsonl", folder / f"out{len(list(folder.iterdir()))}.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows))
     program = "import sys; from assay.cli.main import run; sys.exit(run())"
     command = [sys.executable, "-c", program, "score", str(source), "--out", str(out), *flags]
     subprocess.run(command, check=True, capture_output=True)
-    return len(rows), hashlib.sha256(out.read_bytes()).hexdigest()[:16]
+    data = out.read_bytes()
+    if not sentences:
+        data = re.sub(rb'"because":"(?:[^"\\]|\\.)*"', b"", data)
+    return len(rows), hashlib.sha256(data).hexdigest()[:16]
 
 
 def subjects(
     data: Path | None, scale: int, folder: Path
-) -> Iterator[tuple[str, Callable[[], Any]]]:
+) -> Iterator[tuple[str, Callable[..., Any]]]:
     """Every subject by name, and what gives its count and digest."""
     for base in filter(None, (TESTS / "math", data and data / "math")):
         for path in sorted(base.glob("*.jsonl")):
@@ -187,6 +198,7 @@ def main() -> int:
     parser.add_argument("--data", type=Path, help="a folder of labelled sets of other projects")
     parser.add_argument("--scale", type=int, default=10_000, help="generated rows of each reward")
     parser.add_argument("--only", default="", help="subjects whose name begins so")
+    parser.add_argument("--no-sentences", action="store_true", help="numbers and reasons alone")
     parser.add_argument("--save", type=Path)
     parser.add_argument("--compare", type=Path)
     options = parser.parse_args()
@@ -197,7 +209,7 @@ def main() -> int:
         for name, make in subjects(options.data, options.scale, Path(folder)):
             if not name.startswith(options.only):
                 continue
-            digests[name] = list(make())
+            digests[name] = list(make(sentences=not options.no_sentences))
             known = before.get(name)
             state = "" if known is None else "same" if known == digests[name] else "DIFFERS"
             print(f"{name:<44} {digests[name][0]:>8,} {digests[name][1]} {state}", flush=True)
