@@ -1,4 +1,4 @@
-"""The browser as an environment: a task's start page, actions as text, evidence on every step."""
+"""The browser environment: it opens a start page, carries out actions and records evidence."""
 
 from __future__ import annotations
 
@@ -40,16 +40,13 @@ if TYPE_CHECKING:
     from playwright.async_api import Page as Tab
 
 Gates = Literal["unknown", "required", "satisfied", "not_required"]
-"""Whether risky actions have their confirmation; the values but `required` hold for all of them.
-
-`required`: only actions on elements whose names are among the task's `approved` have it.
-"""
+"""Whether risky actions are confirmed; `required`: only those on the task's `approved` names."""
 KNOWN_REFS: Final = 20_000
 """Elements of an episode that are remembered; the oldest are dropped first."""
 
 
 class ActionTarget(NamedTuple):
-    """The element that an action is done to, whatever its number is."""
+    """The target element of an action, without its number."""
 
     role: str
     name: str
@@ -59,14 +56,12 @@ class ActionTarget(NamedTuple):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BrowserEnvironment:
-    """One tab in a context of its own, in a browser that all rollouts of the process share.
+    """A browser tab with its own context; all rollouts of the process share one browser.
 
-    Its task says `start_url`, and may say `search_url`, `selectors` (whose counts and texts an
-    outcome contract reads) and `approved` (see `Gates`) in its metadata. An action without its gate
-    is carried out, and recorded as such.
-
-    It reaches the public internet, and of private networks only where its start page and its search
-    are, and what `allow` lists (`host`, `host:port`, a network, or `*`). `patience` is a table.
+    A task's metadata has `start_url`, and may have `search_url`, `selectors` (for an outcome
+    contract) and `approved` (see `Gates`). An action without its gate is carried out and recorded.
+    Of private networks it reaches only its start page, its search and what `allow` lists
+    (`host`, `host:port`, a network, or `*`).
     """
 
     name = "browser"

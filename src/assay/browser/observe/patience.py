@@ -1,4 +1,4 @@
-"""How long a page is waited for: every wait of the browser in one record."""
+"""The time limits of all waits for a page, in one record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.errors import BadParameter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How long to wait for one tab, in seconds; in a benchmark `patience = {arrives_s = 20}`."""
+    """The seconds of each wait for a tab; a benchmark sets `patience = {arrives_s = 20}`."""
 
     answer_s: float = 5.0
     """How long a page may take to answer a question about itself."""
@@ -60,7 +60,7 @@ class Patience:
 
     @classmethod
     def of(cls, value: Patience | Mapping[str, Any] | None) -> Self:
-        """The record of what an option says; raises `BadParameter` for a wait that there is not."""
+        """Read the waits from an option; raise `BadParameter` for an unknown name."""
         if isinstance(value, cls):
             return value
         names = [field.name for field in fields(cls)]
@@ -72,5 +72,5 @@ class Patience:
         return cls(**(value or {}))
 
     def milliseconds(self) -> dict[str, float]:
-        """The waits as the scripts in a page read them."""
+        """The waits in milliseconds, under the names that Assay's scripts use."""
         return {name.removesuffix("_s"): 1000 * value for name, value in asdict(self).items()}
