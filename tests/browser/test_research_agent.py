@@ -278,7 +278,7 @@ def test_the_instructions_follow_the_knobs(knobs: dict[str, Any], says: str, sil
         ({"observation_chars": "many"}, "observation_chars is 'many'"),
         ({"api_calls": "daily"}, "choose 'per_year' or 'whole_range'"),
         ({"bare_answer": "no"}, "true or false"),
-        ({"actions": "fly"}, "no action named 'fly'"),
+        ({"actions": "fly"}, "no action is named 'fly'"),
         ({"actions": "click,-goto"}, "name the actions to have"),
         ({"model_timeout_s": 0}, "model_timeout_s is 0"),
         ({"model_options": {"a": 1}}, "go with the name of a model"),

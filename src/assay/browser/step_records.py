@@ -295,7 +295,7 @@ def _outcome_record(outcome: ToolOutcome) -> dict[str, Any]:
 def _progress_from_record(record: Mapping[str, Any]) -> Progress:
     progress = record.get("progress", "unknown")
     if not isinstance(progress, str):
-        raise BadRecord(f"not a word for progress: {progress!r:.100}")
+        raise BadRecord(f"progress must be a word, not {progress!r:.100}")
     # The scorer ignores a word that it does not know.
     return cast(Progress, progress)
 
@@ -352,7 +352,7 @@ def _page(record: Any) -> PageEvidence:
     try:
         return TypeAdapter(PageEvidence).validate_python(record)
     except ValidationError as error:
-        raise BadRecord(f"not the evidence of a page: {record!r:.200}") from error
+        raise BadRecord(f"the record is not the evidence of a page: {record!r:.200}") from error
 
 
 def _arguments(action: str) -> dict[str, Any] | None:

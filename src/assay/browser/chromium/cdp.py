@@ -215,11 +215,11 @@ def _websocket_address(address: str) -> str:
     if address.startswith(("ws://", "wss://")):
         return address
     if not address.startswith(("http://", "https://")):
-        raise ValueError("an address begins with http:// or ws://")
+        raise ValueError("the address must begin with http:// or ws://")
     # Without the machine's proxies: a browser's port of debugging is on a loopback address.
     direct = build_opener(ProxyHandler({}))
     try:
         with direct.open(f"{address.rstrip('/')}/json/version", timeout=OPEN_S) as answer:
             return str(json.loads(answer.read(MESSAGE_BYTES))["webSocketDebuggerUrl"])
     except (KeyError, TypeError) as error:
-        raise ValueError("it does not speak the DevTools protocol") from error
+        raise ValueError("the server does not speak the DevTools protocol") from error

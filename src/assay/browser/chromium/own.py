@@ -104,7 +104,7 @@ class OwnChromium:
 async def start_chromium(
     *, proxy: str, locale: str, timezone: str | None, headless: bool
 ) -> OwnChromium:
-    """Start a Chromium that uses only `proxy`; raise `MissingExtra` or `DeadResource`."""
+    """Start a Chromium that connects only by `proxy`; raise `MissingExtra` or `DeadResource`."""
     # Without the list, what is on this machine would be reached past the proxy.
     places = (f"--proxy-server={proxy}", "--proxy-bypass-list=<-loopback>")
     flags = [*launch_flags(), *OWN_FLAGS, *places, f"--lang={locale}", f"--accept-lang={locale}"]

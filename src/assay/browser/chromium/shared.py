@@ -92,7 +92,10 @@ class LocalServer(Protocol):
 
 
 class Browser:
-    """A shared Chromium with its own thread; its methods may be called from any event loop."""
+    """A shared Chromium with its own thread; its methods may be called from any event loop.
+
+    Playwright's objects belong to the event loop that made them: use `await browser.run(work())`.
+    """
 
     def __init__(self, *, headless: bool = True) -> None:
         self._headless = headless
@@ -262,7 +265,7 @@ class Browser:
 
 
 def _log_unless_driver_died(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log the error of a background task, unless the driver died: every call reports that."""
+    """Log a background task's error, unless the driver died; every call reports that death."""
     if "reading from the driver" not in str(context.get("exception", "")):
         loop.default_exception_handler(context)
 

@@ -95,8 +95,8 @@ def follow_browser(address: str) -> FollowedBrowser:
         return FollowedBrowser(address, timeout_s=CONNECT_S)
     except (DeadResource, TimeoutError) as error:
         raise BadParameter(
-            f"no browser answers at {address!r:.200}: {error!s:.200}; start it with "
-            "--remote-debugging-port, and give the same address to the MCP server"
+            f"no browser answers at {address!r:.200}: {error!s:.200}; start the "
+            "browser with --remote-debugging-port, and give the MCP server the same address"
         ) from error
 
 
@@ -183,5 +183,5 @@ class BrowserWatch(ClosableStepLogView):
 def watch_browser(
     address: str, *, contract: Contract | None = None, steps: str | Path | None = None
 ) -> BrowserWatch:
-    """Watch the browser with the DevTools port at `address`; raise `DeadResource` without one."""
+    """Watch the browser whose DevTools port is `address`; raise `DeadResource` if none answers."""
     return BrowserWatch(address, contract, steps)

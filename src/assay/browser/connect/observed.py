@@ -87,8 +87,8 @@ def _observation(look: Any) -> Observation:
     if not isinstance(parts, Mapping) or not PARTS.issuperset(parts):
         unknown = sorted(set(parts) - PARTS) if isinstance(parts, Mapping) else type(look).__name__
         raise BadParameter(
-            f"a look has no {unknown!r:.200}; give a text, an Observation, a PageEvidence or a "
-            f"mapping with any of {', '.join(sorted(PARTS))}"
+            f"an observation has no part {unknown!r:.200}; give a text, an Observation, a "
+            f"PageEvidence or a mapping with any of {', '.join(sorted(PARTS))}"
         )
     return Observation(str(parts.get("text") or ""), evidence=page_evidence(**parts))
 

@@ -29,7 +29,7 @@ def debugging_address(driver: Any) -> str:
         if address := options.get("debuggerAddress"):
             return f"http://{address}"
     kind = driver.capabilities.get("browserName", "the browser")
-    raise BadParameter(f"{kind} names no address for debugging; use Chrome, Chromium or Edge")
+    raise BadParameter(f"{kind} has no debugging address; use Chrome, Chromium or Edge")
 
 
 class DriverSteps:

@@ -53,7 +53,7 @@ class AddressPolicy:
         for entry in entries:
             if not entry or "://" in entry or " " in entry:
                 raise BadParameter(
-                    f"allow: {entry!r} is no host, host:port or network; write it as "
+                    f"allow: {entry!r} is not a host, host:port or network; write it like "
                     "'localhost:3000', '10.0.0.0/8' or 'shop.lab'"
                 )
         return cls(entries)

@@ -51,7 +51,7 @@ class PageOptions:
     patience: Patience = field(default_factory=Patience)
 
     def waits(self) -> Patience:
-        """The waits for a page, during which an action reaches its own limit first."""
+        """The time limits for a page; an action reaches its own time limit first."""
         answer_s = min(self.patience.answer_s, self.timeout_s)
         return replace(self.patience, answer_s=answer_s, arrives_s=self.timeout_s + 1)
 

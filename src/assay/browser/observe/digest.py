@@ -174,7 +174,7 @@ def request_line(url: str) -> str:
 
 
 def sent_digest(sent: Mapping[str, int], *, key: bytes = b"") -> str:
-    """The digest of rough counts of requests, which polling soon no longer changes."""
+    """The digest of rough request counts; regular polling soon stops changing the digest."""
     lines = sorted(f"{line} {count.bit_length()}" for line, count in sent.items())
     return digest("net", "\n".join(lines), key=key)
 

@@ -206,7 +206,7 @@ class PageListeners:
         """Whether this document was once seen to listen to input."""
 
     def forget(self) -> None:
-        """The document was replaced."""
+        """Forget the listeners, because the document was replaced."""
         # What is still on its way is of the old one, and is not kept.
         self._objects, self._reacts = {}, False
 

@@ -54,9 +54,13 @@ class Patience:
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
             if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-                raise BadParameter(f"patience: {name} is a number of seconds, not {value!r:.100}")
+                raise BadParameter(
+                    f"patience: {name} must be a number of seconds, not {value!r:.100}"
+                )
             if not 0 <= value <= 3_600:
-                raise BadParameter(f"patience: {name} is from 0 to 3600 seconds, not {value!r}")
+                raise BadParameter(
+                    f"patience: {name} must be from 0 to 3600 seconds, not {value!r}"
+                )
 
     @classmethod
     def of(cls, value: Patience | Mapping[str, Any] | None) -> Self:
@@ -65,10 +69,12 @@ class Patience:
             return value
         names = [field.name for field in fields(cls)]
         if value is not None and not isinstance(value, Mapping):
-            raise BadParameter(f"patience is a table of seconds, not {value!r:.100}")
+            raise BadParameter(f"patience must be a table of seconds, not {value!r:.100}")
         unknown = sorted(map(str, set(value or {}) - set(names)))
         if unknown:
-            raise BadParameter(f"patience has no {', '.join(unknown)}; it has {', '.join(names)}")
+            raise BadParameter(
+                f"patience has no wait named {', '.join(unknown)}; it has {', '.join(names)}"
+            )
         return cls(**(value or {}))
 
     def milliseconds(self) -> dict[str, float]:

@@ -51,7 +51,7 @@ def shot_hash(png: str) -> int:
     """The hash of a PNG in base64; raises `BadRecord` for an unreadable picture."""
     rows = WindowPicture(png).rows()
     if not rows or not rows[0]:
-        raise BadRecord("not a picture that can be read")
+        raise BadRecord("the data is not a readable PNG picture")
     return difference_hash(rows)
 
 
@@ -156,7 +156,7 @@ def grey_rows(png: bytes) -> Rows:
         if name == b"IHDR":
             width, height, depth, colour, _, _, interlaced = struct.unpack(">IIBBBBB", data)
             if depth != 8 or colour not in _CHANNELS or interlaced:
-                raise ValueError("a kind of PNG that Chromium does not make")
+                raise ValueError("Chromium does not write this kind of PNG")
             channels = _CHANNELS[colour]
         elif name == b"IDAT":
             packed += data

@@ -115,7 +115,8 @@ def find_block(
 ) -> BlockCode | None:
     """The code of the obstacle that blocks the agent after a step; `None` without an obstacle.
 
-    `target` is the name of the clicked element. What was on the page before does not count.
+    `target` is the name of the clicked element, `blocked` whether the earlier step was blocked.
+    What was on the page before does not count.
     """
     document = requests.document
     fresh = document is not None or before is None

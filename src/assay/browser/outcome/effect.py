@@ -88,7 +88,10 @@ class AimedStep:
         return _after_dialogs(effect, self.observer.step.dialogs)
 
     def effect_on(self, after: PageSnapshot, *, moved: bool, database: bool) -> Effect:
-        """The effect of the step, by its requests and by the page after it."""
+        """The effect of the step, by its requests and by the page after it.
+
+        `database` says whether the site may have a database in this browser.
+        """
         effect = self._effect_by_traffic(self.effect(moved=moved), after, database=database)
         shows = effect == Effect.BROWSER and self._only_shows(after, moved=moved)
         return Effect.READ if shows else effect
@@ -170,7 +173,10 @@ class OfferedRetries:
         self._refused: frozenset[str] = frozenset()
 
     def goal(self, role: str, name: str, *, written: Collection[str] = ()) -> str | None:
-        """The goal of the failed step, if this step tries to achieve the same goal."""
+        """The goal of the failed step, if this step tries to achieve the same goal.
+
+        Its element came with the failure, or it sent a request that had been refused.
+        """
         again = not self._refused.isdisjoint(written)
         return self._goal if again or (role, name) in self._offers else None
 

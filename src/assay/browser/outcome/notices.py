@@ -124,7 +124,7 @@ def _is_empty(page: PageSnapshot) -> bool:
 
 
 def _by_look(messages: Sequence[tuple[str, str]]) -> Notice | None:
-    """A failure that the colour of a message shows, or its first words."""
+    """A failure that a message shows by its colour or by its first words."""
     for text, mark in messages:
         letters = sum(letter.isalpha() for letter in text)
         wordy = letters >= 12 and letters > 2 * sum(letter.isdigit() for letter in text)
@@ -280,7 +280,7 @@ def _beginning(language: LanguageWords, kind: NoticeKind, words: int) -> re.Patt
 
 @cache
 def _regret(language: LanguageWords) -> re.Pattern[str]:
-    """A pattern for a beginning of regret, such as "Sorry, …"."""
+    """A pattern for a sentence beginning of regret, such as "Sorry, …"."""
     neutral = shared().neutral
     choices = "|".join(re.escape(filler) for filler in language.fillers if filler not in neutral)
     return re.compile(rf"(?:{choices})\s*[,!.:،，。！、]")

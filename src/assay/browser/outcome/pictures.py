@@ -17,7 +17,7 @@ from assay.schema.evidence import PageEvidence
 
 
 def missing_answers(transport: Transport) -> tuple[type[Exception], ...]:
-    """The errors that mean missing evidence, because the page does not answer."""
+    """The errors of a page that does not answer; they mean missing evidence."""
     return (*transport.errors, TimeoutError, ActionFailed)
 
 

@@ -102,7 +102,7 @@ def effect_seen(
     addresses: Iterable[str] = (),
     answers: bool = False,
 ) -> Effect:
-    """Raise the effect if the step's requests or the page's new texts show a worse effect.
+    """The effect, or a worse effect that the step's requests or the page's new texts show.
 
     `written` has each changing request, `addresses` the other requests that name a destruction;
     `answers` says that text was sent from its own field. Without requests, nothing was done.
@@ -129,7 +129,7 @@ def effect_seen(
 
 
 def is_bin(name: str) -> bool:
-    """Whether an element of this name is a bin, on which things are dropped."""
+    """Whether an element's name is the name of a bin, where dropped things are deleted."""
     return names_any(_text(name[:400]), shared().bins)
 
 

@@ -70,15 +70,17 @@ class ResearchOptions:
         for name, least in LEAST.items():
             value = getattr(self, name)
             if type(value) is not int or value < least:
-                raise BadParameter(f"{name} is {value!r}; it is a whole number >= {least}")
+                raise BadParameter(f"{name} is {value!r}; it must be a whole number >= {least}")
         if self.api_calls not in get_args(ApiCalls):
             choices = " or ".join(map(repr, get_args(ApiCalls)))
             raise BadParameter(f"api_calls is {self.api_calls!r}; choose {choices}")
         if type(self.bare_answer) is not bool:
-            raise BadParameter(f"bare_answer is {self.bare_answer!r}; it is true or false")
+            raise BadParameter(f"bare_answer is {self.bare_answer!r}; it must be true or false")
         limit_s = self.model_timeout_s
         if limit_s is not None and not limit_s > 0:
-            raise BadParameter(f"model_timeout_s is {limit_s!r}; it is a number of seconds > 0")
+            raise BadParameter(
+                f"model_timeout_s is {limit_s!r}; it must be a number of seconds > 0"
+            )
 
 
 def _choose_actions(choice: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -87,10 +89,14 @@ def _choose_actions(choice: str | Sequence[str] | None) -> tuple[str, ...]:
     plain = {name.removeprefix("-") for name in names}
     unknown = sorted(plain - set(ACTIONS))
     if unknown:
-        raise BadParameter(f"no action named {unknown[0]!r}; there are {', '.join(ACTIONS)}")
+        raise BadParameter(
+            f"no action is named {unknown[0]!r}; the actions are {', '.join(ACTIONS)}"
+        )
     minus = [name for name in names if name.startswith("-")]
     if minus and len(minus) < len(names):
-        raise BadParameter(f"actions is {choice!r}; name the actions to have, or `-those` to leave")
+        raise BadParameter(
+            f"actions is {choice!r}; list only names to use, or only `-names` to exclude"
+        )
     return tuple(name for name in ACTIONS if (name in plain) != bool(minus) or name == "answer")
 
 

@@ -135,7 +135,10 @@ class DomCountCheck:
 
 @dataclass(frozen=True, slots=True)
 class NetworkCheck:
-    """A check that the page sent a request with this address, method and status."""
+    """A check that the page sent a request with this address, method and status.
+
+    With `since="step"`, only requests of the step count at which the facts were taken.
+    """
 
     url: TextTest | None = None
     method: str | None = None

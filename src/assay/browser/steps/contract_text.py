@@ -162,7 +162,7 @@ class _Table:
         op = cast(TextOp, self.one_of(_TEXT_OPS))
         value = self.text(op)
         if not value and op != "equals":
-            raise self.error(op, "an empty text is in every text")
+            raise self.error(op, "the text is empty, and every text contains it")
         return TextTest(op, value, self.boolean("ignore_case", default=False))
 
     def count_test(self) -> CountTest:
@@ -225,7 +225,7 @@ def _check(kind: str, data: object, path: str) -> Check:
     """Read a check of this kind from its table; `no_dialog` takes only `true`."""
     if kind == "no_dialog":
         if data is not True:
-            raise _error(path, f"expected true, got {data!r:.80}; use not to ask for a dialog")
+            raise _error(path, f"expected true, got {data!r:.80}; use `not` to require a dialog")
         return checks.NoDialogCheck()
     keys, read = _CHECKS[kind]
     return read(_Table(data, path, *keys))

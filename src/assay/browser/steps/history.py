@@ -225,7 +225,7 @@ def history_from_json(data: bytes | str) -> StepHistory:
         counts = [int(digit, 16) for digit in record["counts"]]
         seen = dict(zip(_numbers(record["keys"], _KEY_BYTES), counts, strict=True))
         if len(seen) > CAPACITY:
-            raise ValueError(f"{len(seen)} things in it; a history holds {CAPACITY}")
+            raise ValueError(f"the history has {len(seen)} entries; at most {CAPACITY} are allowed")
         state = record["state"]
         pending = None if record["pending"] is None else _read_pending(record["pending"])
         phase, since = record["phase"]
@@ -245,7 +245,7 @@ def _numbers(text: str, size: int) -> list[int]:
 def _read_latest(text: str) -> tuple[HistoryStep, ...]:
     size = len(b64decode(text, validate=True))
     if size % _LOGGED_BYTES or size > LATEST * _LOGGED_BYTES:
-        raise ValueError(f"{size} bytes for the latest {LATEST} steps")
+        raise ValueError(f"latest has {size} bytes, a wrong size for at most {LATEST} steps")
     return tuple(HistoryStep(n >> 1, bool(n & 1)) for n in _numbers(text, _LOGGED_BYTES))
 
 

@@ -83,7 +83,7 @@ def failure_code(step: StepInput) -> ErrorCode | None:
 
 
 def contract_change(contract: ContractStatus | None) -> tuple[int, int]:
-    """The thousandths of the contract that the step gained and lost."""
+    """How much of the contract the step gained and lost, in thousandths."""
     if contract is None or contract.prev_satisfied is None or contract.total <= 0:
         return 0, 0
     total = contract.total

@@ -35,7 +35,7 @@ class Shaping:
         *,
         terminal: bool = False,
     ) -> float:
-        """The shaping reward of a step; at a terminal state, minus the potential before it."""
+        """The shaping reward of a step; at a terminal state, the later potential counts as 0."""
         return self.gamma * (0.0 if terminal else _potential(after)) - _potential(before)
 
 

@@ -210,7 +210,10 @@ class ToolList:
             self.requests[orjson.dumps(request["id"])] = cursor is not None
 
     def extend(self, line: bytes) -> tuple[bytes, list[Mapping[str, Any]] | None]:
-        """Return the line with our tools, and the server's tools; `None` if it lists no tools."""
+        """Add Assay's tools to the line of a tool list; also return the server's tools.
+
+        The tools are `None` if the line is not the reply to a request for them.
+        """
         message = load(line)
         if not isinstance(message, dict) or "method" in message or "id" not in message:
             return line, None

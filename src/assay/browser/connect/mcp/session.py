@@ -424,7 +424,7 @@ def _error(
 def _info(
     call: BrowserCall, result: Mapping[str, Any], text: str, page: results.ResultPage
 ) -> str | None:
-    """The digest of the text that the agent read, which a snapshot in a file is not."""
+    """The digest of the text that the agent read; a snapshot in a file does not count."""
     if page.text is not None and page.inline and results.section(text, "Result") is None:
         return text_digest(page.text)
     return results.result_info(result, text) if call.kind == "read" else None

@@ -122,7 +122,7 @@ def _import_family(name: str) -> None:
 
 
 def _raw_reward(info: dict[str, Any]) -> float | None:
-    """The task's raw reward, from `task_info`, where BrowserGym's own loop does not look."""
+    """The task's raw reward from `task_info`, which BrowserGym's own loop does not find."""
     raw = (info.get("task_info") or {}).get("RAW_REWARD_GLOBAL")
     return float(raw) if isinstance(raw, (int, float)) else None
 

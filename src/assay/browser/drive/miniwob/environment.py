@@ -87,7 +87,9 @@ class MiniWob(BrowserEnvironment):
             patience=patience,
         )
         if not 0 < episode_s < 2_000_000:
-            raise BadParameter(f"episode_s is a number of seconds up to 2,000,000, not {episode_s}")
+            raise BadParameter(
+                f"episode_s must be between 0 and 2,000,000 seconds, not {episode_s}"
+            )
         self._context_options["viewport"] = WINDOW
         self._root = find_pages(folder)
         self._limit_ms = episode_s * 1000

@@ -65,7 +65,7 @@ GOAL: Final = "Do what the line `goal:` of the page says."
 def tasks(*, pages: Sequence[str] = (), seed: int = 0, episodes: int = 1) -> list[Task]:
     """One task for each page and seed, such as `click-link/0`; the page itself sets the goal."""
     if type(seed) is not int or seed < 0 or type(episodes) is not int or episodes < 1:
-        raise BadParameter(f"seed counts from 0 and episodes from 1, not {seed!r} and {episodes!r}")
+        raise BadParameter(f"seed must be >= 0 and episodes >= 1, not {seed!r} and {episodes!r}")
     for page in pages:
         if page not in PAGES:
             hint = did_you_mean(str(page), PAGES) or f"it has {len(PAGES)}, such as {PAGES[0]!r}"
