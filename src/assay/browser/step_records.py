@@ -114,7 +114,7 @@ class StepLog(_Closing):
 
     @property
     def status(self) -> AgentStatus:
-        """Where the agent stands: running, stuck, blocked, recovered or done."""
+        """The status of the agent: running, stuck, blocked, recovered or done."""
         return status(self.history)
 
     def record(

@@ -32,7 +32,7 @@ _GONE: Final = re.compile(r"Element index \d+ not available")
 
 
 class StepReceiver(Protocol):
-    """Protocol of an object that takes steps: the browser of a run, or a watch."""
+    """The protocol of an object to which a driver reports its steps."""
 
     def step(self, tool: str, **arguments: Any) -> Any:
         """Return a step that the caller begins and ends."""

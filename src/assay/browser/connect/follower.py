@@ -101,7 +101,7 @@ class BrowserFollower:
         on_change: Callable[[Observation], None] = lambda _: None,
         patience: Patience | None = None,
     ) -> None:
-        """`on_step` takes each step; `on_change` first takes its starting page, if that is new."""
+        """`on_step` receives each step, and `on_change` receives its first page, if that is new."""
         self._patience = patience
         self._connection = connection
         self._selectors = selectors

@@ -127,8 +127,8 @@ class BrowserEnvironment:
         start = str(task.metadata.get("start_url", self.start_url))
         if start != "about:blank" and not start.startswith(("http://", "https://")):
             raise BadParameter(
-                f"task {task.id!r}: start_url {start[:200]!r} is not http(s); serve a page of your "
-                "own first: `python -m http.server`"
+                f"task {task.id!r}: start_url {start[:200]!r} is not http(s); serve your "
+                "own page first: `python -m http.server`"
             )
         return start
 

@@ -36,7 +36,7 @@ _OWN_HEADERS: Final = (
 
 
 class AddressRefused(Exception):
-    """An agent may not reach the address."""
+    """The policy forbids the agent to reach the address."""
 
 
 @dataclass(frozen=True, slots=True)

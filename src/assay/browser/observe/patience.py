@@ -73,7 +73,7 @@ class Patience:
         unknown = sorted(map(str, set(value or {}) - set(names)))
         if unknown:
             raise BadParameter(
-                f"patience has no wait named {', '.join(unknown)}; it has {', '.join(names)}"
+                f"patience has no wait named {', '.join(unknown)}; the waits are {', '.join(names)}"
             )
         return cls(**(value or {}))
 

@@ -98,7 +98,7 @@ class StepRequestCounts(NamedTuple):
 
 
 def sum_requests(frames: Iterable[StepRequestCounts]) -> StepRequestCounts:
-    """Add up the request counts of several frames."""
+    """Sum the request counts of several frames."""
     return StepRequestCounts(*map(sum, zip(*frames, strict=True)))
 
 

@@ -91,7 +91,7 @@ _REFUSED: Final[Mapping[int, BlockCode]] = {
 def detect_wall(
     wall: str, *, before: str, fresh: bool, asks_for_login: bool, refused: int | None
 ) -> BlockCode | None:
-    """The code of a wall, such as a login, over a page that loaded; `None` without a wall."""
+    """The code of an obstacle over a loaded page, such as a login; `None` without an obstacle."""
     if refused is not None:
         return _REFUSED.get(refused)
     if not wall or (wall == before and not fresh):

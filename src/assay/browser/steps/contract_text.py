@@ -162,7 +162,7 @@ class _Table:
         op = cast(TextOp, self.one_of(_TEXT_OPS))
         value = self.text(op)
         if not value and op != "equals":
-            raise self.error(op, "the text is empty, and every text contains it")
+            raise self.error(op, "expected a text that is not empty")
         return TextTest(op, value, self.boolean("ignore_case", default=False))
 
     def count_test(self) -> CountTest:

@@ -1,4 +1,4 @@
-"""Step rewards that may be added up, as differences of a potential.
+"""Step rewards that may be summed: the differences of a potential.
 
 F = gamma x potential(after) - potential(before), where the potential is the share of the contract
 that holds. With the trainer's own gamma this leaves the best policies the best ones (Ng, Harada and
@@ -26,7 +26,7 @@ class Shaping:
 
     def __post_init__(self) -> None:
         if not isfinite(self.gamma) or not 0.0 <= self.gamma <= 1.0:
-            raise BadParameter(f"gamma is {self.gamma!r}; a discount lies between 0 and 1")
+            raise BadParameter(f"gamma is {self.gamma!r}; a discount must lie between 0 and 1")
 
     def reward(
         self,
@@ -42,7 +42,7 @@ class Shaping:
 def _potential(progress: ContractProgress | float) -> float:
     value = progress.value if isinstance(progress, ContractProgress) else progress
     if not 0.0 <= value <= 1.0:
-        raise BadParameter(f"a potential lies between 0 and 1, not {value!r}")
+        raise BadParameter(f"a potential must lie between 0 and 1, not {value!r}")
     return value
 
 

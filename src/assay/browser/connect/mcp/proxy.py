@@ -409,6 +409,6 @@ def start_server(command: Sequence[str]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(list(command), stdin=pipe, stdout=pipe, bufsize=0)
     except OSError as error:
         raise BadParameter(
-            f"cannot start the MCP server {command[0]!r:.200}: {error.strerror}; give its command "
+            f"cannot start the MCP server {command[0]!r:.200}: {error.strerror}; put its command "
             "after --, such as: assay mcp -- npx @playwright/mcp@latest"
         ) from error

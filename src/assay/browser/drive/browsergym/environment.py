@@ -198,7 +198,7 @@ def find_python(path: str = "") -> str:
         raise MissingExtra(INSTALL)
     program = shutil.which(choice)
     if program is None:
-        raise MissingExtra(f"{choice!r} is not a program. {INSTALL}")
+        raise MissingExtra(f"the interpreter {choice!r} was not found. {INSTALL}")
     return program
 
 
