@@ -127,7 +127,7 @@ class Browser:
         return chromium is not None and not self._given_up and chromium.is_connected()
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Start `work` on the browser's loop; the work continues even if the caller is cancelled."""
+        """Start `work` on the browser's loop; it continues even if the caller is cancelled."""
         if self._closed:
             work.close()
             raise DeadResource("the browser was closed; ask for a new one")
