@@ -54,7 +54,7 @@ def test_several_steps_have_a_history_and_score_again_to_the_same_bytes(tmp_path
 
 
 def test_a_look_that_cannot_be_read_is_named() -> None:
-    with pytest.raises(BadParameter, match=r"a look has no \['html'\]; give a text"):
+    with pytest.raises(BadParameter, match=r"an observation has no part \['html'\]; give a text"):
         observe({"html": "<p>"}, "text")
     with pytest.raises(BadParameter, match="int"):
         observe(3, "text")  # type: ignore[arg-type]

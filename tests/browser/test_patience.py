@@ -27,10 +27,10 @@ def test_a_table_changes_the_waits_that_it_names_and_no_other() -> None:
 @pytest.mark.parametrize(
     ("table", "says"),
     [
-        ({"patient_s": 1}, "patience has no patient_s; it has answer_s"),
-        ({"quiet_s": "long"}, "quiet_s is a number of seconds, not 'long'"),
-        ({"quiet_s": True}, "quiet_s is a number"),
-        ({"quiet_s": float("nan")}, "quiet_s is a number"),
+        ({"patient_s": 1}, "patience has no wait named patient_s; the waits are answer_s"),
+        ({"quiet_s": "long"}, "quiet_s must be a number of seconds, not 'long'"),
+        ({"quiet_s": True}, "quiet_s must be a number"),
+        ({"quiet_s": float("nan")}, "quiet_s must be a number"),
         ({"quiet_s": -1}, "from 0 to 3600"),
         (3, "a table of seconds"),
     ],

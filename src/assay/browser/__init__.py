@@ -1,4 +1,4 @@
-"""Everything of the web: what a page shows and did, what a step was worth, and who drives it."""
+"""Web browsers: agents that drive them, observations of pages, and scores of steps."""
 
 from __future__ import annotations
 

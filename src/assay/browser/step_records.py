@@ -1,12 +1,11 @@
-"""Observations of a browser as scored steps, and as records of the ledger.
+"""Score the observations of a browser, and write them as step records.
 
     with StepLog(contract, steps="steps.jsonl") as log:
         log.record("", await environment.reset(task))
         log.record(action, await environment.step(action))
         print(log.score, log.status)
 
-A record holds all that the score was computed from, as codes and digests, so `rescore` gives the
-same score from the file alone.
+A record holds all inputs of its score, so `rescore` gives the same score from the file alone.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ _EVENT_KINDS: Final[Mapping[str, tuple[type, ...]]] = dict.fromkeys(StepEvents._
 
 
 class _Closing(ABC):
-    """What has an end, for `with`."""
+    """A context manager that calls `close` at its end."""
 
     @abstractmethod
     def close(self) -> None:
@@ -99,7 +98,7 @@ class StepLog(_Closing):
         steps: str | Path | StepsWriter | None = None,
         verbatim: bool = False,
     ) -> None:
-        """`steps` is a new file that `assay steps` scores again; `verbatim` keeps secrets in it."""
+        """`steps` is a new file for `assay steps`; `verbatim` keeps secrets in the file."""
         self._contract = contract
         self._writer = StepsWriter(steps) if isinstance(steps, (str, Path)) else steps
         self._verbatim = verbatim
@@ -115,7 +114,7 @@ class StepLog(_Closing):
 
     @property
     def status(self) -> AgentStatus:
-        """Where the agent stands: running, stuck, blocked, recovered or done."""
+        """The status of the agent: running, stuck, blocked, recovered or done."""
         return status(self.history)
 
     def record(
@@ -128,7 +127,7 @@ class StepLog(_Closing):
         due: bool = False,
         elapsed_s: float = 0.0,
     ) -> Step:
-        """The record of the step, scored; the first one is the reset, which has no score.
+        """Score and record a step; the first record is the reset, which has no score.
 
         `arguments` are those of a tool that is not one of the browser environment's own actions.
         `due` says that the contract must hold by now, so that not holding is failing.
@@ -186,7 +185,7 @@ class StepLog(_Closing):
 
 @contextmanager
 def logged_faults() -> Iterator[None]:
-    """Log what an observer raises: the driver that it observes never sees it."""
+    """Log an observer's error, so that the observed driver never sees it."""
     try:
         yield
     except Exception:  # noqa: BLE001 - an observer must not disturb what it observes
@@ -194,7 +193,7 @@ def logged_faults() -> Iterator[None]:
 
 
 class StepLogView:
-    """The latest score and status of a step log, as properties of what has one."""
+    """The latest score and status of the object's step log."""
 
     _log: StepLog
 
@@ -204,23 +203,18 @@ class StepLogView:
 
     @property
     def status(self) -> AgentStatus:
-        """Where the agent stands: running, stuck, blocked, recovered or done."""
         return self._log.status
 
 
 class ClosableStepLogView(StepLogView, _Closing):
-    """A `StepLogView` whose steps file is completed by `close`."""
+    """A `StepLogView` whose `close` completes the steps file."""
 
     def close(self) -> None:
-        """Complete the steps file."""
         self._log.close()
 
 
 def recovery(task: Task) -> StepLog:
-    """The scores of `RecoveryRewardScorer`, with the outcome contract of the task's metadata.
-
-    Raises `BadParameter` for a contract that cannot be read.
-    """
+    """A step log with the outcome contract in the task's metadata, if there is one."""
     contract = task.metadata.get("contract")
     return StepLog(None if contract is None else parse_contract(contract), verbatim=True)
 
@@ -241,7 +235,7 @@ class RescoredStep(NamedTuple):
         return bool(self.scorer) and self.stored != self.score
 
     def to_record(self, scorer: str) -> dict[str, Any]:
-        """The row as plain JSON values; `scorer` is the one of today."""
+        """The step as JSON values; `scorer` is the id of today's scorer."""
         score, stored = self.score, self.stored
         return {
             "step": self.step.index,
@@ -256,7 +250,7 @@ class RescoredStep(NamedTuple):
 def rescore(
     steps: Iterable[Step], *, scorer: RecoveryRewardScorer | None = None
 ) -> Iterator[RescoredStep]:
-    """Each step with its score by today's rules, from the records alone, in order."""
+    """Score recorded steps again, in order, from the records alone."""
     scorer = scorer or RecoveryRewardScorer()
     history, before = StepHistory(), None
     for step in steps:
@@ -279,7 +273,7 @@ def rescore(
 
 
 def outcome_from_record(record: Mapping[str, Any]) -> ToolOutcome:
-    """The tool outcome that a step record holds."""
+    """Read the tool outcome from a step record."""
     values = {name: record[name] for name in ToolOutcome._fields if name in record}
     effect = str(values.get("effect", "browser")).upper()
     if effect not in Effect.__members__:
@@ -301,7 +295,7 @@ def _outcome_record(outcome: ToolOutcome) -> dict[str, Any]:
 def _progress_from_record(record: Mapping[str, Any]) -> Progress:
     progress = record.get("progress", "unknown")
     if not isinstance(progress, str):
-        raise BadRecord(f"not a word for progress: {progress!r:.100}")
+        raise BadRecord(f"progress must be a word, not {progress!r:.100}")
     # The scorer ignores a word that it does not know.
     return cast(Progress, progress)
 
@@ -309,7 +303,7 @@ def _progress_from_record(record: Mapping[str, Any]) -> Progress:
 def _read(
     make: Callable[..., T], record: Any, kinds: Mapping[str, tuple[type, ...]], what: str
 ) -> T | None:
-    """What the record holds; raises `BadRecord` for other keys, or a list where a code belongs."""
+    """Read a record; raise `BadRecord` for unknown keys or wrong types."""
     if record is None:
         return None
     if not isinstance(record, Mapping):
@@ -337,10 +331,7 @@ def _score_record(
     arguments: Mapping[str, Any] | None,
     changed: PageEvidence | None,
 ) -> dict[str, Any]:
-    """The score, with what it was computed from that the step itself does not hold.
-
-    `changed` is the page as the step began, where it is not the one of the step before.
-    """
+    """The record of a score, with the inputs of the score that the step does not hold."""
     redacted = None if arguments is None else redact(arguments)
     if redacted is not None and len(json.dumps(redacted)) > ARGUMENTS_BYTES:
         redacted = {"left_out": "too large"}
@@ -361,7 +352,7 @@ def _page(record: Any) -> PageEvidence:
     try:
         return TypeAdapter(PageEvidence).validate_python(record)
     except ValidationError as error:
-        raise BadRecord(f"not the evidence of a page: {record!r:.200}") from error
+        raise BadRecord(f"the record is not the evidence of a page: {record!r:.200}") from error
 
 
 def _arguments(action: str) -> dict[str, Any] | None:
@@ -370,7 +361,7 @@ def _arguments(action: str) -> dict[str, Any] | None:
 
 
 def _redacted_action(action: str) -> str:
-    """The action in ASCII, without the texts in its arguments as far as it can be parsed."""
+    """The action in ASCII, without the texts in its arguments if it can be parsed."""
     call = parse_action(action)
     if not isinstance(call, BadAction):
         values = [json.dumps(value) for value in redact(arguments_by_name(call)).values()]

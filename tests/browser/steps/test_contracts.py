@@ -273,7 +273,7 @@ WRONG: list[tuple[object, str]] = [
     ({"not": [P]}, r"not: expected a table"),
     ({"url": "x"}, r"url: expected a table"),
     ({"url": {"equals": "x", "prefix": "y"}}, r"url: exactly one of .* found equals and prefix"),
-    ({"url": {"contains": ""}}, r"url\.contains: an empty text"),
+    ({"url": {"contains": ""}}, r"url\.contains: expected a text that is not empty"),
     ({"url": {"equals": "x", "ignore_case": 1}}, r"url\.ignore_case: expected true or false"),
     ({"url": {"equals": "x" * 5000}}, r"url\.equals: expected a text of at most"),
     ({"dom_count": {"eq": 1}}, r"dom_count\.selector: is missing"),

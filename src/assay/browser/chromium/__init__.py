@@ -1,1 +1,1 @@
-"""Chromium as a process: one that rollouts share, one of its own, its DevTools port."""
+"""Chromium processes: how to start them, share them and connect to them."""

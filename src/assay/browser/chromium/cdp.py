@@ -1,7 +1,4 @@
-"""Chrome's DevTools protocol over a websocket: a connection to a browser, a session for each page.
-
-Only what a caller asks for is sent, so another program may drive the same browser.
-"""
+"""A client of Chrome's DevTools protocol; another program may drive the same browser."""
 
 from __future__ import annotations
 
@@ -21,20 +18,18 @@ if TYPE_CHECKING:
 Handler = Callable[[dict[str, Any]], None]
 AUTO_ATTACH: Final = {"autoAttach": True, "waitForDebuggerOnStart": False, "flatten": True}
 MESSAGE_BYTES: Final = 64 * 1024 * 1024
-"""The longest message that is read; a screenshot of a large window takes a few of them."""
 OPEN_S: Final = 10.0
 REPLY_S: Final = 30.0
-"""How long a browser may take to answer; a caller with less time has a limit of its own."""
 PICTURE_S: Final = 3.0
 """How long a picture may take: none ever comes of a tab that no window shows."""
 
 
 class ProtocolError(Exception):
-    """The browser refused a command, or went away while it was carried out."""
+    """The browser refused a command, or closed before it answered."""
 
 
 class ProtocolSession:
-    """A DevTools session with the browser or one page, on one event loop; a `Transport`."""
+    """A DevTools session with a browser or one page; it implements `Transport`."""
 
     def __init__(self, connection: ProtocolConnection, session_id: str = "") -> None:
         self._connection = connection
@@ -52,7 +47,7 @@ class ProtocolSession:
         return (ProtocolError, TimeoutError)
 
     async def send(self, method: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """What the browser answers; raises `ProtocolError` if it refuses, or has gone."""
+        """Return the browser's answer; raise `ProtocolError` if it refuses or closes."""
         return await self._connection.request(method, params or {}, self.session_id)
 
     def on(self, event: str, handler: Handler) -> None:
@@ -93,20 +88,20 @@ class ProtocolSession:
         self._connection.forget(self.session_id)
 
     def end(self) -> None:
-        """The page has gone, and its frames with it; for the connection."""
+        """Mark the page and its frames as closed."""
         self.gone = True
         frames, self._frames = self._frames, {}
         for frame in frames:
             self._connection.forget(frame)
 
     def deliver(self, event: str, params: dict[str, Any]) -> None:
-        """Call the handlers of an event; for the connection."""
+        """Call the handlers that are registered for an event."""
         for handler in tuple(self._handlers.get(event, ())):
             handler(params)
 
 
 class ProtocolConnection:
-    """A websocket to a browser; `connect_to_browser` opens one."""
+    """A websocket connection to a browser, as `connect_to_browser` opens it."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
@@ -120,20 +115,20 @@ class ProtocolConnection:
         self._reading = asyncio.create_task(self._read())
 
     def session(self, session_id: str) -> ProtocolSession:
-        """The session of that id, as `Target.attachedToTarget` names it."""
+        """Return the session with this id; make a session for a new id."""
         if session_id not in self._sessions:
             self._sessions[session_id] = ProtocolSession(self, session_id)
         return self._sessions[session_id]
 
     def forget(self, session_id: str) -> None:
-        """Drop what comes for a session that has ended, and wait for none of its answers."""
+        """Remove a session, and fail the requests that wait for its answers."""
         session = self._sessions.pop(session_id, None)
         if session is not None:
             session.end()
         self._give_up(session_id)
 
     def _give_up(self, session_id: str | None = None) -> None:
-        """No answer comes any more, of this session or of any."""
+        """Fail the waiting requests of one session, or of all sessions."""
         for owner, answer in self._waiting.values():
             if (session_id is None or owner == session_id) and not answer.done():
                 answer.set_exception(ProtocolError("the browser or its page has gone"))
@@ -141,7 +136,7 @@ class ProtocolConnection:
     async def request(
         self, method: str, params: Mapping[str, Any], session_id: str
     ) -> dict[str, Any]:
-        """The answer to one command; raises `ProtocolError`."""
+        """Send one command and return the answer; raise `ProtocolError` if it fails."""
         from websockets.exceptions import WebSocketException
 
         limit_s = PICTURE_S if method == "Page.captureScreenshot" else REPLY_S
@@ -199,7 +194,7 @@ class ProtocolConnection:
 
 
 async def connect_to_browser(address: str) -> ProtocolConnection:
-    """A connection to a browser; raises `MissingExtra` without `websockets`, or `DeadResource`."""
+    """Connect to a browser; raise `MissingExtra` without `websockets`, or `DeadResource`."""
     try:
         from websockets.asyncio.client import connect
         from websockets.exceptions import WebSocketException
@@ -220,11 +215,11 @@ def _websocket_address(address: str) -> str:
     if address.startswith(("ws://", "wss://")):
         return address
     if not address.startswith(("http://", "https://")):
-        raise ValueError("an address begins with http:// or ws://")
+        raise ValueError("the address must begin with http:// or ws://")
     # Without the machine's proxies: a browser's port of debugging is on a loopback address.
     direct = build_opener(ProxyHandler({}))
     try:
         with direct.open(f"{address.rstrip('/')}/json/version", timeout=OPEN_S) as answer:
             return str(json.loads(answer.read(MESSAGE_BYTES))["webSocketDebuggerUrl"])
     except (KeyError, TypeError) as error:
-        raise ValueError("it does not speak the DevTools protocol") from error
+        raise ValueError("the server does not speak the DevTools protocol") from error

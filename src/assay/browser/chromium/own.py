@@ -1,4 +1,4 @@
-"""A Chromium of one episode's own, that another program may drive over the DevTools protocol."""
+"""A Chromium process for one episode, which another program drives over the DevTools protocol."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OWN_FLAGS: Final = (
 
 
 class OwnChromium:
-    """A running Chromium with a profile of its own; it ends with `close`, or with this process."""
+    """A Chromium process with its own profile; it ends by `close`, or when this process ends."""
 
     def __init__(
         self, executable: str, flags: tuple[str, ...], environment: Mapping[str, str]
@@ -50,7 +50,7 @@ class OwnChromium:
                     stderr=log,
                     pass_fds=(life,),
                     start_new_session=True,
-                    # What is downloaded, or kept of a crash, goes with the profile.
+                    # Downloads and crash reports go with the profile.
                     env={**os.environ, "HOME": str(self._profile), **environment},
                 )
             kill_at_close(life, -self._process.pid)
@@ -66,7 +66,7 @@ class OwnChromium:
         return self._life >= 0 and self._process.poll() is None
 
     async def ready(self) -> None:
-        """Wait until it can be connected to; raises `DeadResource` if it never can."""
+        """Wait until Chromium accepts connections; raise `DeadResource` if it does not start."""
         by = time.monotonic() + START_S
         file = self._profile / "DevToolsActivePort"
         while not self.address:
@@ -88,7 +88,7 @@ class OwnChromium:
         return " ".join(lines[-3:])[:500] or "it said nothing"
 
     def close(self) -> None:
-        """Kill it with all its processes, and remove its profile; closing twice does nothing."""
+        """Kill Chromium's processes and remove its profile; a second call does nothing."""
         if self._life < 0:
             return
         with suppress(ProcessLookupError, PermissionError):
@@ -104,7 +104,7 @@ class OwnChromium:
 async def start_chromium(
     *, proxy: str, locale: str, timezone: str | None, headless: bool
 ) -> OwnChromium:
-    """A Chromium all of whose pages go through `proxy`; raises `MissingExtra`, `DeadResource`."""
+    """Start a Chromium that connects only by `proxy`; raise `MissingExtra` or `DeadResource`."""
     # Without the list, what is on this machine would be reached past the proxy.
     places = (f"--proxy-server={proxy}", "--proxy-bypass-list=<-loopback>")
     flags = [*launch_flags(), *OWN_FLAGS, *places, f"--lang={locale}", f"--accept-lang={locale}"]
@@ -117,7 +117,7 @@ async def start_chromium(
 
 
 async def find_executable() -> str:
-    """The system's Chromium, or Playwright's own; raises `MissingExtra` where there is neither."""
+    """The path of the system's Chromium or of Playwright's; raises `MissingExtra` without one."""
     try:
         return find_chromium()
     except MissingExtra:

@@ -1,8 +1,4 @@
-"""Finding Chromium, and sharing one browser among episodes, with a fresh context for each.
-
-The one module that starts Playwright, whose objects belong to the event loop that made them; so a
-browser has a thread and a loop of its own: `await browser.run(work())`.
-"""
+"""Find Chromium, and share one browser among episodes, each with a fresh context."""
 
 from __future__ import annotations
 
@@ -34,8 +30,7 @@ DISABLED: Final = (
     "TcpPortRandomizationWin,ThirdPartyStoragePartitioning,WebUIOmniboxAimPopup,"
     "WebUIOmniboxFullPopup,WebUIOmniboxPopup"
 )
-"""Features of Chromium: those that Playwright disables, since its own list has no effect beside
-another, and the popups of the address bar, for which each window would start a process."""
+"""What Playwright disables (a second list replaces its list), and popups that cost a process."""
 FLAGS: Final = (
     *"--disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --disable-extensions --mute-audio "
@@ -62,12 +57,12 @@ CLOSE_S: Final = 5.0
 
 
 def launch_flags() -> list[str]:
-    """The flags of every Chromium of ours; its own sandbox cannot start as root."""
+    """The flags of every Chromium that Assay starts; as root, Chromium's own sandbox is off."""
     return [*FLAGS, "--no-sandbox"] if os.geteuid() == 0 else list(FLAGS)
 
 
 def find_chromium() -> str:
-    """The browser to start when Playwright has none of its own: ASSAY_CHROMIUM, or the system's."""
+    """Return the path of the Chromium in ASSAY_CHROMIUM, or else of the system's Chromium."""
     named = os.environ.get("ASSAY_CHROMIUM", "")
     if named and not Path(named).is_file():
         raise MissingExtra(f"ASSAY_CHROMIUM names {named!r}, which is not a file")
@@ -79,7 +74,7 @@ def find_chromium() -> str:
 
 @cache
 def playwright_error() -> type[Exception]:
-    """What Playwright raises; `MissingExtra` without Playwright, which is an optional package."""
+    """Return Playwright's error class; raise `MissingExtra` if Playwright is not installed."""
     try:
         from playwright.async_api import Error
     except ImportError as error:
@@ -88,7 +83,7 @@ def playwright_error() -> type[Exception]:
 
 
 class LocalServer(Protocol):
-    """A local web server that pages of a browser need, on its event loop."""
+    """A local server that runs on the browser's event loop, such as the gateway."""
 
     port: int
 
@@ -97,9 +92,9 @@ class LocalServer(Protocol):
 
 
 class Browser:
-    """A running Chromium, started when first needed, on a thread of its own.
+    """A shared Chromium with its own thread; its methods may be called from any event loop.
 
-    Every method may be called from any event loop. It ends with this process, however that ends.
+    Playwright's objects belong to the event loop that made them: use `await browser.run(work())`.
     """
 
     def __init__(self, *, headless: bool = True) -> None:
@@ -127,24 +122,24 @@ class Browser:
 
     @property
     def alive(self) -> bool:
-        """Whether Chromium is running; cheap, and never raises."""
+        """Whether Chromium is running; this check is fast and never raises."""
         chromium = self._chromium
         return chromium is not None and not self._given_up and chromium.is_connected()
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Start `work` on the browser's loop; it goes on whatever happens to the caller."""
+        """Start `work` on the browser's loop; it continues even if the caller is cancelled."""
         if self._closed:
             work.close()
             raise DeadResource("the browser was closed; ask for a new one")
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of `work`, carried out on the browser's loop; cancelled if this is."""
+        """Run `work` on the browser's loop; the work is cancelled with the caller."""
         self._used_at = self._loop.time()
         return await asyncio.wrap_future(self.submit(work))
 
     async def start(self) -> None:
-        """Chromium is running; starting a running one does nothing, a dead one is replaced."""
+        """Start Chromium if it is not running."""
         if not self.alive:
             await self.run(self._start())
 
@@ -182,17 +177,14 @@ class Browser:
         return await kind.launch(executable_path=path, headless=self._headless, args=flags)
 
     async def port_of(self, key: Hashable, start: Callable[[], Awaitable[LocalServer]]) -> int:
-        """The port of a local server that ends with Chromium, started if need be; for `run`."""
+        """Start a local server if necessary and return its port; call this through `run`."""
         async with self._starting:
             if key not in self._servers:
                 self._servers[key] = await start()
             return self._servers[key].port
 
     async def new_tab(self, **options: Any) -> Tab:
-        """A tab in a fresh context; for use in `run`. Close its context to be rid of it.
-
-        The next one with the same options is made ready while an agent thinks.
-        """
+        """Open a tab in a fresh context, through `run`; prepare a spare tab for the next call."""
         key = repr(sorted(options.items()))
         ready = self._ready.get(key)
         tab: Tab | None = None
@@ -223,7 +215,7 @@ class Browser:
         return None
 
     def give_up(self) -> None:
-        """Treat Chromium as dead: it dies with its driver, without a signal."""
+        """Treat Chromium as dead, because it dies silently with its driver."""
         self._given_up = True
 
     async def _stop(self) -> None:
@@ -246,13 +238,13 @@ class Browser:
                     await driver.stop()
 
     async def close(self) -> None:
-        """Chromium and its driver have ended; closing twice does nothing."""
+        """End Chromium and its driver; a second call does nothing."""
         if stopping := self._begin_to_stop():
             await asyncio.shield(asyncio.wrap_future(stopping))
         self._end_thread()
 
     def end(self) -> None:
-        """As `close`, for the end of the process, where no event loop runs."""
+        """End Chromium at the end of the process, where no event loop runs."""
         if stopping := self._begin_to_stop():
             with suppress(TimeoutError):
                 stopping.result(2 * CLOSE_S)
@@ -273,7 +265,7 @@ class Browser:
 
 
 def _log_unless_driver_died(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log an error of a task that was not awaited; every call raises the death of the driver."""
+    """Log a background task's error, unless the driver died; every call reports that death."""
     if "reading from the driver" not in str(context.get("exception", "")):
         loop.default_exception_handler(context)
 
@@ -284,7 +276,7 @@ _SHARING: Final = threading.Lock()
 
 
 async def shared_browser(*, headless: bool = True) -> Browser:
-    """The running browser of this process; raises `MissingExtra`, or `DeadResource`."""
+    """Return the running browser of this process; raise `MissingExtra` or `DeadResource`."""
     playwright_error()
     key = (os.getpid(), headless)
     with _SHARING:
@@ -296,7 +288,7 @@ async def shared_browser(*, headless: bool = True) -> Browser:
 
 
 async def close_shared_browsers() -> None:
-    """Every browser that this process shares is closed."""
+    """Close every browser that this process shares."""
     with _SHARING:
         mine = [_SHARED.pop(key) for key in list(_SHARED) if key[0] == os.getpid()]
     for browser in mine:

@@ -1,4 +1,4 @@
-"""Scores for the steps of a browser that another program drives."""
+"""Score the steps of a browser that another program drives."""
 
 from __future__ import annotations
 

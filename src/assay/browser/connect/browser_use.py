@@ -1,4 +1,4 @@
-"""browser-use: every step of its agent recorded and scored, as the browser itself shows it.
+"""Record and score every step of a browser-use agent.
 
     from browser_use import Agent
     from assay.browser.connect.browser_use import run_watched
@@ -6,8 +6,6 @@
     history = await run_watched(Agent(task="…", llm=llm), steps="steps.jsonl")
 
 In a run of Assay, `run_watched(agent, browser=browser)` reports the steps to the run instead.
-Nothing of browser-use is changed: its callback of a new step begins a step, its hook of a step's
-end ends it.
 """
 
 from __future__ import annotations
@@ -34,21 +32,21 @@ _GONE: Final = re.compile(r"Element index \d+ not available")
 
 
 class StepReceiver(Protocol):
-    """Protocol of what steps are reported to: the browser of a run, or a watch of one's own."""
+    """The protocol of an object to which a driver reports its steps."""
 
     def step(self, tool: str, **arguments: Any) -> Any:
-        """A step, to be begun and ended."""
+        """Return a step that the caller begins and ends."""
 
 
 class StepReporter:
-    """Reports the steps of a browser-use agent through its two hooks; `run_watched` sets them."""
+    """Reports each step of a browser-use agent; `run_watched` connects it to the agent's hooks."""
 
     def __init__(self, reporting: StepReceiver) -> None:
         self._reporting = reporting
         self._step: Any = None
 
     async def on_new_step(self, _state: Any, output: Any, _number: int) -> None:
-        """For `register_new_step_callback`: the model has decided, and nothing is done yet."""
+        """Begin a step when the model has chosen its actions, before they are carried out."""
         await self._end("the step did not end")
         # The action `done` is the answer, and no step.
         calls = [call for call in map(call_of, output.action) if call[0] != "done"]
@@ -61,7 +59,7 @@ class StepReporter:
         await self._step.begin()
 
     async def on_step_end(self, agent: Any) -> None:
-        """For `on_step_end` of the agent's `run`: the actions have been done, or have failed."""
+        """End the step after its actions were carried out or have failed."""
         results = agent.state.last_result or ()
         errors = [error for error in map(error_of, results) if error]
         await self._end(errors[-1] if errors else None)
@@ -73,7 +71,7 @@ class StepReporter:
 
 
 def call_of(action: Any) -> tuple[str, dict[str, Any]]:
-    """The name and the arguments of an action, as the rules know them."""
+    """Return an action's name and arguments under the names that the rules use."""
     fields = action.model_dump(exclude_unset=True) if hasattr(action, "model_dump") else action
     name, values = next((item for item in fields.items() if item[1] is not None), ("none", {}))
     parameters = values if isinstance(values, Mapping) else {"value": values}
@@ -82,7 +80,7 @@ def call_of(action: Any) -> tuple[str, dict[str, Any]]:
 
 
 def error_of(result: Any) -> str | None:
-    """What a result says went wrong; an element that is gone is told as plain content."""
+    """Return a result's error; browser-use reports a missing element as plain content."""
     if getattr(result, "error", None):
         return str(result.error)
     content = str(getattr(result, "extracted_content", None) or "")
@@ -97,9 +95,9 @@ async def run_watched(
     contract: Contract | None = None,
     **options: Any,
 ) -> Any:
-    """Run a browser-use agent with every step reported to `browser`; what `agent.run` returns.
+    """Run a browser-use agent, report each step to `browser`, and return the agent's history.
 
-    Without one, the agent's own is watched, and `steps` is the file that is written.
+    Without `browser`, the agent's own browser is watched, and `steps` is the file that is written.
     """
     watch: BrowserWatch | None = None
     if browser is None:

@@ -1,12 +1,10 @@
-"""Step scores for a browser that any program drives, over its DevTools port.
+"""Score the steps of a browser that any program drives, through its DevTools port.
 
-    with watch_browser("http://127.0.0.1:9222", steps="steps.jsonl") as watch:
-        ...                              # the other program acts, and each step is scored as seen
-        with watch.step("click", target="Save"):
-            ...                          # or reported, with a name and its error
-        print(watch.score, watch.status)
-
-It observes and never touches: no dialog is answered, no request held back.
+with watch_browser("http://127.0.0.1:9222", steps="steps.jsonl") as watch:
+    ...                              # the other program acts, and each step is scored as seen
+    with watch.step("click", target="Save"):
+        ...                          # or reported, with a name and its error
+    print(watch.score, watch.status)
 """
 
 from __future__ import annotations
@@ -31,10 +29,9 @@ CONNECT_S: Final = 10.0
 
 
 class FollowedBrowser:
-    """Follows a browser that another program drives; for callers of any thread or event loop.
+    """Follows a browser that another program drives, for callers on any thread.
 
-    `begin` and `end` have a time limit, `begin_s` and `end_s`: a page that does not answer is
-    missing evidence. A browser that was started again at its address is followed again.
+    `begin` and `end` have time limits. A browser that restarts at its address is followed again.
     """
 
     def __init__(
@@ -46,11 +43,7 @@ class FollowedBrowser:
         end_s: float = 6.0,
         **options: Any,
     ) -> None:
-        """`address` is that of the debugging port, `http://127.0.0.1:9222` or `ws://…`.
-
-        Raises `MissingExtra` without the package `websockets`, `DeadResource` if no browser
-        answers, and `TimeoutError` if none does within `timeout_s`.
-        """
+        """`address` is that of the debugging port: `http://127.0.0.1:9222` or `ws://…`."""
         self.loop = watching_loop()
         self._address = address
         self._begin_s, self._end_s = begin_s, end_s
@@ -64,15 +57,15 @@ class FollowedBrowser:
 
     @property
     def first(self) -> Observation:
-        """The page as it was when it was first observed."""
+        """The first observation of the page."""
         return self.follower.first
 
     def begin(self, tool: str, arguments: Mapping[str, Any], url: str | None) -> bool:
-        """Whether a step has begun to be watched, on the page with this address if there is one."""
+        """Begin a step on the page at `url`, and return whether the step is watched."""
         return self._ask(self._begin(tool, arguments, url), self._begin_s) is True
 
     def end(self, error: str | None) -> Observation | None:
-        """What there is to see of the step that was begun; `None` if that cannot be said."""
+        """End the step and return its observation; `None` if the page does not answer."""
         return self._ask(self._end(error), self._end_s)
 
     def close(self) -> None:
@@ -97,21 +90,18 @@ class FollowedBrowser:
 
 
 def follow_browser(address: str) -> FollowedBrowser:
-    """The browser at an address that a person named; raises `BadParameter` if none answers."""
+    """Follow the browser at `address`; raise `BadParameter` if no browser answers there."""
     try:
         return FollowedBrowser(address, timeout_s=CONNECT_S)
     except (DeadResource, TimeoutError) as error:
         raise BadParameter(
-            f"no browser answers at {address!r:.200}: {error!s:.200}; start it with "
-            "--remote-debugging-port, and give the same address to the MCP server"
+            f"no browser answers at {address!r:.200}: {error!s:.200}; start the "
+            "browser with --remote-debugging-port, and give the MCP server the same address"
         ) from error
 
 
 class ReportedStep:
-    """A step that the agent reports itself; for `with` and for `async with`.
-
-    What is raised in the block is the step's error, and passes through.
-    """
+    """A step that an agent reports by `with` or `async with`; errors in the block pass through."""
 
     def __init__(
         self, loop: LoopThread, follower: BrowserFollower, tool: str, arguments: Mapping[str, Any]
@@ -131,7 +121,7 @@ class ReportedStep:
         await self._loop.run(self._begin())
 
     async def end(self, error: BaseException | str | None = None) -> None:
-        """The step has ended, with this error if with any."""
+        """End the step, with its error if it failed."""
         await self._loop.run(self._end(error))
 
     async def __aenter__(self) -> Self:
@@ -152,7 +142,7 @@ class ReportedStep:
 
 
 class BrowserWatch(ClosableStepLogView):
-    """The scored steps of a browser; `watch_browser` makes one. For any thread or event loop."""
+    """The scored steps of a browser, as `watch_browser` returns them, for use on any thread."""
 
     def __init__(self, address: str, contract: Contract | None, steps: str | Path | None) -> None:
         self._browser = FollowedBrowser(address, on_step=self._record, on_change=self._record_page)
@@ -168,11 +158,11 @@ class BrowserWatch(ClosableStepLogView):
         self._log.record(action, step.observation, arguments=step.arguments)
 
     def step(self, tool: str, **arguments: Any) -> ReportedStep:
-        """A step that is scored under this name; what is not, is scored as it is seen."""
+        """Return a step that is scored under the name `tool`."""
         return ReportedStep(self._browser.loop, self._browser.follower, tool, arguments)
 
     def close(self) -> None:
-        """Score what was seen last, and follow the browser no more."""
+        """Score the last step, and stop following the browser."""
         self._browser.loop.wait(self._finish())
 
     async def aclose(self) -> None:
@@ -193,8 +183,5 @@ class BrowserWatch(ClosableStepLogView):
 def watch_browser(
     address: str, *, contract: Contract | None = None, steps: str | Path | None = None
 ) -> BrowserWatch:
-    """A watch over the browser that speaks the DevTools protocol at this address.
-
-    `steps` is a file that `assay steps` scores again. Raises `MissingExtra`, `DeadResource`.
-    """
+    """Watch the browser whose DevTools port is `address`; raise `DeadResource` if none answers."""
     return BrowserWatch(address, contract, steps)

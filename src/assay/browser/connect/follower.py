@@ -1,7 +1,6 @@
-"""A browser that another program drives, followed step by step, over all its tabs.
+"""Follow all tabs of a browser that another program drives, step by step.
 
-A step is what the driver reports (`begin`, `end`), or else what is seen: input that the page
-received, or an address that was opened. Reading a page is seen only where it is reported.
+A step is what the driver reports, or else input that a page received or an address that opened.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ TOOLS: Final[Mapping[str, str]] = {"click": "click", "press": "press", "input": 
 
 
 class SeenCall(NamedTuple):
-    """One action that was observed in the browser: its tool and its target."""
+    """An action that was observed in the browser: its tool and its target."""
 
     tool: str
     target: str = ""
@@ -48,7 +47,7 @@ class SeenCall(NamedTuple):
 
 
 class SeenStep(NamedTuple):
-    """One observed step of the driving program: its action, and what came of it."""
+    """One observed step of the driving program: its action and the observation after it."""
 
     action: str
     tool: str
@@ -62,10 +61,7 @@ _PARTS: Final = frozenset((("fill", "fill"), ("click", "press"), ("fill", "click
 
 
 def merged(calls: Sequence[SeenCall]) -> tuple[SeenCall, ...]:
-    """The actions without parts of others: a key of a word, the click on its field.
-
-    A click that sends a form is one action, and not a click and a submission.
-    """
+    """Merge actions that belong together, such as a click on a field and the typing in it."""
     out: list[SeenCall] = []
     for call in calls:
         pair = (out[-1].tool, call.tool) if out and out[-1].target == call.target else None
@@ -78,7 +74,7 @@ def merged(calls: Sequence[SeenCall]) -> tuple[SeenCall, ...]:
 
 @dataclass(eq=False)
 class FollowedTab:
-    """A tab, what watches it, and what was done in it since its last step."""
+    """A tab with its watch, and the actions in it since its last step."""
 
     target_id: str
     session: cdp.ProtocolSession
@@ -93,7 +89,7 @@ class FollowedTab:
 
 
 class BrowserFollower:
-    """Follows all tabs of a browser; to be used on the event loop that it was opened on."""
+    """Follows all tabs of a browser, on the event loop that opened it."""
 
     def __init__(
         self,
@@ -105,10 +101,7 @@ class BrowserFollower:
         on_change: Callable[[Observation], None] = lambda _: None,
         patience: Patience | None = None,
     ) -> None:
-        """`on_step` is called with each step, reported or seen.
-
-        `on_change` is called before, with the page that it began on if that was not seen last.
-        """
+        """`on_step` receives each step, and `on_change` receives its first page, if that is new."""
         self._patience = patience
         self._connection = connection
         self._selectors = selectors
@@ -129,12 +122,11 @@ class BrowserFollower:
 
     @classmethod
     async def open(cls, address: str, **options: Any) -> Self:
-        """Follow the browser at this address; raises `DeadResource` if none has a tab there."""
+        """Follow the browser at `address`; raise `DeadResource` if it has no tab."""
         follower = cls(await cdp.connect_to_browser(address), **options)
         browser = follower._connection.browser
         browser.on("Target.attachedToTarget", follower._on_attached)
         browser.on("Target.detachedFromTarget", follower._on_detached)
-        # Only the browser's own tabs, which go on as before.
         attach = {**cdp.AUTO_ATTACH, "filter": [{"type": "page"}]}
         try:
             await browser.send("Target.setAutoAttach", attach)
@@ -187,7 +179,7 @@ class BrowserFollower:
                 self._tabs[session.session_id] = tab
 
     async def _status_of_opened(self, target_id: str) -> int | None:
-        """The HTTP status of the tab that this one opened last; `None` if it has not loaded."""
+        """The HTTP status of the newest tab that a tab opened; `None` if it has not loaded."""
         await asyncio.gather(*self._opening)
         opened = [tab for tab in self._tabs.values() if tab.opener_id == target_id]
         for _ in range(TAB_TICKS if opened else 0):
@@ -250,7 +242,7 @@ class BrowserFollower:
         return max(tabs, key=lambda tab: tab.active_at, default=None)
 
     async def _follow(self) -> None:
-        """Finish each step that is not reported, when its tab has been left alone for a while."""
+        """Finish each unreported step after its tab has had no input for a while."""
         while True:
             await self._stirred.wait()
             self._stirred.clear()
@@ -277,7 +269,7 @@ class BrowserFollower:
         self._on_step(SeenStep(text, last.tool, observation, arguments))
 
     def _show(self, tab: FollowedTab, seen: Observation) -> Observation:
-        """What was seen of the tab, after what it showed before, if another one was seen last."""
+        """Return `seen`; first report the tab's earlier page if another tab was shown last."""
         if tab is not self._shown:
             self._on_change(replace(tab.seen, outcome=None, events=None))
         self._shown, tab.seen = tab, seen
@@ -287,7 +279,7 @@ class BrowserFollower:
         return "unknown" if self._gate is None else self._gate(tab.watch.target)
 
     async def flush(self, *, at_once: bool = True) -> None:
-        """What was seen so far is a step, `at_once` without waiting for more of it."""
+        """Finish the steps so far; with `at_once`, do not wait for more input."""
         async with self._stepping:
             for tab in tuple(self._tabs.values()):
                 if tab.calls and not self.reporting:
@@ -296,7 +288,7 @@ class BrowserFollower:
     async def begin(
         self, tool: str, arguments: Mapping[str, Any] | None = None, *, url: str | None = None
     ) -> None:
-        """The driver begins a step, in the tab with this address if there is one, or the latest."""
+        """Begin a reported step in the tab at `url`, or else in the latest tab."""
         await self.flush()
         async with self._stepping:
             self.reporting = True
@@ -310,7 +302,7 @@ class BrowserFollower:
                     self._on_change(changed)
 
     async def end(self, error: BaseException | str | None = None, *, tell: bool = True) -> SeenStep:
-        """The driver's step has ended, with this error of its own if with any."""
+        """End the reported step, with the driver's error if it failed."""
         async with self._stepping:
             await asyncio.gather(*self._opening)
             first, tab = self._reported_tab, self._latest
@@ -333,7 +325,7 @@ class BrowserFollower:
             return step
 
     async def open_page(self, url: str) -> SeenStep:
-        """The first tab shows this address, as a step of Assay, not of the agent."""
+        """Open an address as a step of Assay, which does not count for the agent."""
         tab = self._latest
         assert tab is not None
         await self.begin("goto", {"url": url})
@@ -352,7 +344,7 @@ class BrowserFollower:
 
 
 async def _is_shown(session: cdp.ProtocolSession) -> bool:
-    """Whether a window shows the tab; of another one no picture can be taken."""
+    """Whether a window shows the tab; a hidden tab gives no picture."""
     with suppress(cdp.ProtocolError, TimeoutError):
         async with asyncio.timeout(SHOWN_S):
             answer = await session.send("Runtime.evaluate", {"expression": SHOWN_SCRIPT})
@@ -361,7 +353,7 @@ async def _is_shown(session: cdp.ProtocolSession) -> bool:
 
 
 def _values(arguments: Mapping[str, Any], target: SeenInput | None) -> tuple[str, ...]:
-    """What stands in the brackets of an action: the arguments, and what it was done to."""
+    """The arguments in an action's text: its own values and its target element."""
     values = [str(value)[:200] for name, value in arguments.items() if name != "calls"]
     if target is not None and target.name and target.name not in values:
         values.append(f"{target.role} {target.name}".strip()[:200])

@@ -1,10 +1,9 @@
-"""`observe(before, after)`: the score of a step of anything that can be looked at twice.
+"""Score a step of any agent from two observations, before and after the step.
 
     before, after = {"url": url, "text": text}, {"url": url, "text": later}
     score = observe(before, after, "tap", target="Save")
 
-For an agent that Assay cannot watch: another kind of browser, a desktop, a phone. What you leave
-out is missing evidence, which lowers the confidence.
+For an agent that Assay cannot watch. A part that you leave out lowers the confidence.
 """
 
 from __future__ import annotations
@@ -36,7 +35,6 @@ class ObservedSteps(ClosableStepLogView):
     def __init__(
         self, *, contract: Contract | None = None, steps: str | Path | None = None
     ) -> None:
-        """`steps` is a file that `assay steps` scores again."""
         self._log = StepLog(contract, steps=steps)
         self._latest: PageEvidence | None = None
 
@@ -52,11 +50,10 @@ class ObservedSteps(ClosableStepLogView):
         events: StepEvents | None = None,
         **arguments: Any,
     ) -> StepScore:
-        """The score of one step, in the light of those before it.
+        """Score one step, with the history of the steps before it.
 
-        `error` is what the tool raised or returned, `effect` the worst that the call can do, by
-        default from the arguments `role` and `name` (or `target`) of a click. `gate` says whether
-        it was confirmed. Raises `BadParameter` for a look that cannot be read.
+        `effect` is the worst that the call can do, by default from the arguments `role` and `name`
+        (or `target`) of a click; `error` is what the tool raised or returned.
         """
         first, last = _observation(before), _observation(after)
         if not self._log.steps or first.evidence != self._latest:
@@ -75,7 +72,7 @@ class ObservedSteps(ClosableStepLogView):
 def observe(
     before: Look | None, after: Look | None, tool: str = "act", **options: Any
 ) -> StepScore:
-    """The score of one step by itself, with the `options` of `ObservedSteps.observe`."""
+    """Score one step without a history; `options` are those of `ObservedSteps.observe`."""
     return ObservedSteps().observe(before, after, tool, **options)
 
 
@@ -90,8 +87,8 @@ def _observation(look: Any) -> Observation:
     if not isinstance(parts, Mapping) or not PARTS.issuperset(parts):
         unknown = sorted(set(parts) - PARTS) if isinstance(parts, Mapping) else type(look).__name__
         raise BadParameter(
-            f"a look has no {unknown!r:.200}; give a text, an Observation, a PageEvidence or a "
-            f"mapping with any of {', '.join(sorted(PARTS))}"
+            f"an observation has no part {unknown!r:.200}; give a text, an Observation, a "
+            f"PageEvidence or a mapping with any of {', '.join(sorted(PARTS))}"
         )
     return Observation(str(parts.get("text") or ""), evidence=page_evidence(**parts))
 

@@ -1,8 +1,4 @@
-"""`assay.watch(page)`: step scores for a Playwright page that your own code drives.
-
-It observes and never touches: no dialog is answered, no request held back. A fault of the
-observation is logged, and the step has no score.
-"""
+"""Score the steps of a Playwright page that your own code drives: `assay.watch(page)`."""
 
 from __future__ import annotations
 
@@ -34,7 +30,7 @@ class AsyncPage(Protocol):
 
 
 class PageStep:
-    """One step of a watched page, for `with` and `async with`; its block's error passes through."""
+    """One step of a watched page, for `with` or `async with`; errors in the block pass through."""
 
     def __init__(
         self, page: PageWatch, log: StepLog, tool: str, gate: Gate, arguments: Mapping[str, Any]
@@ -76,15 +72,13 @@ class PageStep:
 
 
 class _PageSteps(StepLogView):
-    """The scored steps of a page."""
-
     def __init__(self, page: PageWatch, contract: Contract | None, steps: str | Path | None):
         self._page = page
         self._log = StepLog(contract, steps=steps)
         self._log.record("", page.first, arguments={})
 
     def step(self, tool: str, *, gate: Gate = "unknown", **arguments: Any) -> PageStep:
-        """Score what is done in the block of this `with`, or `async with`, as one step."""
+        """Return a step for `with` or `async with`, which scores the actions in its block."""
         return PageStep(self._page, self._log, tool, gate, arguments)
 
     async def _close(self) -> None:
@@ -126,7 +120,7 @@ def watch(
 def watch(
     page: Any, *, contract: Contract | None = None, steps: str | Path | None = None
 ) -> Watch | Coroutine[Any, Any, AsyncWatch]:
-    """A watch over a Playwright page of yours; to be awaited if the page is an asynchronous one.
+    """Watch a Playwright page; with Playwright's asynchronous API, the result must be awaited.
 
     `steps` is a file that `assay steps` scores again; `contract` says what is to be achieved.
     """

@@ -1,16 +1,14 @@
-"""Selenium: every step of a driver recorded and scored, as the browser itself shows it.
+"""Record and score every step of a Selenium driver.
 
-    from selenium import webdriver
-    from selenium.webdriver.support.events import EventFiringWebDriver
-    from assay.browser.connect.selenium import step_listener
+from selenium import webdriver
+from selenium.webdriver.support.events import EventFiringWebDriver
+from assay.browser.connect.selenium import step_listener
 
-    chrome = webdriver.Chrome()
-    listener = step_listener(chrome, steps="steps.jsonl")
-    driver = EventFiringWebDriver(chrome, listener)      # use this one from here on
-    ...
-    listener.close()
-
-What the page shows is read over the DevTools port of the driver's browser, which is a Chromium.
+chrome = webdriver.Chrome()
+listener = step_listener(chrome, steps="steps.jsonl")
+driver = EventFiringWebDriver(chrome, listener)      # use this one from here on
+...
+listener.close()
 """
 
 from __future__ import annotations
@@ -25,13 +23,13 @@ from assay.errors import BadParameter, MissingExtra
 
 
 def debugging_address(driver: Any) -> str:
-    """Where the driver's browser speaks the DevTools protocol; raises `BadParameter` if nowhere."""
+    """The DevTools address of the driver's browser; raises `BadParameter` if it has none."""
     for name in ("goog:chromeOptions", "ms:edgeOptions"):
         options = driver.capabilities.get(name) or {}
         if address := options.get("debuggerAddress"):
             return f"http://{address}"
     kind = driver.capabilities.get("browserName", "the browser")
-    raise BadParameter(f"{kind} names no address for debugging; use Chrome, Chromium or Edge")
+    raise BadParameter(f"{kind} has no debugging address; use Chrome, Chromium or Edge")
 
 
 class DriverSteps:
@@ -91,29 +89,26 @@ class DriverSteps:
     after_click = after_change_value_of = after_execute_script = _done
 
     def on_exception(self, exception: BaseException, _driver: Any) -> None:
-        """A step that failed; looking for an element in vain is one too."""
+        """End the step with its error; a search that finds no element is a step, too."""
         if self._step is None and self._looked_for is not None:
             self._begin("find", **self._looked_for)
         self._end(exception)
 
     def close(self) -> None:
-        """Score what was done last, and watch the browser no more."""
+        """Score the last step, and stop watching the browser."""
         self._end(None)
         self.watch.close()
 
 
 def _number(element: Any) -> str:
-    """What tells an element from others of its page: the end of the id that chromedriver gives."""
+    """The end of chromedriver's element id, which identifies the element on its page."""
     return str(element.id).rpartition(".")[2]
 
 
 def step_listener(
     driver: Any, *, steps: str | Path | None = None, contract: Contract | None = None
 ) -> Any:
-    """A listener for `EventFiringWebDriver` that scores the driver's steps, and writes them.
-
-    Raises `MissingExtra` without Selenium, `BadParameter` for a browser that is no Chromium.
-    """
+    """Make a listener for `EventFiringWebDriver` that scores the steps of a Chromium driver."""
     try:
         events = import_module("selenium.webdriver.support.abstract_event_listener")
     except ImportError as error:

@@ -1,1 +1,1 @@
-"""A browser as an environment: numbered elements to act on, evidence on every step."""
+"""The browser as an environment: the agent acts on numbered elements of a page."""

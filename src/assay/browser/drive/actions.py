@@ -1,8 +1,4 @@
-"""The actions of a browser: one call a step, written as text.
-
-click("12")   fill("5", "words")   select("7", "May")   scroll("down")   press("Enter")
-goto("http://…")   back()   search("words")   fetch_json("http://…")   noop()
-"""
+"""The actions of the browser environment; each step is one call, written as text."""
 
 from __future__ import annotations
 
@@ -42,7 +38,7 @@ STRICT: Final = ActionDialect(
 
 
 def parse_action(text: str) -> ActionCall | BadAction:
-    """The action of a browser that the text calls, or what is wrong with it."""
+    """Read the action in a text, or explain why the text is not an action."""
     action = text.strip()
     if len(action) > ACTION_CHARS:
         return BadAction(f"the action has {len(action):,} characters; {ACTION_CHARS:,} are allowed")
@@ -61,5 +57,5 @@ def parse_action(text: str) -> ActionCall | BadAction:
 
 
 def arguments_by_name(call: ActionCall) -> dict[str, str]:
-    """The arguments of an action that `parse_action` read, by the names of its parameters."""
+    """The arguments of a parsed action, by the names of its parameters."""
     return dict(zip(PARAMETERS[call.name], call.arguments, strict=True))

@@ -1,7 +1,6 @@
-"""The browser as an environment of agents that drive it themselves.
+"""An environment for agents that drive the browser with their own driver.
 
-Each episode has a Chromium of its own, all of whose pages go through the gateway: they reach what
-the benchmark allows and nothing else. The agent attaches its own driver.
+Each episode has its own Chromium, whose pages reach only what the gateway allows.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from assay.schema.task import Task
 
 
 class DrivenBrowser:
-    """The browser of one episode, as its agent drives it, and the steps that were seen there."""
+    """The browser that an agent drives in one episode, with the observed steps."""
 
     def __init__(self, loop: LoopThread, chromium: OwnChromium, gateway: Gateway) -> None:
         self._loop = loop
@@ -38,14 +37,14 @@ class DrivenBrowser:
         self._steps: asyncio.Queue[SeenStep | None] = asyncio.Queue()
 
     def step(self, tool: str, **arguments: Any) -> ReportedStep:
-        """A step to be recorded under this name; what is not, is recorded as it is seen."""
+        """Return a step that is recorded under the name `tool`."""
         return ReportedStep(self._loop, self.follower, tool, arguments)
 
     def put(self, step: SeenStep | None) -> None:
         self._steps.put_nowait(step)
 
     async def next_step(self) -> SeenStep | None:
-        """The next step; raises `DeadResource` if the browser goes before there is one."""
+        """Wait for the next step; raise `DeadResource` if the browser ends first."""
         step = asyncio.ensure_future(self._steps.get())
         gone = asyncio.ensure_future(self.follower.wait_closed())
         try:
@@ -72,10 +71,7 @@ class DrivenBrowser:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AgentDrivenEnvironment(BrowserEnvironment):
-    """A browser that the agent drives by itself, while every step of it is watched.
-
-    It takes no `screenshots` and no `shot_hash`: the agent works on the page meanwhile.
-    """
+    """A browser that the agent drives itself; `screenshots` and `shot_hash` have no effect."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -84,18 +80,18 @@ class AgentDrivenEnvironment(BrowserEnvironment):
         self._count = 0
 
     async def check_run(self, tasks: Sequence[Task]) -> None:
-        """Raise `BadParameter` for an address that is not http(s), or `MissingExtra`."""
+        """Raise `BadParameter` if an address is not http(s), `MissingExtra` without Chromium."""
         for task in tasks:
             self._start_address(task)
         await self._loop.run(find_executable())
 
     @property
     def browser(self) -> DrivenBrowser:
-        """What the agent of this episode gets."""
+        """The browser that the agent of this episode drives."""
         return self._running_episode()
 
     async def reset(self, task: Task) -> Observation:
-        """A fresh browser on the start page; raises `DeadResource` if that cannot be reached."""
+        """Start a browser on the start page; raise `DeadResource` if the page does not load."""
         self._check_open()
         start = self._start_address(task)
         self.forget()
@@ -134,7 +130,7 @@ class AgentDrivenEnvironment(BrowserEnvironment):
         return _readable(first.observation)
 
     async def next_step(self) -> tuple[str, Observation] | None:
-        """The next thing that the agent did; `None` after `agent_is_done` and the last of them."""
+        """Return the agent's next action and its observation; `None` after the last action."""
         step = await self._loop.run(self._running_episode().next_step())
         if step is None:
             return None
@@ -142,11 +138,11 @@ class AgentDrivenEnvironment(BrowserEnvironment):
         return step.action, _readable(step.observation)
 
     async def agent_is_done(self) -> None:
-        """Let what the agent did last settle, and `next_step` end."""
+        """Finish the agent's last step, and let `next_step` return `None`."""
         await self._loop.run(self._running_episode().finish())
 
     async def step(self, action: str) -> Observation:
-        """Refuse in words: the agent acts in the browser itself."""
+        """Return an error text, because the agent acts in the browser itself."""
         self._running_episode()
         return Observation(f"error: {action[:80]!r} was not done; drive the browser at its cdp_url")
 
@@ -162,7 +158,7 @@ class AgentDrivenEnvironment(BrowserEnvironment):
         return WorldEvidence(self.name, self._task.id, progress={"steps": self._count})
 
     def forget(self) -> None:
-        """End the browser of the episode: its agent may not have noticed that it is over."""
+        """End the browser of the episode, even if its agent still uses it."""
         self._task, episode, self._episode = None, self._episode, None
         if episode is not None:
             episode.chromium.close()
@@ -173,13 +169,13 @@ class AgentDrivenEnvironment(BrowserEnvironment):
         return not self._closed and (episode is None or episode.chromium.alive)
 
     async def close(self) -> None:
-        """End the browser; closing twice does nothing."""
+        """End the browser; a second call does nothing."""
         self._closed = True
         self.forget()
 
 
 def _readable(observation: Observation) -> Observation:
-    """The observation with the address and the title before the text of the page."""
+    """Put the address and the title before the text of the page."""
     facts, outcome = observation.facts, observation.outcome
     if facts is None:
         return observation

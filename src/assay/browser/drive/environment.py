@@ -1,4 +1,4 @@
-"""The browser as an environment: a task's start page, actions as text, evidence on every step."""
+"""The browser environment: it opens a start page, carries out actions and records evidence."""
 
 from __future__ import annotations
 
@@ -40,16 +40,13 @@ if TYPE_CHECKING:
     from playwright.async_api import Page as Tab
 
 Gates = Literal["unknown", "required", "satisfied", "not_required"]
-"""Whether risky actions have their confirmation; the values but `required` hold for all of them.
-
-`required`: only actions on elements whose names are among the task's `approved` have it.
-"""
+"""Whether risky actions are confirmed; `required`: only those on the task's `approved` names."""
 KNOWN_REFS: Final = 20_000
 """Elements of an episode that are remembered; the oldest are dropped first."""
 
 
 class ActionTarget(NamedTuple):
-    """The element that an action is done to, whatever its number is."""
+    """The target element of an action, without its number."""
 
     role: str
     name: str
@@ -59,14 +56,12 @@ class ActionTarget(NamedTuple):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BrowserEnvironment:
-    """One tab in a context of its own, in a browser that all rollouts of the process share.
+    """A browser tab with its own context; all rollouts of the process share one browser.
 
-    Its task says `start_url`, and may say `search_url`, `selectors` (whose counts and texts an
-    outcome contract reads) and `approved` (see `Gates`) in its metadata. An action without its gate
-    is carried out, and recorded as such.
-
-    It reaches the public internet, and of private networks only where its start page and its search
-    are, and what `allow` lists (`host`, `host:port`, a network, or `*`). `patience` is a table.
+    A task's metadata has `start_url`, and may have `search_url`, `selectors` (for an outcome
+    contract) and `approved` (see `Gates`). An action without its gate is carried out and recorded.
+    Of private networks it reaches only its start page, its search and what `allow` lists
+    (`host`, `host:port`, a network, or `*`).
     """
 
     name = "browser"
@@ -92,7 +87,7 @@ class BrowserEnvironment:
     def __post_init__(self) -> None:
         options = get_args(Gates)
         if self.gates not in options:
-            raise BadParameter(f"gates is one of {', '.join(options)}, not {self.gates!r}")
+            raise BadParameter(f"gates must be one of {', '.join(options)}, not {self.gates!r}")
         self._patience = Patience.of(self.patience)
         self._context_options: dict[str, Any] = {}
         self._browser: Browser | None = None
@@ -111,37 +106,34 @@ class BrowserEnvironment:
 
     @classmethod
     def driven(cls) -> Callable[..., BrowserEnvironment] | None:
-        """What makes one for an agent that drives the browser by itself; `None` if nothing does."""
+        """The environment class for agents that drive the browser themselves, or `None`."""
         from assay.browser.drive.driven import AgentDrivenEnvironment
 
         return AgentDrivenEnvironment if cls is BrowserEnvironment else None
 
     @classmethod
     async def close_shared(cls) -> None:
-        """Every browser that this process shares is closed."""
+        """Close every browser that this process shares."""
         await close_shared_browsers()
 
     async def check_run(self, tasks: Sequence[Task]) -> None:
-        """Raise `BadParameter` for an address that is not http(s).
-
-        Also `MissingExtra` without Playwright or Chromium, `DeadResource` if that does not start.
-        """
+        """Check the start addresses and start Chromium; raise an error if a check fails."""
         for task in tasks:
             self._start_address(task)
         await shared_browser(headless=self.headless)
 
     def _start_address(self, task: Task) -> str:
-        """Where the task starts; raises `BadParameter` for what is no address of a web server."""
+        """The start address of the task; raises `BadParameter` if it is not http(s)."""
         start = str(task.metadata.get("start_url", self.start_url))
         if start != "about:blank" and not start.startswith(("http://", "https://")):
             raise BadParameter(
-                f"task {task.id!r}: start_url {start[:200]!r} is not http(s); serve a page of your "
-                "own first: `python -m http.server`"
+                f"task {task.id!r}: start_url {start[:200]!r} is not http(s); serve your "
+                "own page first: `python -m http.server`"
             )
         return start
 
     async def reset(self, task: Task) -> Observation:
-        """A fresh context on the start page; raises `DeadResource` if that cannot be reached."""
+        """Open the start page in a fresh context; raise `DeadResource` if it does not load."""
         self._check_open()
         start = self._start_address(task)
         self._task = None
@@ -171,7 +163,7 @@ class BrowserEnvironment:
         return replace(observation, outcome=outcome and outcome._replace(block=None))
 
     async def _policy(self, task: Task, start: str) -> AddressPolicy:
-        """Which private addresses the episode may reach: its own pages', and those allowed."""
+        """The policy that allows the episode's own pages and the addresses in `allow`."""
         search = str(task.metadata.get("search_url", self.search_url))
         return AddressPolicy.of((*(self.allow or ()), *await own_places((start, search))))
 
@@ -179,7 +171,7 @@ class BrowserEnvironment:
         return (*self.selectors, *map(str, task.metadata.get("selectors", ())))
 
     async def _watch(self, tab: Tab, old: BrowserPage | None = None) -> None:
-        """Continue the episode in this tab, with the record and the numbers of the `old` one."""
+        """Continue the episode in `tab`, with the record and element numbers of the `old` page."""
         assert self._task is not None
         search = str(self._task.metadata.get("search_url", self.search_url))
         selectors, patience = self._selectors_of(self._task), self._patience
@@ -196,7 +188,7 @@ class BrowserEnvironment:
             raise DeadResource(self._dead) from error
 
     async def step(self, action: str) -> Observation:
-        """Carry out one action; a bad one is an error in the observation, and nothing else."""
+        """Carry out one action; a wrong action only gives an error in the observation."""
         self._require_episode()
         assert self._browser is not None
         return await self._browser.run(self._step(action))
@@ -226,7 +218,7 @@ class BrowserEnvironment:
         return await self._end(problem, answer, payload=payload)
 
     async def _begin_call(self, call: ActionCall) -> Box | None:
-        """Begin the step; where its element is on the picture that the agent saw last."""
+        """Begin the step; return the place of its element if screenshots are taken."""
         page, requested = self._tab(), None
         arguments: dict[str, Any] = dict(arguments_by_name(call))
         if call.name in ("goto", "search"):
@@ -245,13 +237,13 @@ class BrowserEnvironment:
         return None
 
     async def _begin_watch(self, tool: str, arguments: Mapping[str, Any], **options: Any) -> None:
-        """Begin the step, and keep the page as it is now if it changed by itself."""
+        """Begin the step; keep the page if it changed since the last observation."""
         changed = await self._tab().watch.begin(tool, arguments, **options)
         page = None if changed is None else changed.evidence
         self._before = page if isinstance(page, PageEvidence) else None
 
     async def _on_done(self) -> None:
-        """Called when an action was carried out, before the page is read."""
+        """Run after an action and before the page is read; a subclass may override this."""
 
     def _gate_of(self, target: SeenInput | None) -> Gate:
         """Whether a risky action on the target has its confirmation."""
@@ -266,7 +258,7 @@ class BrowserEnvironment:
     async def _end(
         self, problem: str, message: str = "", *, payload: str | None = None, box: Box | None = None
     ) -> Observation:
-        """What there is to see now, and what became of the step."""
+        """End the step, and return the observation with its outcome."""
         page, watch = self._tab(), self._tab().watch
         message = f"error: {_line(problem)}" if problem else message
         try:
@@ -313,7 +305,7 @@ class BrowserEnvironment:
         return None
 
     async def _replace_page(self, message: str, problem: str) -> Observation:
-        """Continue the episode in an empty tab, and close the lost one in the background."""
+        """Continue the episode in an empty tab, and close the lost tab in the background."""
         assert self._context is not None
         assert self._browser is not None
         old = self._tab()
@@ -345,7 +337,7 @@ class BrowserEnvironment:
         return self._page
 
     def _running(self) -> bool:
-        """Whether the Chromium that the context was opened in is still there."""
+        """Whether the Chromium that opened the context still runs."""
         browser = self._browser
         return browser is not None and browser.alive and browser.launches == self._launch
 
@@ -387,7 +379,7 @@ class BrowserEnvironment:
         return not self._closed and not self._dead and (unbound or self._running())
 
     def _leave(self) -> Future[None] | None:
-        """Start closing the context, even if the caller is cancelled meanwhile."""
+        """Close the context in the background, even if the caller is cancelled."""
         context, self._context, self._page = self._context, None, None
         if context is not None and self._browser is not None and self._running():
             with suppress(DeadResource):

@@ -1,9 +1,7 @@
-"""The one way out of an agent's browser: a proxy that reaches only what the benchmark allows.
+"""A proxy for an agent's browser that reaches only the addresses that the benchmark allows.
 
-A browser knows many spellings of an address, and a name can resolve to another machine a moment
-later. So the browser sends a host and a port here; the host is resolved once, and only an address
-that passed the policy is connected to. Addresses of this machine, of private networks and of links
-are refused, unless the benchmark's own pages are there, or it allows them.
+A name can resolve to another machine a moment later, so each host is resolved once, here, and
+only an address that passed the policy is connected to.
 """
 
 from __future__ import annotations
@@ -38,30 +36,30 @@ _OWN_HEADERS: Final = (
 
 
 class AddressRefused(Exception):
-    """The address is not one that an agent may reach."""
+    """The policy forbids the agent to reach the address."""
 
 
 @dataclass(frozen=True, slots=True)
 class AddressPolicy:
-    """The addresses that an agent's browser may reach besides the public internet's."""
+    """The private addresses that an agent's browser may reach."""
 
     allowed: frozenset[str] = frozenset()
     """`host`, `host:port`, an address, a network such as `10.0.0.0/8`, or `*`; in lower case."""
 
     @classmethod
     def of(cls, allowed: Iterable[str]) -> AddressPolicy:
-        """The policy; raises `BadParameter` for what is no host, port or network."""
+        """Read a policy; raise `BadParameter` for an entry that is not a host, port or network."""
         entries = frozenset(str(entry).strip().lower() for entry in allowed)
         for entry in entries:
             if not entry or "://" in entry or " " in entry:
                 raise BadParameter(
-                    f"allow: {entry!r} is no host, host:port or network; write it as "
+                    f"allow: {entry!r} is not a host, host:port or network; write it like "
                     "'localhost:3000', '10.0.0.0/8' or 'shop.lab'"
                 )
         return cls(entries)
 
     async def resolve(self, host: str, port: int) -> list[str]:
-        """The host's addresses that may be connected to; raises `AddressRefused`, `OSError`."""
+        """Resolve a host to its permitted addresses; raise `AddressRefused` if there is none."""
         name = host.lower().rstrip(".")
         # A browser takes every name below `localhost` for it, which a resolver may not.
         host_known = "localhost" if f".{name}".endswith(".localhost") else host
@@ -86,12 +84,12 @@ class AddressPolicy:
 
 
 def _address(text: str) -> Address:
-    """The address that a resolver wrote; what follows a `%` is the network card."""
+    """Parse a resolver's address, without the network interface after `%`."""
     return unwrapped(ip_address(text.partition("%")[0]))
 
 
 def _network(entry: str) -> list[Address] | None:
-    """The addresses of a network, to be asked with `in`; `None` for an entry that is none."""
+    """The network that an entry names; `None` if the entry is not a network."""
     with suppress(ValueError):
         if "/" in entry:
             return ip_network(entry, strict=False)  # type: ignore[return-value]  # asked with `in`
@@ -99,7 +97,7 @@ def _network(entry: str) -> list[Address] | None:
 
 
 def unwrapped(address: Address) -> Address:
-    """The IPv4 address that an IPv6 address stands for, if it stands for one."""
+    """The IPv4 address inside an IPv6 address, or else the address itself."""
     if isinstance(address, IPv4Address):
         return address
     inner = address.ipv4_mapped or address.sixtofour
@@ -112,13 +110,13 @@ def unwrapped(address: Address) -> Address:
 
 
 def is_public(address: Address) -> bool:
-    """Whether the address is one of the public internet."""
+    """Whether the address belongs to the public internet."""
     local = any(address in network for network in _LOCAL)
     return address.is_global and not address.is_multicast and not local
 
 
 async def own_places(urls: Iterable[str]) -> frozenset[str]:
-    """`address:port` of a benchmark's own pages, of those that are in a private network."""
+    """The `address:port` of each of the benchmark's pages in a private network."""
     places: set[str] = set()
     for url in urls:
         with suppress(ValueError, OSError):
@@ -133,7 +131,7 @@ async def own_places(urls: Iterable[str]) -> frozenset[str]:
 
 
 class Gateway:
-    """A proxy on a free local port, which refuses addresses; `start_gateway` makes one."""
+    """A proxy on a free local port that refuses addresses by a policy."""
 
     def __init__(self, policy: AddressPolicy) -> None:
         self.port = 0
@@ -142,7 +140,7 @@ class Gateway:
         self._connections: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        """Listen, on the event loop that this is called on."""
+        """Listen on a free port, on the current event loop."""
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=HEAD_BYTES)
         self.port = self._server.sockets[0].getsockname()[1]
 
@@ -200,7 +198,7 @@ async def _forward(
 
 
 def _own(headers: bytes) -> bytes:
-    """The headers of one request or answer on a connection that ends with it."""
+    """The headers to forward on a connection that closes after one exchange."""
     lines = (line for line in headers.split(b"\r\n") if line)
     end_to_end = [line for line in lines if not line.lower().startswith(_OWN_HEADERS)]
     return b"\r\n".join([*end_to_end, b"Connection: close", b"", b""])
@@ -210,7 +208,7 @@ def _own(headers: bytes) -> bytes:
 async def _connection(
     policy: AddressPolicy, scheme: str, parts: SplitResult
 ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter, bytes]]:
-    """A connection to where the address is, or to the proxy that leads there and its headers."""
+    """Connect to the address itself or to the configured proxy; also return the proxy's headers."""
     host, port = parts.hostname or "", parts.port or PORTS.get(scheme, 80)
     proxy = getproxies_environment().get(scheme)
     if proxy and proxy_bypass(host):
@@ -245,7 +243,7 @@ async def _relay(
     upstream: asyncio.StreamReader, out: asyncio.StreamWriter,
     *, answer: bool = False,
 ) -> None:  # fmt: skip
-    """Copy both ways until the server ends; with `answer`, the server speaks HTTP."""
+    """Copy in both directions until the server ends; with `answer`, rewrite HTTP headers."""
     sending = asyncio.create_task(_copy(reader, out))
     try:
         if answer:
@@ -257,7 +255,7 @@ async def _relay(
 
 
 async def _copy_heads(upstream: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Pass on the head of an answer, and what was said before it (`100 Continue`)."""
+    """Forward the head of an answer, and earlier interim heads such as `100 Continue`."""
     while True:
         line, _, headers = (await upstream.readuntil(b"\r\n\r\n")).partition(b"\r\n")
         interim = line.split(b" ", 2)[1].startswith(b"1")

@@ -1,8 +1,7 @@
-"""One tab that an agent drives: it carries out calls and takes snapshots of the page.
+"""A tab that an agent drives: it carries out calls and takes snapshots.
 
-Elements are found by their numbers, never used twice in an episode. Clicks and keys are real input
-events. Dialogs are dismissed, new windows and downloads refused, with a note in the next snapshot.
-A page that hangs or crashes costs the agent a step.
+Element numbers are never used twice in an episode. Dialogs are dismissed, new windows and
+downloads refused, with a note in the next snapshot.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ KEPT_NOTES: Final = 10
 
 
 class PageLost(Exception):
-    """The tab crashed, or does not answer any more; only a fresh one helps."""
+    """The tab crashed or no longer answers; a new tab is needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
-    """The options of an environment for its pages: waits, search, addresses."""
+    """The options of an environment's pages: waits, search and addresses."""
 
     timeout_s: float = 15.0
     search_url: str = ""
@@ -52,13 +51,13 @@ class PageOptions:
     patience: Patience = field(default_factory=Patience)
 
     def waits(self) -> Patience:
-        """The patience with a page: an action ends at its own limit, with an error of its own."""
+        """The time limits for a page; an action reaches its own time limit first."""
         answer_s = min(self.patience.answer_s, self.timeout_s)
         return replace(self.patience, answer_s=answer_s, arrives_s=self.timeout_s + 1)
 
 
 class ScriptStoppingTransport(PlaywrightTransport):
-    """The DevTools session of a driven tab, which stops a hanging script once."""
+    """A DevTools session that stops a hanging script once before it gives up."""
 
     loss = ""
     """Why the tab is of no use any more."""
@@ -66,7 +65,7 @@ class ScriptStoppingTransport(PlaywrightTransport):
     """What makes a page answer that does not."""
 
     async def send(self, method: str, params: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
-        """What the page answers; raises `PageLost` if it answers the second try neither."""
+        """Send a command; raise `PageLost` if the page does not answer the second attempt."""
         if self.loss:
             raise PageLost(self.loss)
         try:
@@ -86,7 +85,7 @@ class ScriptStoppingTransport(PlaywrightTransport):
 
 
 class BrowserPage:
-    """A tab of a browser context; to be used on the browser's own event loop."""
+    """A tab that an agent drives; it is used only on the browser's own event loop."""
 
     def __init__(
         self,
@@ -110,7 +109,7 @@ class BrowserPage:
     async def open(
         cls, tab: Tab, options: PageOptions, *, old: BrowserPage | None = None
     ) -> BrowserPage:
-        """A fresh tab, watched from its first request on, with the record of the `old` one."""
+        """Start to watch a fresh tab, with the record of the `old` page."""
         session = await tab.context.new_cdp_session(tab)
         patience = options.waits()
         transport = ScriptStoppingTransport(session, tab, timeout_s=patience.answer_s)
@@ -145,13 +144,13 @@ class BrowserPage:
         requests.record.add_message(level, text, requests.number)
 
     def note(self, text: str) -> None:
-        """Tell the agent in one line, because part of it is the page's text."""
+        """Add a note for the agent, in one line."""
         line = " ".join(text[:300].split())
         if len(self._notes) < KEPT_NOTES and line not in self._notes:
             self._notes.append(line)
 
     def take_notes(self) -> tuple[str, ...]:
-        """Dialogs, new windows and downloads since the last time."""
+        """Return the notes since the last call, and forget them."""
         notes, self._notes = tuple(self._notes), []
         return notes
 
@@ -184,10 +183,7 @@ class BrowserPage:
             await window.close()
 
     async def do(self, call: ActionCall) -> str:
-        """Carry out a call; what `fetch_json` returned as text.
-
-        Raises `ActionFailed`, `PageLost` or Playwright's own error.
-        """
+        """Carry out a call; return the text that `fetch_json` read, or an empty text."""
         from playwright.async_api import TimeoutError as TookTooLong
 
         verbs: dict[str, Callable[..., Awaitable[str | None]]] = {
@@ -244,7 +240,7 @@ class BrowserPage:
             raise
 
     async def _check_allowed(self, url: str, *, blank: bool = False) -> None:
-        """Raise `ActionFailed` in words if the address is refused; what it leads to is as well."""
+        """Raise `ActionFailed` if the address is refused; the gateway also checks redirects."""
         if urlsplit(url).scheme not in ("http", "https") and not (blank and url == "about:blank"):
             raise ActionFailed(f"Cannot navigate to invalid URL: {url[:100]!r} is not http(s)")
         try:
@@ -300,7 +296,7 @@ class BrowserPage:
         await self._on_element(ref, "choose", option)
 
     async def box(self, ref: str) -> tuple[float, float, float, float]:
-        """Where the element is in the window as it is now: x, y, width, height."""
+        """The element's current place in the window: x, y, width, height."""
         x, y, width, height = map(float, await self._on_element(ref, "where"))
         return x, y, width, height
 
@@ -318,7 +314,7 @@ class BrowserPage:
         raise PageLost(self._transport.loss or "the page does not respond")
 
     async def _fetch(self, url: str) -> str:
-        """The first `FETCH_CHARS` characters at an address, read in a tab of its own."""
+        """Read the first `FETCH_CHARS` characters at an address, in a separate tab."""
         await self._check_allowed(url)
         tab = await self.tab.context.new_page()
         try:

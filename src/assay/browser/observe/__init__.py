@@ -1,1 +1,1 @@
-"""What a page is and what it did: requests, events, snapshots, digests, pictures."""
+"""Observation of pages: requests, events, snapshots, digests and pictures."""

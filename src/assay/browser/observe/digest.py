@@ -1,9 +1,7 @@
-"""Digests of a page: short, comparable, and silent about what they stand for.
+"""Digests of a page: short hashes that show whether two pages are equal.
 
-A digest reads `d1:<channel>:<16 hexadecimal digits>`. Only equality has a meaning. What does not
-belong to a page's state is left out: tracking parameters, clocks, counters, nonces, the order in
-which things were listed. Text of low entropy can be guessed from its digest, so give a `key` of the
-run where digests leave the machine.
+Clocks, counters, nonces, tracking parameters and the order of lists do not count. Text of low
+entropy can be guessed from its digest, so give a `key` where digests leave the machine.
 """
 
 from __future__ import annotations
@@ -61,19 +59,19 @@ _VOLATILE: Final = frozenset(
 
 
 def digest(channel: DigestChannel, content: str, *, key: bytes = b"") -> str:
-    """The digest of a text that is in its canonical form already."""
+    """The digest of a text that is already in its canonical form."""
     data = content.encode("utf-8", "surrogatepass")
     hexadecimal = hmac.digest(key, data, "sha256").hex() if key else sha256(data).hexdigest()
     return f"{DIGEST_SCHEMA}:{channel}:{hexadecimal[:16]}"
 
 
 def url_digest(url: str, *, key: bytes = b"") -> str:
-    """Digest of an address: query sorted, tracking dropped, the fragment kept (it is state)."""
+    """The digest of an address, without tracking parameters and the order of its query."""
     return digest("url", normalise_url(url), key=key)
 
 
 def normalise_url(url: str) -> str:
-    """The address as it is digested; one that cannot be read stays as it is."""
+    """The address in canonical form; an unreadable address stays unchanged."""
     try:
         parts = urlsplit(url.strip())
         port = parts.port
@@ -93,12 +91,12 @@ def normalise_url(url: str) -> str:
 
 
 def text_digest(text: str, *, key: bytes = b"") -> str:
-    """Digest of the visible text: white space folded; clocks, counters and nonces masked."""
+    """The digest of a visible text, with clocks, counters and nonces masked."""
     return digest("text", normalise_text(text), key=key)
 
 
 def normalise_text(text: str) -> str:
-    """The text as it is digested. Small numbers stay: a cart of 2 is not a cart of 3."""
+    """The text with clocks, counters and nonces masked; small numbers stay."""
     words = text[:TEXT_LIMIT].split()
     for index, word in enumerate(words):
         if not word.isalpha() and _DIGIT.search(word):
@@ -110,7 +108,7 @@ def normalise_text(text: str) -> str:
 
 
 def _is_noise(word: str, after: str) -> bool:
-    """Whether a word with a digit in it changes by itself: a clock, a nonce, a counter."""
+    """Whether a word with a digit is a clock, a nonce or a counter."""
     if _NOISE.fullmatch(word):
         return True
     unit = after[:20].strip(_AROUND_WORDS).lower()
@@ -124,7 +122,7 @@ def dom_digest(
     counts: Mapping[str, int] | None = None,
     key: bytes = b"",
 ) -> str:
-    """Digest of the page's upper levels, landmarks, and counts up to a factor of two."""
+    """The digest of a page's structure: its upper levels, landmarks and rough counts."""
     skeleton = {
         "tree": [] if tree is None else _outline(tree),
         "landmarks": sorted(set(landmarks)),
@@ -134,7 +132,7 @@ def dom_digest(
 
 
 def _outline(tree: DomTree) -> list[str]:
-    """Depth, tag and role of the first nodes, level by level."""
+    """The depth, tag and role of the first nodes, level by level."""
     lines: list[str] = []
     level = [tree]
     for depth in range(DEPTH_LIMIT + 1):
@@ -149,7 +147,7 @@ def _outline(tree: DomTree) -> list[str]:
 
 
 def net_digest(entries: Iterable[NetworkFact], *, key: bytes = b"") -> str:
-    """Digest of the successful requests that change something, analytics left out.
+    """The digest of all successful requests that change something, without analytics.
 
     Give all requests since the tab was opened: equal digests mean that nothing was sent in between.
     """
@@ -157,7 +155,7 @@ def net_digest(entries: Iterable[NetworkFact], *, key: bytes = b"") -> str:
 
 
 def net_line(entry: NetworkFact) -> str | None:
-    """What a request counts as in the digest; `None` for one that does not count."""
+    """The text of a request for the digest; `None` for a request that does not count."""
     method, status = entry.method.upper(), entry.status or 0
     if method not in MUTATING or not 200 <= status < 400 or is_analytics(entry.url):
         return None
@@ -165,18 +163,18 @@ def net_line(entry: NetworkFact) -> str | None:
 
 
 def is_analytics(url: str) -> bool:
-    """Whether a request only reports that the page is looked at."""
+    """Whether an address belongs to web analytics."""
     return _ANALYTICS.search("".join(_host_and_path(url[:8_192]))) is not None
 
 
 def request_line(url: str) -> str:
-    """Host and path of a request, without the numbers in it and without its query."""
+    """The host and the path of an address, without the numbers in it."""
     host, path = _host_and_path(url[:8_192])
     return host + "/".join("{}" if _ID_SEGMENT.fullmatch(s) else s for s in path.split("/"))
 
 
 def sent_digest(sent: Mapping[str, int], *, key: bytes = b"") -> str:
-    """Digest of how often each line was sent, so roughly that polling soon changes nothing."""
+    """The digest of rough request counts; regular polling soon stops changing the digest."""
     lines = sorted(f"{line} {count.bit_length()}" for line, count in sent.items())
     return digest("net", "\n".join(lines), key=key)
 
@@ -190,19 +188,19 @@ def _host_and_path(url: str) -> tuple[str, str]:
 
 
 def refs_digest(refs: Iterable[tuple[str, str]], *, key: bytes = b"") -> str:
-    """Digest of the actionable elements as (role, name), whatever their order."""
+    """The digest of the elements that can be acted on, in any order."""
     lines = sorted(json.dumps([role, " ".join(name.split())]) for role, name in refs)
     return digest("refs", f"{len(lines)}\n" + "\n".join(lines), key=key)
 
 
 def call_signature(tool: str, arguments: Mapping[str, Any], *, key: bytes = b"") -> str:
-    """Digest of a tool and its arguments; what differs in every call anyway is left out."""
+    """The digest of a tool and its arguments, without arguments such as time stamps."""
     stable = {k: v for k, v in arguments.items() if k.lower() not in _VOLATILE}
     return digest("call", _canonical([tool, stable]), key=key)
 
 
 def info_digest(result: str, *, key: bytes = b"") -> str:
-    """Digest of what a call returned, masked as the visible text is."""
+    """The digest of a call's result, with clocks, counters and nonces masked."""
     return digest("info", normalise_text(result), key=key)
 
 
@@ -225,7 +223,7 @@ def page_evidence(
     dialog: bool | None = None,
     key: bytes = b"",
 ) -> PageEvidence:
-    """The evidence of a page from what was read of it; requests are listed, or counted (`sent`)."""
+    """Build the evidence of a page; requests are a list (`network`) or counts (`sent`)."""
     net = None if network is None else net_digest(network, key=key)
     if sent is not None:
         net = sent_digest(sent, key=key)

@@ -1,4 +1,4 @@
-"""What was done to a page: clicks and keys that it received, and the browser's own dialogs."""
+"""The input that a page received, and the browser's own dialogs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ KEPT: Final = 20
 
 
 class SeenInput(NamedTuple):
-    """A click or a key that the browser trusts, and the element that received it."""
+    """A real click or key press, and the element that received it."""
 
     kind: str
     role: str
@@ -40,19 +40,19 @@ class NativeDialog(NamedTuple):
 
     @property
     def counts(self) -> bool:
-        """Whether it led anywhere: a question that is answered with no changes nothing."""
+        """Whether the dialog counts as an event; a declined question does not."""
         declined = self.kind in ("confirm", "prompt") and self.accepted is False
         return not declined and self.kind != "beforeunload"
 
 
 def read_input(record: dict[str, Any]) -> SeenInput:
-    """The input that a script in the page reported."""
+    """Read the input that Assay's script in the page reported."""
     x, y, width, height = map(float, record.pop("box", None) or (0, 0, 0, 0))
     return SeenInput(**record, box=(x, y, width, height))
 
 
 class StepInputs:
-    """What the current step has done to a page, and what that opened."""
+    """The inputs of the current step, and the dialogs, tabs and downloads that it opened."""
 
     def __init__(self) -> None:
         self.inputs: list[SeenInput] = []
@@ -61,7 +61,7 @@ class StepInputs:
         self.tabs = 0
 
     def begin(self) -> None:
-        """Forget the step before; a dialog that is still open stays."""
+        """Forget the earlier step, but keep a dialog that is still open."""
         self.inputs.clear()
         self.dialogs = [dialog for dialog in self.dialogs if dialog.accepted is None]
         self.downloads = self.tabs = 0
@@ -71,16 +71,14 @@ class StepInputs:
         del self.inputs[:-KEPT]
 
     def open_dialog(self, event: dict[str, Any]) -> None:
-        """`Page.javascriptDialogOpening`."""
         self.dialogs.append(NativeDialog(str(event.get("type")), str(event.get("message"))[:400]))
         del self.dialogs[:-KEPT]
 
     def close_dialog(self, event: dict[str, Any]) -> None:
-        """`Page.javascriptDialogClosed`."""
         if self.dialogs:
             self.dialogs[-1] = self.dialogs[-1]._replace(accepted=bool(event.get("result")))
 
     @property
     def dialog_open(self) -> bool:
-        """Whether one of the browser's own dialogs is open; the page answers nothing meanwhile."""
+        """Whether a browser dialog is open, which keeps the page from answering."""
         return bool(self.dialogs) and self.dialogs[-1].accepted is None

@@ -1,4 +1,4 @@
-"""Our scripts in a page, which its own scripts cannot see; and what those listen to."""
+"""Assay's scripts in a page, hidden from the page's scripts, and the page's event listeners."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 class ActionFailed(Exception):
-    """An action could not be carried out; the message begins as those of browser tools do."""
+    """An action failed; the message begins like the messages of other browser tools."""
 
 
 class DocumentLost(Exception):
-    """The document that the scripts were installed in is gone."""
+    """The document in which the scripts were installed is gone."""
 
 
 @cache
 def _install_script() -> str:
-    """A function of a secret name that puts our functions under it, once per document."""
+    """The source of a function that installs Assay's scripts under a secret name."""
     folder = resources.files("assay.browser.observe")
     dom, unrest, look, act, calls = (
         folder.joinpath(f"{name}.js").read_text("utf-8").rstrip()
@@ -45,7 +45,7 @@ def _install_script() -> str:
 
 
 class IsolatedScripts:
-    """Assay's scripts in the main document of a tab, installed anew in every document."""
+    """Assay's scripts in a tab, which are installed again in every new document."""
 
     def __init__(self, transport: Transport, *, frame_id: str, timeout_s: float) -> None:
         self._transport = transport
@@ -57,7 +57,7 @@ class IsolatedScripts:
         self._context: int | None = None
 
     async def prepare(self) -> None:
-        """Install our scripts in every later document, before its own scripts run."""
+        """Install Assay's scripts in every later document, before the page's scripts run."""
         binding = {"name": f"{self._key}tell", "executionContextName": self._key}
         await self._transport.send("Runtime.enable")
         await self._transport.send("Runtime.addBinding", binding)
@@ -78,7 +78,7 @@ class IsolatedScripts:
     async def call(
         self, function: str, argument: object, *, first_ref: int, wait: bool = False
     ) -> Any:
-        """What one of our functions returns, or its promise (`wait`).
+        """Call one of Assay's functions in the page; with `wait`, await its promise.
 
         Raises `DocumentLost` if the document was replaced, `ActionFailed` if the function failed.
         """
@@ -101,7 +101,7 @@ class IsolatedScripts:
         return answer["result"].get("value")
 
     async def adopt(self, hosts: int) -> int:
-        """How many of the elements have a closed root, which is read from now on."""
+        """Read the closed shadow roots of the elements, and return how many there are."""
         adopted = 0
         with suppress(*self._transport.errors, TimeoutError, KeyError):
             adopted = await self._adopt(hosts)
@@ -123,11 +123,11 @@ class IsolatedScripts:
         return adopted
 
     async def is_pressed(self, backend_id: int) -> bool:
-        """Whether a node is what the step has clicked on, or around it."""
+        """Whether a node is the element that the step clicked, or contains that element."""
         return bool(await self._on_node(backend_id, "isPressed"))
 
     async def _on_node(self, backend_id: int, function: str) -> Any:
-        """What one of our functions says of a node."""
+        """Call one of Assay's functions with a node of the page."""
         place = {"backendNodeId": backend_id, "executionContextId": self._context}
         resolved = await self._transport.send("DOM.resolveNode", place)
         call = {
@@ -195,7 +195,7 @@ ASKED_NODES: Final = 30
 
 
 class PageListeners:
-    """The events that our scripts have in one document, and in the next after `forget`."""
+    """The event listeners of the page's scripts in one document."""
 
     def __init__(self, transport: Transport, scripts: IsolatedScripts) -> None:
         self._transport = transport
@@ -206,12 +206,12 @@ class PageListeners:
         """Whether this document was once seen to listen to input."""
 
     def forget(self) -> None:
-        """The document was replaced."""
+        """Forget the listeners, because the document was replaced."""
         # What is still on its way is of the old one, and is not kept.
         self._objects, self._reacts = {}, False
 
     async def react(self) -> bool:
-        """Whether a script listens to input; also if that cannot be asked."""
+        """Whether a script listens to input; true if the browser does not answer."""
         document = self._objects
         for place in () if self._reacts else PLACES:
             listeners = await self._on(place)
@@ -223,10 +223,7 @@ class PageListeners:
         return self._reacts
 
     async def receive_click(self) -> bool:
-        """Whether a script is told of the step's click; also if that cannot be asked.
-
-        Raises what the transport does.
-        """
+        """Whether a script receives the step's click; true if the browser does not answer."""
         listeners: list[Mapping[str, Any]] = []
         for place in PLACES:
             here = await self._on(place)
@@ -243,7 +240,7 @@ class PageListeners:
         return False
 
     async def _on(self, place: str) -> list[Mapping[str, Any]] | None:
-        """The listeners in one of the `PLACES`; `None` if it cannot be asked."""
+        """The listeners in one of the `PLACES`; `None` if the browser does not answer."""
         objects = self._objects
         with suppress(*self._transport.errors, TimeoutError, KeyError):
             if place not in objects:

@@ -1,7 +1,6 @@
-"""What a tab shows and reports, with any driver.
+"""Observe a tab of any driver: its requests, its events and its content.
 
-Nothing here acts: no input, no dialog answered, no request held back. Everything is asked of a
-`Transport`, so one observer serves Assay's own browser, a user's and another driver's.
+Nothing here acts: no input, no dialog answered, no request held back.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ class PageObserver:
     async def open(
         cls, transport: Transport, *, patience: Patience, old: PageObserver | None = None
     ) -> PageObserver:
-        """An observer of the tab, from now on, with the record and the numbers of the `old` one."""
+        """Start to observe a tab, with the record and the element numbers of the `old` observer."""
         await transport.send("Page.enable")
         await transport.send("Network.enable")
         tree = await transport.send("Page.getFrameTree")
@@ -157,7 +156,7 @@ class PageObserver:
                 self.status = None
 
     def begin(self, step: int) -> None:
-        """Attribute what follows to this step."""
+        """Attribute all later events to this step."""
         self.requests.begin(step)
         self.step.begin()
         self.tab_status = None
@@ -167,7 +166,7 @@ class PageObserver:
 
     @property
     def loading(self) -> bool:
-        """Whether another document is on its way."""
+        """Whether another document is being loaded."""
         if self._announced_at and monotonic() > self._announced_at + self.patience.begins_s:
             self._announced_at = None
         return self._loading or self._announced_at is not None
@@ -177,7 +176,7 @@ class PageObserver:
         self._loading, self._announced_at = False, None
 
     async def arm(self, aim: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Tell the scripts in the page that a call begins, on the element that `aim` names.
+        """Tell Assay's scripts that a call begins on the element in `aim`; return their answer.
 
         They answer with its `target`, and whether the page was `altered` since the last look.
         """
@@ -187,16 +186,13 @@ class PageObserver:
         return answer
 
     async def rest(self) -> None:
-        """Tell the scripts in the page that no step is under way."""
+        """Tell Assay's scripts that no step is running."""
         await self._wait_for("rest")
         for inner in self._inner.values():
             await inner.rest()
 
     async def settle(self, *, effect_s: float | None = None) -> None:
-        """Wait until documents have come, the step's requests are answered, and changes have ended.
-
-        Each wait has a limit. What moves by itself is not waited for.
-        """
+        """Wait for the step's documents, requests and changes, each up to a limit."""
         patience = self.patience
         deadline = monotonic() + patience.requests_s
         arrival: float | None = None
@@ -224,19 +220,19 @@ class PageObserver:
 
     @property
     def _awaits_file(self) -> bool:
-        """Whether a file was asked for that has not begun to come."""
+        """Whether a download was requested that has not begun."""
         promised = any(seen.saves and seen.kind == "click" for seen in self.step.inputs)
         return promised and not self.step.downloads
 
     async def _doubt(self) -> None:
-        """Where all changes may be chance: tell the scripts if nothing listens to the click."""
+        """Let Assay's scripts ignore the changes after a click to which no script listens."""
         clicked = any(seen.kind == "click" for seen in self.step.inputs)
         with suppress(*self._transport.errors, TimeoutError, DocumentLost, ActionFailed, KeyError):
             if clicked and not self.step.dialog_open and not await self._listeners.receive_click():
                 await self.ask("ignoreClick")
 
     async def _read_answers(self) -> None:
-        """See in the answers to the step's own requests whether one was refused."""
+        """Read the JSON answers of the step's requests, to see which requests were refused."""
         for key in self.requests.unread():
             with suppress(*self._transport.errors, TimeoutError):
                 answer = await self._transport.send("Network.getResponseBody", {"requestId": key})
@@ -244,16 +240,16 @@ class PageObserver:
                     self.requests.take_answer(key, str(answer.get("body", "")))
 
     async def confirm(self) -> None:
-        """Where only timers have changed something, wait whether they go on."""
+        """Wait to see whether changes that only timers made continue."""
         await self._wait_for("confirm", self.patience.milliseconds())
 
     async def arrive(self, *, until: float | None = None) -> None:
-        """Wait for the document that is being loaded, if one is."""
+        """Wait for the document that is being loaded."""
         until = monotonic() + self.patience.arrives_s if until is None else until
         await self._wait_while(lambda: self.loading, until=until)
 
     async def _wait_while(self, holds: Callable[[], object], *, until: float) -> None:
-        """Wait as long as that holds, but neither behind a dialog nor for a tab that is gone."""
+        """Wait while `holds` is true; stop for an open dialog or a closed tab."""
         with suppress(*self._transport.errors):
             while holds() and monotonic() < until and not self.step.dialog_open:
                 await self._transport.sleep(TICK_S)
@@ -277,10 +273,9 @@ class PageObserver:
         field: Mapping[str, Any] | None = None,
         rests: bool = False,
     ) -> PageSnapshot:
-        """The page as it is now, with the count and the first text of each of the `selectors`.
+        """Take a snapshot of the page, with the counts and first texts of the `selectors`.
 
-        `field` has the `selector` or the `ref` and the `value` of a call that filled one in;
-        `rests` says that the step is over.
+        `field` describes the field of a call that filled it; `rests` says that the step is over.
         """
         limits = {"chars": SNAPSHOT_CHARS, "nodes": NODES, "refs": REFS}
         texts = {"all": every_text, "blocks": BLOCK_SELECTORS, "selectors": list(selectors)}
@@ -302,7 +297,7 @@ class PageObserver:
         return snapshot
 
     async def _frames(self) -> list[PageObserver]:
-        """Observers of the frames of other sites, made when such a frame is first seen."""
+        """The observers of frames of other sites; each new frame gets an observer."""
         transports = await self._transport.frames()
         for transport in transports:
             if transport not in self._inner:
@@ -315,18 +310,18 @@ class PageObserver:
         return list(self._inner.values())
 
     async def watch_polls(self) -> None:
-        """Wait whether a page that has waited for something asks for it again."""
+        """Wait to see whether the page repeats its requests."""
         until = monotonic() + self.patience.polls_s
         await self._wait_while(lambda: not self.requests.polls, until=until)
 
     async def watch_failures(self) -> None:
-        """Where data did not come, wait whether the page asks for it again by itself."""
+        """Wait to see whether the page repeats failed requests by itself."""
         if not self.step.dialog_open:
             until = monotonic() + self.patience.repeats_s
             await self._wait_while(self._disown_repeats, until=until)
 
     def _disown_repeats(self) -> bool:
-        """Leave out what timers of the page ask for again; whether data is still missing."""
+        """Leave out requests that timers repeat; return whether data is still missing."""
         if self._lacks_data:
             acted_at = max(part.acted_at for part in (self, *self._inner.values()))
             for log in self.logs:
@@ -341,14 +336,14 @@ class PageObserver:
 
     @property
     def logs(self) -> list[RequestLog]:
-        """The requests of the page, and of the frames that have a process of their own."""
+        """The request logs of the page and of its frames in other processes."""
         return [self.requests, *(inner.requests for inner in self._inner.values())]
 
     def _own(self, *, earlier: bool = False) -> StepRequestCounts:
         return sum_requests([log.own(earlier=earlier) for log in self.logs])
 
     async def read_tab_status(self) -> None:
-        """Ask the tab that the step opened how its document was answered."""
+        """Read the HTTP status of the tab that the step opened."""
         if self.step.tabs:
             with suppress(*self._transport.errors, TimeoutError):
                 self.tab_status = await self._transport.tab_status()
@@ -356,7 +351,7 @@ class PageObserver:
     def events(
         self, snapshot: PageSnapshot, *, scrolled_from: int, earlier: bool = False
     ) -> StepEvents:
-        """What the browser reported of the current step, without what the page says of it."""
+        """The events that the browser reported for the current step."""
         own, document = self._own(earlier=earlier), self.requests.document
         lost_tab = self.tab_status if self.tab_status and self.tab_status >= 400 else None
         return StepEvents(
@@ -376,7 +371,7 @@ class PageObserver:
         )
 
     def facts(self, snapshot: PageSnapshot) -> PageFacts:
-        """What an outcome contract can ask about."""
+        """The facts that an outcome contract can check."""
         record = self.requests.record
         cut: set[Channel] = {"text"} if snapshot.omitted or snapshot.short else set()
         return PageFacts(
@@ -400,7 +395,7 @@ class PageObserver:
         return bool(beyond) or any(log.reached_out for log in self.logs)
 
     async def keeps_database(self, url: str) -> bool:
-        """Whether the site of the address may have a database in this browser."""
+        """Whether the site may have a database in this browser."""
         origin = "/".join(url.split("/", 3)[:3])
         with suppress(*self._transport.errors, TimeoutError, KeyError):
             question = {"securityOrigin": origin}
@@ -409,11 +404,11 @@ class PageObserver:
         return True
 
     def kinds_written(self, *, failed: bool) -> list[str]:
-        """Kinds of the step's requests that change something: those refused, or answered well."""
+        """The method and path of the step's changing requests that failed, or that succeeded."""
         return [line for log in self.logs for line in log.kinds_written(failed=failed)]
 
     async def picture(self, snapshot: PageSnapshot) -> WindowPicture | None:
-        """A small picture of the window; `None` where none can be taken."""
+        """Take a small picture of the window; `None` if the browser gives no picture."""
         if self.step.dialog_open:
             return None
         clip = {"x": 0, "y": 0, "width": snapshot.width, "height": snapshot.scroll[2]}

@@ -1,4 +1,4 @@
-"""How long a page is waited for: every wait of the browser in one record."""
+"""The time limits of all waits for a page, in one record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.errors import BadParameter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How long to wait for one tab, in seconds; in a benchmark `patience = {arrives_s = 20}`."""
+    """The seconds of each wait for a tab; a benchmark sets `patience = {arrives_s = 20}`."""
 
     answer_s: float = 5.0
     """How long a page may take to answer a question about itself."""
@@ -54,23 +54,29 @@ class Patience:
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
             if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-                raise BadParameter(f"patience: {name} is a number of seconds, not {value!r:.100}")
+                raise BadParameter(
+                    f"patience: {name} must be a number of seconds, not {value!r:.100}"
+                )
             if not 0 <= value <= 3_600:
-                raise BadParameter(f"patience: {name} is from 0 to 3600 seconds, not {value!r}")
+                raise BadParameter(
+                    f"patience: {name} must be from 0 to 3600 seconds, not {value!r}"
+                )
 
     @classmethod
     def of(cls, value: Patience | Mapping[str, Any] | None) -> Self:
-        """The record of what an option says; raises `BadParameter` for a wait that there is not."""
+        """Read the waits from an option; raise `BadParameter` for an unknown name."""
         if isinstance(value, cls):
             return value
         names = [field.name for field in fields(cls)]
         if value is not None and not isinstance(value, Mapping):
-            raise BadParameter(f"patience is a table of seconds, not {value!r:.100}")
+            raise BadParameter(f"patience must be a table of seconds, not {value!r:.100}")
         unknown = sorted(map(str, set(value or {}) - set(names)))
         if unknown:
-            raise BadParameter(f"patience has no {', '.join(unknown)}; it has {', '.join(names)}")
+            raise BadParameter(
+                f"patience has no wait named {', '.join(unknown)}; the waits are {', '.join(names)}"
+            )
         return cls(**(value or {}))
 
     def milliseconds(self) -> dict[str, float]:
-        """The waits as the scripts in a page read them."""
+        """The waits in milliseconds, under the names that Assay's scripts use."""
         return {name.removesuffix("_s"): 1000 * value for name, value in asdict(self).items()}

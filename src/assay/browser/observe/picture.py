@@ -1,9 +1,6 @@
-"""The picture of a window: which parts another one differs in, and a hash of it as a whole.
+"""Compare pictures of a window by 64 tiles, or by one hash of the whole picture.
 
-`tiles_of` has one character for each of 64 tiles, which stands for what it shows, without what
-changes by itself and the pointer: equal tiles look equal. `shot_hash` is a difference hash: similar
-pictures differ in few of its 64 bits. The PNGs that Chromium makes are read with the standard
-library.
+Equal tiles look equal; with `shot_hash`, similar pictures differ in few of its 64 bits.
 """
 
 from __future__ import annotations
@@ -36,7 +33,7 @@ Rows: TypeAlias = Sequence[Sequence[int]]
 
 
 class WindowPicture(NamedTuple):
-    """A small picture of the window, from a PNG in base64."""
+    """A small picture of the window, as a PNG in base64."""
 
     data: str
     place: tuple[int, str] = (0, "")
@@ -51,15 +48,15 @@ class WindowPicture(NamedTuple):
 
 
 def shot_hash(png: str) -> int:
-    """The hash of a PNG in base64; a picture that cannot be read is a `BadRecord`."""
+    """The hash of a PNG in base64; raises `BadRecord` for an unreadable picture."""
     rows = WindowPicture(png).rows()
     if not rows or not rows[0]:
-        raise BadRecord("not a picture that can be read")
+        raise BadRecord("the data is not a readable PNG picture")
     return difference_hash(rows)
 
 
 def difference_hash(rows: Rows) -> int:
-    """64 bits, row by row: whether a field is brighter than the one to its right."""
+    """A hash of 64 bits, which say whether each field is brighter than its right neighbour."""
     bits = 0
     for y in range(8):
         for left, right in pairwise(_mean(rows, x, y) for x in range(9)):
@@ -77,7 +74,7 @@ def _mean(rows: Rows, x: int, y: int) -> int:
 
 
 def tiles_of(picture: WindowPicture | None) -> str | None:
-    """One character for each tile; `None` without a picture that can be read."""
+    """One character for each tile of a picture; `None` for an unreadable picture."""
     rows = None if picture is None else picture.rows()
     tiles = range(SIDE * SIDE)
     return "".join(_letter(rows, n) for n in tiles) if rows and rows[0] else None
@@ -92,10 +89,9 @@ def changed_tiles(
     masks: Iterable[Box],
     regions: Iterable[Box],
 ) -> str | None:
-    """The tiles after a step: the `old` ones, but for those in which something is different.
+    """The tiles after a step; `None` if the pictures cannot be compared.
 
-    Only what is within the `regions` counts, not within the `masks`, and not what differs between
-    `after` and `moving`, taken without a step between. `None` if they cannot be compared.
+    A change counts inside the `regions`, outside the `masks`, and where `moving` equals `after`.
     """
     a, b = before.rows(), after.rows()
     c = None if moving is None else moving.rows()
@@ -120,7 +116,7 @@ def changed_tiles(
 
 
 def _moves(rows: Rows, later: Rows, x: int, y: int) -> bool:
-    """Whether the point or one next to it goes on changing."""
+    """Whether the point or a neighbour continues to change."""
     return any(
         abs(rows[row][column] - later[row][column]) >= LEAST // 2
         for row in range(max(0, y - 1), min(len(rows), y + 2))
@@ -160,7 +156,7 @@ def grey_rows(png: bytes) -> Rows:
         if name == b"IHDR":
             width, height, depth, colour, _, _, interlaced = struct.unpack(">IIBBBBB", data)
             if depth != 8 or colour not in _CHANNELS or interlaced:
-                raise ValueError("a kind of PNG that Chromium does not make")
+                raise ValueError("Chromium does not write this kind of PNG")
             channels = _CHANNELS[colour]
         elif name == b"IDAT":
             packed += data
@@ -187,7 +183,7 @@ def _brightness(raw: bytes, height: int, stride: int, channels: int) -> Rows:
 
 
 def _unfilter(kind: int, line: bytes, above: bytearray, channels: int) -> bytearray:
-    """The line with PNG's prediction (none, left, above, mean, Paeth) undone."""
+    """Undo PNG's prediction (none, left, above, mean, Paeth) in a line."""
     out = bytearray(line)
     if kind == 1:
         for channel in range(channels):

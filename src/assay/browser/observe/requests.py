@@ -1,8 +1,7 @@
-"""The requests of one tab, step by step, as the browser's own protocol reports them.
+"""The requests of one tab, by step, as the browser reports them.
 
-A request belongs to the step in which it was sent, however late its answer comes. A step's own
-requests are those of scripts and frames, without pictures, style sheets, analytics, the main
-document and what the page sends by itself.
+A step's own requests are those of scripts and frames that were sent in the step, without
+pictures, analytics, the main document and what the page sends by itself.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ KEPT_REQUESTS: Final = 500
 
 
 class TrafficRecord:
-    """Requests and console messages of one tab, or of several in a row when one was replaced."""
+    """The requests and console messages of a tab and of the tabs that replaced it."""
 
     def __init__(self) -> None:
         self.requests: deque[NetworkFact] = deque(maxlen=KEPT_FACTS)
@@ -60,7 +59,7 @@ class TrafficRecord:
         """Every request that changed something since the tab was opened, counted by kind."""
 
     def add_request(self, request: _Request, status: int | None) -> None:
-        """Add a request that was answered, or failed without an answer."""
+        """Add a request that was answered or has failed."""
         if request.url.startswith("data:"):
             return
         if len(self.requests) == KEPT_FACTS:
@@ -79,7 +78,7 @@ class TrafficRecord:
 
 
 class MainDocumentResponse(NamedTuple):
-    """The response to the request for a step's main document, with its redirects."""
+    """The response for a step's main document, with its redirects."""
 
     status: int
     redirects: tuple[str, ...]
@@ -99,7 +98,7 @@ class StepRequestCounts(NamedTuple):
 
 
 def sum_requests(frames: Iterable[StepRequestCounts]) -> StepRequestCounts:
-    """The requests of several frames as those of one page."""
+    """Sum the request counts of several frames."""
     return StepRequestCounts(*map(sum, zip(*frames, strict=True)))
 
 
@@ -146,7 +145,7 @@ class _Request:
 
     @property
     def unanswered(self) -> bool:
-        """Whether nothing is known yet of its answer."""
+        """Whether the request has no answer yet, and has not failed."""
         return not self.ended and self.status is None
 
     @property
@@ -155,12 +154,12 @@ class _Request:
 
     @property
     def line(self) -> str:
-        """What it counts as: method, host and path."""
+        """The method, host and path of the request."""
         return f"{self.method} {request_line(self.url)}"
 
 
 class RequestLog:
-    """Follows the events of CDP's Network domain for one tab; `frame_id` is its main frame."""
+    """Follows the network events of one tab; `frame_id` is its main frame."""
 
     def __init__(
         self,
@@ -187,18 +186,17 @@ class RequestLog:
         """What the page sends by itself in the current step, and from where in its scripts."""
 
     def begin(self, step: int) -> None:
-        """Count what is sent from now on as the step's."""
+        """Attribute all later requests to this step."""
         self._step = self.number = step
         self._by_timer.clear()
         self.document, self.document_lost, self.frames_sent = None, False, 0
         self._requests = {key: r for key, r in self._requests.items() if not r.ended}
 
     def rest(self) -> None:
-        """Count what is sent from now on as the page's own doing."""
+        """Attribute all later requests to the page itself."""
         self._step = NO_STEP
 
     def on_sent(self, event: Mapping[str, Any]) -> None:
-        """`Network.requestWillBeSent`."""
         key, sent = str(event["requestId"]), event["request"]
         before = self._requests.get(key)
         if before is not None and "redirectResponse" in event:
@@ -225,11 +223,9 @@ class RequestLog:
         return self._requests.get(str(event["requestId"]))
 
     def on_frame(self, _: Mapping[str, Any]) -> None:
-        """`Network.webSocketFrameSent`."""
         self.frames_sent += self._step != NO_STEP
 
     def on_response(self, event: Mapping[str, Any]) -> None:
-        """`Network.responseReceived`."""
         request = self._of(event)
         if request is None:
             return
@@ -243,7 +239,6 @@ class RequestLog:
             )
 
     def on_data(self, event: Mapping[str, Any]) -> None:
-        """`Network.dataReceived`."""
         if (request := self._of(event)) is not None:
             request.heard_at, request.streams = monotonic(), False
 
@@ -253,7 +248,7 @@ class RequestLog:
         return request is not None and request.main
 
     def on_ended(self, event: Mapping[str, Any]) -> None:
-        """`Network.loadingFinished` or `loadingFailed`; a cancelled request has not failed."""
+        """Note the end of a request; a cancelled request has not failed."""
         if (request := self._of(event)) is not None:
             request.ended, request.canceled = True, bool(event.get("canceled"))
             if request.status is None:
@@ -263,7 +258,7 @@ class RequestLog:
 
     @property
     def waiting(self) -> bool:
-        """Whether more is to be expected of an answer to the step, the main document's included."""
+        """Whether an answer to the step's requests is still expected."""
         return any(
             r.status is None or r.streams or monotonic() - r.heard_at < self._reads_s
             for r in self._own(main=True)
@@ -272,11 +267,11 @@ class RequestLog:
 
     @property
     def unanswered(self) -> bool:
-        """Whether nothing is known yet of the answer to a request of the current step."""
+        """Whether a request of the current step has no answer yet."""
         return any(r.unanswered for r in self._own(main=True))
 
     def own(self, *, earlier: bool = False) -> StepRequestCounts:
-        """What became of the current step's own requests; `earlier` ones may be pending too."""
+        """Count the step's own requests; `earlier` adds pending requests of earlier steps."""
         own = self._own()
         failed = [r for r in own if r.failed]
         late = [r for r in self._counted() if earlier and r.step not in (NO_STEP, self._step)]
@@ -286,28 +281,28 @@ class RequestLog:
 
     @property
     def refused(self) -> int | None:
-        """The status of the latest request of the step that was refused to this visitor alone."""
+        """The status of the step's latest request that the site refused, such as 403."""
         refused = [r.status for r in self._own() if r.failed and r.status in REFUSALS]
         return refused[-1] if refused else None
 
     def unread(self) -> list[str]:
-        """Ids of the step's own requests whose answers are JSON, and have not been read."""
+        """The ids of the step's requests whose JSON answers have not been read."""
         own = {id(r) for r in self._own() if r.json and r.ended and not r.read and not r.failed}
         return [key for key, r in self._requests.items() if id(r) in own][-KEPT_ANSWERS:]
 
     def take_answer(self, key: str, body: str) -> None:
-        """Read in an answer whether the request was refused; the answer is not kept."""
+        """Note whether an answer says that its request was refused."""
         if (request := self._requests.get(key)) is not None:
             request.read, request.refused = True, is_refused(body)
 
     @property
     def wrote(self) -> bool:
-        """Whether a request of the step that changes something was answered well."""
+        """Whether a request of the step changed something and succeeded."""
         return any(r.method in MUTATING and r.well for r in self._own())
 
     @property
     def submitted(self) -> bool:
-        """Whether the document that the step loaded is the answer to a form."""
+        """Whether the step's document is the answer to a form."""
         return self.document is not None and self.document.method == "POST"
 
     @property
@@ -321,12 +316,12 @@ class RequestLog:
         )
 
     def written(self) -> list[tuple[str, str]]:
-        """Method and address of the step's requests that change something, and have not failed."""
+        """The method and address of the step's changing requests that have not failed."""
         own = (r for r in self._own(main=True) if r.first_method in MUTATING and not r.failed)
         return [(r.first_method, r.first_url) for r in own if not is_analytics(r.url)]
 
     def kinds_written(self, *, failed: bool) -> list[str]:
-        """Kinds of the step's requests that change something: those refused, or answered well."""
+        """The method and path of the step's changing requests that failed, or that succeeded."""
         return [
             f"{r.first_method} {request_line(r.first_url)}"
             for r in self._own()
@@ -334,13 +329,13 @@ class RequestLog:
         ]
 
     def risky_addresses(self) -> list[str]:
-        """Addresses of the step's requests without a change that say they destroy something."""
+        """The addresses of the step's reading requests that name a destruction."""
         sent = (r for r in self._requests.values() if r.step == self._step)
         urls = (r.first_url for r in sent if r.first_method in SAFE)
         return [url for url in urls if names_destruction(url)]
 
     def disown(self, *, acted_at: float) -> None:
-        """Leave out failed requests for data that the page repeats by itself.
+        """Leave out failed requests that the page's timers repeat.
 
         What is sent again from the very same place in the page's scripts, a while after the last
         input, was sent by a timer. So was, wrongly, what a page tries again after another wait.
@@ -355,12 +350,12 @@ class RequestLog:
 
     @property
     def polls(self) -> bool:
-        """Whether the step makes the page ask for the same thing again and again."""
+        """Whether the step makes the page repeat a request."""
         lines = Counter(r.line for r in self._own() if r.kind in ASKS)
         return any(count > 1 for count in lines.values())
 
     def _own(self, *, main: bool = False) -> list[_Request]:
-        """The requests of the current step that count; with `main`, the main document's as well."""
+        """The requests of the current step that count; `main` adds its main document."""
         return [r for r in self._counted(main=main) if r.step == self._step]
 
     def _counted(self, *, main: bool = False) -> list[_Request]:
@@ -371,13 +366,13 @@ class RequestLog:
         ]
 
     def _is_by_step(self, r: _Request) -> bool:
-        """Whether neither analytics nor the page by itself has sent the request."""
+        """Whether the step caused the request, rather than analytics or the page itself."""
         by_itself = self._background[r.line] or (r.line, r.stack) in self._by_timer
         return not is_analytics(r.url) and not by_itself
 
 
 def is_refused(body: str) -> bool:
-    """Whether a JSON answer has a field that says that the request was refused."""
+    """Whether a JSON answer reports a failure or an error."""
     if len(body) > ANSWER_CHARS:
         return False
     try:

@@ -1,4 +1,4 @@
-"""One snapshot of a page, and what is made of it: text, digests, facts for a contract."""
+"""A snapshot of a page, with its text and its digests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NUMBER: Final = re.compile(r"\[\d+\] ")
 
 @dataclass(frozen=True, slots=True)
 class PageSnapshot:
-    """What `snapshot.js` read from a page at one moment."""
+    """The content of a page at one moment, as `snapshot.js` read it."""
 
     url: str
     place: str
@@ -90,7 +90,7 @@ class PageSnapshot:
     """What the frames of other sites show, as `text` is."""
 
     def evidence(self, *, sent: Mapping[str, int] | None = None) -> PageEvidence:
-        """Digests of the page and of the requests; elements without their numbers."""
+        """The digests of the page and its requests, without the numbers of elements."""
         # Written so that the digest does not take it for a running number, which it masks.
         rest = f"\ntyped-{self.forms:x} omitted-{self.omitted.bit_length()}"
         return page_evidence(
@@ -106,7 +106,7 @@ class PageSnapshot:
     def render(
         self, message: str, block: BlockCode | None, *, notes: Sequence[str], chars: int
     ) -> str:
-        """The page as text, in lines, with at most `chars` characters of it."""
+        """The page as text for the agent, with at most `chars` characters of the page."""
         position, height, window = self.scroll
         lines = [f"url: {self.url}", f"title: {self.title}"]
         if height > window + 10:
@@ -129,7 +129,7 @@ class PageSnapshot:
 
 
 def read_snapshot(answer: str) -> PageSnapshot:
-    """The snapshot in the script's answer."""
+    """Read the snapshot from the script's answer."""
     return PageSnapshot(**{name: _frozen(value) for name, value in json.loads(answer).items()})
 
 
@@ -138,7 +138,7 @@ def _frozen(value: Any) -> Any:
 
 
 def with_frame(page: PageSnapshot, frame: PageSnapshot) -> PageSnapshot:
-    """The page with what a frame of another site shows; its elements have no numbers here."""
+    """Add the content of another site's frame to the page; its elements get no numbers."""
     return replace(
         page,
         plain=f"{page.plain}\n{frame.plain}",
@@ -162,7 +162,7 @@ def with_frame(page: PageSnapshot, frame: PageSnapshot) -> PageSnapshot:
 
 
 def render_payload(url: str, payload: str, *, chars: int) -> str:
-    """What an address answered, in at most `chars` characters."""
+    """The result of `fetch_json` as text for the agent, with at most `chars` characters."""
     cut = len(payload) - chars
     mark = f"\n… {cut:,} characters not shown; ask for less" if cut > 0 else ""
     return f"result of fetch_json {url[:300]}:\n{payload[:chars]}{mark}"

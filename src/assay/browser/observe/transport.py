@@ -1,7 +1,6 @@
-"""How an observer talks to a browser: commands and events of the DevTools protocol, and no more.
+"""The protocol of DevTools sessions, and sessions over Playwright's two APIs.
 
-Three kinds of session fit: Playwright's asynchronous one, its synchronous one, whose coroutines
-never wait so that `run_at_once` can run them without an event loop, and `ProtocolSession`.
+The coroutines of the synchronous session never wait, so `run_at_once` needs no event loop.
 """
 
 from __future__ import annotations
@@ -27,34 +26,33 @@ Handler = Callable[[dict[str, Any]], None]
 
 
 class Transport(Protocol):
-    """A session with one tab, or with a frame of it that has a process of its own.
+    """A DevTools session with one tab, or with a frame in another process.
 
-    `chromium.cdp.ProtocolSession` is one over a raw websocket. `sleep` must let messages be read
-    meanwhile, and raise one of `errors` once the tab is gone, or else the tab is waited for as if
-    it still loaded. `frames` may be none: then frames of other sites are not read.
+    `sleep` must let messages be read meanwhile, and raise one of `errors` once the tab is gone:
+    without that, the tab is waited for as if it still loaded.
     """
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
-        """What `send` and `sleep` raise when the tab or document is gone, and `TimeoutError`."""
+        """The errors that `send` and `sleep` raise when the tab or document is gone."""
 
     async def send(
         self, method: str, params: Mapping[str, Any] | None = None
     ) -> Mapping[str, Any]: ...
 
     def on(self, event: str, handler: Handler) -> None:
-        """Call the handler with each event of this name from now on."""
+        """Call the handler for each later event of this name."""
 
     async def sleep(self, seconds: float) -> None: ...
 
     async def frames(self) -> Sequence[Transport]:
-        """Sessions of the frames with a process of their own, the same object each time."""
+        """The sessions of frames in other processes; each frame keeps its session object."""
 
     async def tab_status(self) -> int | None:
-        """The HTTP status of the document in the tab that this one opened last; or `None`."""
+        """The HTTP status of the tab that this tab opened last, or `None`."""
 
     async def close(self) -> None:
-        """End the session, and with it everything that it switched on."""
+        """End the session and everything that it enabled."""
 
 
 STATUS_SCRIPT: Final = "performance.getEntriesByType('navigation')[0]?.responseStatus ?? 0"
@@ -62,7 +60,7 @@ STATUS_SCRIPT: Final = "performance.getEntriesByType('navigation')[0]?.responseS
 
 
 def run_at_once(work: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine that waits for nothing but a synchronous transport."""
+    """Run a coroutine that awaits only a synchronous transport, without an event loop."""
     try:
         work.send(None)
     except StopIteration as end:
@@ -73,12 +71,12 @@ def run_at_once(work: Coroutine[Any, Any, T]) -> T:
 
 
 class SessionTransport:
-    """Base of the transports over Playwright's two APIs, which differ in what is awaited."""
+    """The common part of the transports over Playwright's two APIs."""
 
     def __init__(
         self, session: Any, page: Any = None, *, frame: Any = None, timeout_s: float | None = None
     ) -> None:
-        """The session is one of the tab `page`, or of a `frame` of it."""
+        """`session` belongs to the tab `page`, or to its `frame`."""
         self._session = session
         self._page = page
         self._frame = frame
@@ -170,12 +168,12 @@ class BlockingTransport(SessionTransport):
 
 
 async def _result(value: Any) -> Any:
-    """What a call of either API returns."""
+    """The result of a call of either Playwright API."""
     return await value if inspect.isawaitable(value) else value
 
 
 async def opened_tab(page: Any, known: set[Any], sleep: Callable[[float], Awaitable[None]]) -> Any:
-    """The tab that the page opened last, once it has gone where it was sent; `known` from then."""
+    """Wait for the tab that the page opened last, and add the tab to `known`."""
     tab = None
     for _ in range(0 if page is None else TAB_TICKS):
         for other in page.context.pages:
@@ -189,7 +187,7 @@ async def opened_tab(page: Any, known: set[Any], sleep: Callable[[float], Awaita
 
 
 def foreign_frames(page: Any, known: dict[Any, tuple[str, Any]]) -> list[tuple[Any, str]]:
-    """The frames of other sites that have no entry yet; entries of frames that left are dropped."""
+    """The new frames of other sites; entries of removed frames are dropped from `known`."""
     sites = {frame: _site(frame.url) for frame in page.frames[1:]}
     for frame in [frame for frame in known if sites.get(frame) != known[frame][0]]:
         del known[frame]
@@ -198,7 +196,7 @@ def foreign_frames(page: Any, known: dict[Any, tuple[str, Any]]) -> list[tuple[A
 
 
 def _is_gone(place: Any) -> bool:
-    """Whether a tab, or a frame of one, is there no more; a tab's end detaches no frame."""
+    """Whether a tab or a frame is gone; a closed tab does not detach its frames."""
     tab = getattr(place, "page", place)
     return bool(tab.is_closed() or (tab is not place and place.is_detached()))
 

@@ -1,1 +1,1 @@
-"""What a step did: its effect, what the page said of it, what stands in the way."""
+"""The outcome of a step: its effect, the page's notices, and pages that block the agent."""

@@ -1,8 +1,4 @@
-"""What stands in the way of an agent, from the page before and after a step and from its requests.
-
-`detect_block` reads statuses, redirects and counts of elements; `find_block` adds what covers the
-page and what it says of itself.
-"""
+"""Recognise pages that block an agent: logins, CAPTCHAs, gates and refusals."""
 
 from __future__ import annotations
 
@@ -35,10 +31,9 @@ _TITLES: Final = {title: page.code for page in BLOCKING_PAGES for title in page.
 
 
 def detect_block(facts: PageFacts, *, requested: str | None = None) -> BlockCode | None:
-    """The code of the page that blocks the agent; `None` when none does.
+    """The code of a page that blocks the agent, by its status, address and elements; or `None`.
 
-    `requested` is the address that the agent navigated to, and not that of a click, after which a
-    login page may be right.
+    `requested` is an address that the agent navigated to; after a click, a login page may be right.
     """
     elements = facts.counts.get("*")
     sparse = elements is not None and elements < SPARSE
@@ -68,7 +63,7 @@ def _shows(page: BlockingPageKind, facts: PageFacts, *, denied: bool) -> bool:
 
 
 def _sent_to(page: BlockingPageKind, facts: PageFacts, requested: str | None) -> bool:
-    """Whether the agent asked for another address and was sent to one of this page."""
+    """Whether the site redirected the agent from another address to this kind of page."""
     if not page.path_words or requested is None or facts.url is None:
         return False
     try:
@@ -96,10 +91,7 @@ _REFUSED: Final[Mapping[int, BlockCode]] = {
 def detect_wall(
     wall: str, *, before: str, fresh: bool, asks_for_login: bool, refused: int | None
 ) -> BlockCode | None:
-    """The code of what stands before a page that loaded well; `None` when nothing does.
-
-    `before` is the earlier wall, `fresh` whether the document came with the call.
-    """
+    """The code of an obstacle over a loaded page, such as a login; `None` without an obstacle."""
     if refused is not None:
         return _REFUSED.get(refused)
     if not wall or (wall == before and not fresh):
@@ -121,10 +113,10 @@ def find_block(
     blocked: bool,
     notice: Notice | None = None,
 ) -> BlockCode | None:
-    """The code of what blocks the agent; `None` when nothing does.
+    """The code of the obstacle that blocks the agent after a step; `None` without an obstacle.
 
-    `requested` is the address that the agent navigated to, `target` the name of what it clicked,
-    and `blocked` whether it had been blocked before. What was on the page before does not count.
+    `target` is the name of the clicked element, `blocked` whether the earlier step was blocked.
+    What was on the page before does not count.
     """
     document = requests.document
     fresh = document is not None or before is None

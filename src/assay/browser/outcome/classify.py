@@ -1,7 +1,6 @@
-"""The code of an error that a browser tool reports.
+"""Classify the errors that browser tools report.
 
-Only how the message begins is read, after the names that tools put before it: it may quote the page
-("waiting for text 'access denied'").
+Only the beginning of a message is read, because the rest may quote the page.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _WRAPPERS: Final = re.compile(
 
 
 def classify_error(message: str) -> ErrorCode:
-    """The code of an error message of any tool that has rows in `errors.toml`."""
+    """The error code of a browser tool's message, by the rules in `errors.toml`."""
     lines = (line.strip() for line in message[: 4 * LINE_LIMIT].splitlines())
     # Some tools put a Markdown heading over the message.
     line = next((line[:LINE_LIMIT] for line in lines if line and not line.startswith("#")), "")
@@ -53,7 +52,7 @@ def _row_code(line: str) -> ErrorCode | None:
 
 
 def classify_mcp_result(result: Mapping[str, Any]) -> ErrorCode | None:
-    """The code of an MCP tool result that is marked as an error; `None` for every other one."""
+    """The error code of an MCP result; `None` if the result is not marked as an error."""
     if result.get("isError") is not True:
         return None
     content = result.get("content")
@@ -71,7 +70,7 @@ BrowserTool: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorMessageRule:
-    """A rule of `errors.toml`: message beginnings that stand for one error code."""
+    """A rule of `errors.toml`: an error code, and the beginnings of its messages."""
 
     code: ErrorCode
     tools: tuple[BrowserTool, ...]
@@ -85,7 +84,7 @@ _PLACEHOLDERS: Final = {"{mark}": r"[\"'`]?", "{value}": r"[^\n]{1,120}?"}
 
 @cache
 def error_rows() -> tuple[ErrorMessageRule, ...]:
-    """The rows of `errors.toml`; the first that fits the beginning of a message counts.
+    """The rules of `errors.toml`, in order; the first rule that fits a message counts.
 
     Patterns are bounded: a message may be hostile. `tools/error_texts.py` collects the messages.
     """
@@ -94,7 +93,7 @@ def error_rows() -> tuple[ErrorMessageRule, ...]:
 
 @cache
 def error_patterns() -> tuple[tuple[ErrorCode, re.Pattern[str]], ...]:
-    """The code of each row, and the pattern of its beginnings."""
+    """The error code and the pattern of each rule."""
     return tuple((row.code, _pattern(row)) for row in error_rows())
 
 

@@ -1,4 +1,4 @@
-"""One step of a tab: its target, its effect, and what the page offers where it failed."""
+"""The target and the effect of one step of a tab, and the retries that a page offers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ERASING_KEYS: Final = frozenset(("delete", "backspace"))
 
 @dataclass(frozen=True, slots=True)
 class AimedStep:
-    """One step with its target: as the driver described it, and as the page received it."""
+    """One step with its target, from the driver's arguments and from the page's events."""
 
     name: str
     """Of the tool, as the driver calls it."""
@@ -47,12 +47,12 @@ class AimedStep:
 
     @property
     def tool(self) -> str:
-        """The name that the rules know it by."""
+        """The name of the tool in the rules."""
         return TOOLS.get(self.name, self.name)
 
     @property
     def target(self) -> SeenInput | None:
-        """What the step was aimed at: what the page received, or what the arguments name."""
+        """The target of the step: the element that received input, or that the arguments name."""
         if self.tool == "fill" and self.named is not None:
             return self.named
         inputs = self.observer.step.inputs
@@ -60,12 +60,12 @@ class AimedStep:
 
     @property
     def fills(self) -> bool:
-        """Whether only what stands by its own field says whether it worked."""
+        """Whether the step puts a value into one field."""
         return self.tool in FIELD_TOOLS
 
     @property
     def presses(self) -> bool:
-        """Whether it was aimed at something to press."""
+        """Whether the step clicks or presses a known element."""
         return self.tool in PRESSES and self.target is not None
 
     @property
@@ -73,7 +73,7 @@ class AimedStep:
         return str(self.arguments.get("value", self.arguments.get("key", ""))).lower()
 
     def effect(self, *, moved: bool) -> Effect:
-        """What such a step does; `moved` says whether the page was scrolled."""
+        """The effect of the step; `moved` says whether the page scrolled."""
         inputs = self.observer.step.inputs
         if self.tool == "press" and not inputs and moved:
             return Effect.READ if self._key in SCROLL_KEYS else Effect.BROWSER
@@ -88,9 +88,9 @@ class AimedStep:
         return _after_dialogs(effect, self.observer.step.dialogs)
 
     def effect_on(self, after: PageSnapshot, *, moved: bool, database: bool) -> Effect:
-        """What it did, by what it has sent and what the page shows afterwards.
+        """The effect of the step, by its requests and by the page after it.
 
-        `database` says whether the site may have changed something in one of this browser.
+        `database` says whether the site may have a database in this browser.
         """
         effect = self._effect_by_traffic(self.effect(moved=moved), after, database=database)
         shows = effect == Effect.BROWSER and self._only_shows(after, moved=moved)
@@ -116,7 +116,7 @@ class AimedStep:
         )
 
     def _only_shows(self, after: PageSnapshot, *, moved: bool) -> bool:
-        """Whether a click only brought another part of the same page into view."""
+        """Whether a click only showed another part of the same page."""
         target, before = self.target, self.before
         if self.tool != "click" or target is None or before is None:
             return False
@@ -130,7 +130,7 @@ class AimedStep:
         return answers or promises_look(target.name)
 
     def _stays_here(self, after: PageSnapshot, *, database: bool) -> bool:
-        """Whether the step visibly changed the page, and nothing beyond it."""
+        """Whether the step changed only the page itself, and nothing outside it."""
         observer, before = self.observer, self.before
         if before is None or observer.reached_out or observer.step.dialogs:
             return False
@@ -146,7 +146,7 @@ def _effect_of_input(seen: SeenInput) -> Effect:
 
 
 def _after_dialogs(effect: Effect, dialogs: Sequence[NativeDialog]) -> Effect:
-    """The effect, if the browser asked before: a no undoes it, a yes to a risky question adds."""
+    """The effect after the answers to the browser's questions, such as a declined `confirm`."""
     questions = [dialog for dialog in dialogs if dialog.kind in ("confirm", "prompt")]
     if questions and not any(question.accepted for question in questions):
         return min(effect, Effect.BROWSER)
@@ -157,7 +157,7 @@ def _after_dialogs(effect: Effect, dialogs: Sequence[NativeDialog]) -> Effect:
 
 
 def came_back(snapshot: PageSnapshot, before: PageSnapshot | None, requests: RequestLog) -> int:
-    """How many forms that were sent are there again, with a password or with what was typed."""
+    """The number of submitted forms that the next page shows again."""
     if before is None or not requests.submitted:
         return 0
     sent = {fields for fields, _, _ in before.sendable}
@@ -165,7 +165,7 @@ def came_back(snapshot: PageSnapshot, before: PageSnapshot | None, requests: Req
 
 
 class OfferedRetries:
-    """Remembers what a page offers after a failed step: ways to try the same again."""
+    """Remembers the elements that a page offers after a failed step, to try again."""
 
     def __init__(self) -> None:
         self._goal: str | None = None
@@ -173,9 +173,9 @@ class OfferedRetries:
         self._refused: frozenset[str] = frozenset()
 
     def goal(self, role: str, name: str, *, written: Collection[str] = ()) -> str | None:
-        """What the failed step was meant to achieve, if this one is about the same.
+        """The goal of the failed step, if this step tries to achieve the same goal.
 
-        Its element came with the failure, or what was refused then was done now: another seat.
+        Its element came with the failure, or it sent a request that had been refused.
         """
         again = not self._refused.isdisjoint(written)
         return self._goal if again or (role, name) in self._offers else None
@@ -189,7 +189,7 @@ class OfferedRetries:
         *,
         refused: Collection[str] = (),
     ) -> None:
-        """Remember what came with a step that failed, and was `refused`; another step ends it."""
+        """Remember what a failed step offered; any later action ends this."""
         failed = events is not None and reported_failure(events) is not None
         if outcome.error is not None or outcome.block is not None or not failed:
             if outcome.effect != Effect.READ:

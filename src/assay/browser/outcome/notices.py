@@ -1,8 +1,7 @@
-"""What a notice on a page means, by how it begins.
+"""Recognise notices on a page, such as errors, by the phrases with which they begin.
 
-Read are a heading or title that came with the step, the sentences of a new page that has little
-else on it, and messages that the page marks as such. In headings and sentences a phrase counts only
-at the beginning, and in a sentence only a phrase of several words does.
+Notices are new headings, the sentences of a nearly empty new page, and marked messages. In
+headings and sentences a phrase counts only at the beginning.
 """
 
 from __future__ import annotations
@@ -70,14 +69,14 @@ _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
 class Notice(NamedTuple):
-    """A notice on a page, such as an error or a confirmation, with its words."""
+    """A notice on a page, such as an error or a login request, with its words."""
 
     kind: NoticeKind
     words: frozenset[str]
 
     @property
     def block(self) -> BlockCode | None:
-        """What stands in the way; `None` where something has failed or is missing."""
+        """The code of a notice that blocks the agent, or `None`."""
         return BLOCKS.get(self.kind)
 
 
@@ -90,10 +89,10 @@ def find_notice(
     own: bool,
     settled: bool = True,
 ) -> Notice | None:
-    """What the page says of itself since the call; `None` when it says nothing.
+    """The notice that came with a step; `None` without a notice.
 
-    `fresh` is whether another document came, `own` whether only what stands by the field of the
-    call counts, `settled` whether nothing is still to come.
+    `fresh`: a new document came; `own`: only texts by the call's field count; `settled`: the page
+    is complete.
     """
     messages = [
         (text, mark)
@@ -125,7 +124,7 @@ def _is_empty(page: PageSnapshot) -> bool:
 
 
 def _by_look(messages: Sequence[tuple[str, str]]) -> Notice | None:
-    """A failure that the colour of a message tells, or how it begins."""
+    """A failure that a message shows by its colour or by its first words."""
     for text, mark in messages:
         letters = sum(letter.isalpha() for letter in text)
         wordy = letters >= 12 and letters > 2 * sum(letter.isdigit() for letter in text)
@@ -135,7 +134,7 @@ def _by_look(messages: Sequence[tuple[str, str]]) -> Notice | None:
 
 
 def _news(page: PageSnapshot, before: PageSnapshot | None) -> tuple[list[str], list[str]]:
-    """The headings and the other lines of a page that the page before did not have."""
+    """The headings and the other lines that are new on the page."""
     old = set() if before is None else set(_lines(before))
     new = [line for line in _lines(page) if line not in old]
     matches = map(_HEADING.match, new)
@@ -144,7 +143,7 @@ def _news(page: PageSnapshot, before: PageSnapshot | None) -> tuple[list[str], l
 
 
 def new_texts(page: PageSnapshot, before: PageSnapshot | None) -> list[str]:
-    """The short texts that came with a step; none where so much came that it is a page to read."""
+    """The short texts that came with a step; after much new text, only its messages."""
     headings, rest = _news(page, before)
     old = "" if before is None else before.plain
     messages = [text for text, _, _ in page.messages if text not in old]
@@ -154,7 +153,7 @@ def new_texts(page: PageSnapshot, before: PageSnapshot | None) -> list[str]:
 
 
 def _lines(page: PageSnapshot) -> list[str]:
-    """The lines of a page, without what can be acted on in them."""
+    """The lines of a page, without its buttons, links and fields."""
     lines = f"{page.text}\n{page.inner}".splitlines()
     return [(line if "heading " in line else _CONTROL.sub("", line)).strip() for line in lines]
 
@@ -162,7 +161,7 @@ def _lines(page: PageSnapshot) -> list[str]:
 def read_notice(
     headings: Iterable[str], sentences: Iterable[str], messages: Iterable[str]
 ) -> Notice | None:
-    """The first thing that the page says of itself; `None` when it says nothing."""
+    """The first notice among these texts, or `None`."""
     notices = chain(
         (_page_notice(text[:TEXT_LIMIT], heading=True) for text in headings),
         (_message_notice(text[:TEXT_LIMIT]) for text in messages),
@@ -172,13 +171,13 @@ def read_notice(
 
 
 def read_wall(texts: Iterable[str]) -> Notice | None:
-    """What stands in the way, by short texts that nothing marks as messages; else `None`."""
+    """The first blocking notice among unmarked short texts, or `None`."""
     notices = (_page_notice(text[:TEXT_LIMIT]) for text in texts)
     return next((one for one in notices if one is not None and one.kind in WALLS), None)
 
 
 def is_refusal(text: str) -> bool:
-    """Whether a short text that nothing marks as a message begins as one of a failure does."""
+    """Whether an unmarked short text begins like a message of failure."""
     text = text[:TEXT_LIMIT]
     if _is_harmless(_folded(text)):
         return False
@@ -222,7 +221,7 @@ def _first_notice(
     least: int,
     most: int = TEXT_LIMIT,
 ) -> Notice | None:
-    """By a phrase of at `least` so many words, in a sentence of at `most` so many."""
+    """The first notice, by phrases of `least` or more words in sentences of `most` or fewer."""
     for raw, asks in sentences:
         for language in languages():
             sentence = _without_fillers(language, raw) or raw
@@ -233,7 +232,7 @@ def _first_notice(
 
 
 def _sentences(text: str) -> list[tuple[str, bool]]:
-    """The sentences of a text as words, each with whether it is a question."""
+    """The sentences of a text in plain words, and whether each is a question."""
     parts = [(_folded(match[1]), "?" in match[2]) for match in _SENTENCE.finditer(text)]
     return [part for part in parts if part[0]][:12]
 
@@ -268,7 +267,7 @@ def _is_harmless(text: str) -> bool:
 
 @cache
 def _beginning(language: LanguageWords, kind: NoticeKind, words: int) -> re.Pattern[str]:
-    """A sentence that begins with a phrase of at least so many words; all of it, without a `*`."""
+    """A pattern for sentences that begin with a listed phrase of at least `words` words."""
     listed = [p for p in getattr(language, kind) if _length(language, p) >= words]
     if not listed:
         return NEVER
@@ -281,7 +280,7 @@ def _beginning(language: LanguageWords, kind: NoticeKind, words: int) -> re.Patt
 
 @cache
 def _regret(language: LanguageWords) -> re.Pattern[str]:
-    """A beginning such as "Sorry, …": a word of regret, and a mark after it."""
+    """A pattern for a sentence beginning of regret, such as "Sorry, …"."""
     neutral = shared().neutral
     choices = "|".join(re.escape(filler) for filler in language.fillers if filler not in neutral)
     return re.compile(rf"(?:{choices})\s*[,!.:،，。！、]")

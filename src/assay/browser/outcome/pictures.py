@@ -1,4 +1,4 @@
-"""Small pictures of a window, step by step: whether only the picture has changed."""
+"""Compare small pictures of a window before and after each step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay.schema.evidence import PageEvidence
 
 
 def missing_answers(transport: Transport) -> tuple[type[Exception], ...]:
-    """What is raised where the page does not answer: missing evidence, not a failed step."""
+    """The errors of a page that does not answer; they mean missing evidence."""
     return (*transport.errors, TimeoutError, ActionFailed)
 
 
@@ -27,7 +27,7 @@ def _are_alike(a: PageEvidence | None, b: PageEvidence | None) -> bool:
 
 
 class StepPictures:
-    """Takes pictures of a tab and keeps the latest; `in_use` is the caller's option."""
+    """Takes pictures of a tab and keeps the latest, unless `in_use` is false."""
 
     def __init__(
         self, observer: PageObserver, transport: Transport, *, in_use: bool, alone: bool
@@ -47,11 +47,11 @@ class StepPictures:
         return None if self.tiles is None else info_digest(f"picture {self.tiles}")
 
     def tell_more(self, snapshot: PageSnapshot) -> bool:
-        """Whether a picture may show more than the text: in a tab of ours, of something drawn."""
+        """Whether a picture may show more than the text of the page."""
         return self.in_use and (snapshot.pictures or not self._alone)
 
     async def take(self, snapshot: PageSnapshot) -> None:
-        """Take a picture that the next one is compared with."""
+        """Take a picture, with which the next picture is compared."""
         self._latest = await self._observer.picture(snapshot)
         self.tiles = tiles_of(self._latest)
 
@@ -62,7 +62,7 @@ class StepPictures:
         target: SeenInput | None,
         pages: tuple[PageEvidence | None, PageEvidence | None],
     ) -> bool:
-        """Whether the picture has changed, and nothing else between the two `pages`."""
+        """Whether the picture changed although the two `pages` are equal."""
         alike = _are_alike(*pages)
         before, old = self._latest, self.tiles
         self.comparable = False
@@ -96,7 +96,7 @@ class StepPictures:
     def _masks(
         self, snapshot: PageSnapshot, earlier: PageSnapshot | None, target: SeenInput | None
     ) -> tuple[Box, ...]:
-        """Where a change of the picture says nothing: the pointer, the caret, what is restless."""
+        """The places where a change does not count, such as the pointer and the caret."""
         boxes = () if target is None or target.drawn or target.box is None else (target.box,)
         moves = () if earlier is None else earlier.restless
         focus = () if snapshot.focus is None else (snapshot.focus,)

@@ -1,8 +1,6 @@
 """The worst effect that a browser action can have, by the role and name of its element.
 
-It reads the words on a site's own buttons, so it is a policy and no proof. Words are compared
-whole, ignoring case, marks and punctuation ("Pay now" is a payment, "Payment options" is not), and
-only on elements that do something when clicked. "Yes" does what its dialog asks about.
+It reads the words on a site's own buttons, so it is a policy and no proof.
 """
 
 from __future__ import annotations
@@ -65,11 +63,10 @@ def effect_of(
     around: str = "",
     near: str = "",
 ) -> Effect:
-    """The worst that the action can do to the element with this role and name.
+    """The worst effect that an action on an element with this role and name can have.
 
-    `press` counts only for keys that activate (`key`). The rest is as in `SeenInput`: a message to
-    a `recipient` cannot be called back; where the text `around` says that there is no way back,
-    what is sent binds; "Remove" `near` "Your basket" removes nothing that cannot be put back.
+    The other arguments are as in `SeenInput`: a message to a `recipient` cannot be called back,
+    and "Remove" `near` "Your basket" destroys nothing.
     """
     if action in READS:
         return Effect.READ
@@ -105,11 +102,10 @@ def effect_seen(
     addresses: Iterable[str] = (),
     answers: bool = False,
 ) -> Effect:
-    """The effect, or a worse one where what happened shows that the name says too little.
+    """The effect, or a worse effect that the step's requests or the page's new texts show.
 
-    `texts` came with the step, `written` has the method and address of each request that changed
-    something, `addresses` those of others that name a destruction, and `answers` says that what was
-    typed into a field was sent off from it. A step that has sent no change has done nothing.
+    `written` has each changing request, `addresses` the other requests that name a destruction;
+    `answers` says that text was sent from its own field. Without requests, nothing was done.
     """
     written, says_little = list(written), _confirms(name) or not _words(name)
     if effect >= Effect.DESTRUCTIVE or _any_begins(_text(name[:400]), "harmless_first"):
@@ -133,22 +129,22 @@ def effect_seen(
 
 
 def is_bin(name: str) -> bool:
-    """Whether what is dropped on something of this name is thrown away."""
+    """Whether an element's name is the name of a bin, where dropped things are deleted."""
     return names_any(_text(name[:400]), shared().bins)
 
 
 def names_destruction(url: str) -> bool:
-    """Whether an address says that what asks for it destroys something."""
+    """Whether the words of an address name a destruction."""
     return _address_destroys("GET", url)
 
 
 def promises_look(name: str) -> bool:
-    """Whether an element of this name only promises more of the same to read, or a preview."""
+    """Whether an element's name promises only more to read, or a preview."""
     return _begins_with_any(_text(name[:400]), shared().looks)
 
 
 def is_question(name: str) -> bool:
-    """Whether an element of this name asks what it will answer."""
+    """Whether an element's name is a question."""
     return name.rstrip().endswith(("?", "？", "؟"))
 
 
@@ -160,7 +156,7 @@ def _address_destroys(method: str, url: str) -> bool:
 
 
 def _takes_off_a_list(name: str, near: str) -> bool:
-    """Whether something is only taken off a list to which it can be added again."""
+    """Whether an element only removes something from a list, such as a basket."""
     text = _text(name)
     if not names_any(text, shared().removes):
         return False
@@ -177,7 +173,7 @@ def _names_a_list_or_view(text: str) -> bool:
 
 
 def _answers_yes(name: str) -> bool:
-    """Whether the name is a yes, and not a way on to the next page."""
+    """Whether the name means yes, rather than the next page."""
     return _confirms(name) and not _begins_with_any(_text(name), shared().going_on)
 
 
@@ -186,7 +182,7 @@ def _begins_with_any(text: str, phrases: tuple[str, ...]) -> bool:
 
 
 def asks_for_login(name: str) -> bool:
-    """Whether an element of this name leads to a login, or on from one page of it to the next."""
+    """Whether an element's name leads to a login, or to the next page of a login."""
     return names_any(_text(name[:400]), shared().logins) or _confirms(name)
 
 
@@ -234,12 +230,12 @@ def _names_a_view(language: LanguageWords, text: str) -> bool:
 
 
 def _confirms(name: str) -> bool:
-    """Whether the name only answers the dialog's question with yes."""
+    """Whether the name only says yes to the dialog's question."""
     return len(_words(name)) <= _CONFIRM_WORDS and _any_begins(_text(name), "confirms")
 
 
 def _effect_of_question(dialog: str) -> Effect:
-    """The worst that the question of a dialog speaks of, whatever words stand around it."""
+    """The worst effect that the question of a dialog names."""
     text = _text(dialog)
     for effect, risk in ((Effect.IRREVERSIBLE, "buys"), (Effect.DESTRUCTIVE, "destroys")):
         for language in languages():
@@ -289,7 +285,7 @@ def _words(name: str) -> tuple[str, ...]:
 
 @cache
 def _still_risky() -> tuple[str, ...]:
-    """Phrases that only look harmless, because they begin as harmless ones do: "Cancel order"."""
+    """Risky phrases that begin like harmless phrases, such as "Cancel order"."""
     return tuple(
         phrase
         for language in languages()
@@ -300,17 +296,17 @@ def _still_risky() -> tuple[str, ...]:
 
 @cache
 def _path_verbs() -> frozenset[str]:
-    """Words of addresses that destroy something."""
+    """The words in addresses that name a destruction."""
     listed = (phrase for each in languages() if each.spaced for phrase in each.destroys)
     return frozenset(p for p in listed if " " not in p and p.isascii()) - _THINGS_TOO
 
 
 def _moves_money(text: str) -> bool:
-    """Whether a text has the sum of a payment or a transfer in it."""
+    """Whether a text names the sum of a payment or a transfer."""
     return _MONEY.search(plain(text)) is not None and says("amounts", text)
 
 
 def says(kind: Literal["will", "done", "sent", "answers", "amounts"], text: str) -> bool:
-    """Whether a text has one of the phrases that `LanguageWords` lists under this name."""
+    """Whether a text has a phrase from this list of `LanguageWords`."""
     spaced = _spaced(text)
     return any(phrases_in(language, kind).search(spaced) for language in languages())

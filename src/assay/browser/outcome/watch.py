@@ -1,4 +1,4 @@
-"""The steps of one tab as observations that can be scored: begin, the driver acts, end.
+"""Observe the steps of one tab: `begin`, then the driver acts, then `end`.
 
     watch = await PageWatch.open(transport)
     scoring.record("", watch.first)
@@ -6,8 +6,7 @@
     ...                                        the driver acts
     scoring.record("click", await watch.end(), arguments={"selector": "#save"})
 
-`begin` may wait until the driver is known to act, and `end` until it reports that it has. What was
-clicked is read from the input events that the page received, so the arguments may be empty.
+The clicked element is read from the page's input events, so the arguments may be empty.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ GatePolicy = Callable[[SeenInput | None], Gate]
 
 
 class PageWatch:
-    """Follows one tab from step to step; every method returns, whatever the page does."""
+    """Observes the steps of one tab; a page that does not answer is missing evidence."""
 
     def __init__(
         self,
@@ -89,11 +88,10 @@ class PageWatch:
         old: PageWatch | None = None,
         **options: Any,
     ) -> Self:
-        """A watch over the tab, from now on; over an empty one, with the record of the `old` one.
+        """Start to watch a tab, with the record of the `old` watch of a lost tab.
 
-        Options: `selectors` are what an outcome contract reads; without `pictures`, a change of a
-        canvas is missed; with `every_text`, each text has a number; `alone` says that only the
-        caller acts in the tab, which begins empty.
+        Without `pictures`, a change of a canvas is missed; with `every_text`, each text has a
+        number; `alone` says that only the caller acts in the tab, which begins empty.
         """
         past = None if old is None else old.observer
         observer = await PageObserver.open(transport, patience=patience or Patience(), old=past)
@@ -122,10 +120,10 @@ class PageWatch:
         ref: int | None = None,
         requested: str | None = None,
     ) -> Observation | None:
-        """A step begins; the page as it is, if it changed since the last look, else `None`.
+        """Begin a step; return the page if it changed since the last observation, else `None`.
 
-        `ref` is the number of the element that it is aimed at, `requested` the address that it is
-        to lead to; both may also be among the arguments, as `selector` and `url`.
+        `ref` is the number of the target, `requested` the address to open; both may also be among
+        the arguments, as `selector` and `url`.
         """
         self.name(tool, arguments or {})
         self._ref, self._requested = ref, requested
@@ -153,10 +151,9 @@ class PageWatch:
     async def end(
         self, error: BaseException | str | None = None, *, gate: Gate | GatePolicy = "unknown"
     ) -> Observation:
-        """The step has ended; what is to be seen of it, once the page has settled.
+        """End the step, wait until the page has settled, and return the observation.
 
-        `error` is what the driver's own call raised, or its message, and not an assertion of the
-        caller. `gate` is asked once it is known what the step was aimed at.
+        `error` is what the driver's call raised, or its message, not an assertion of the caller.
         """
         await self._quietly(self._wait_for_dialog(ANSWERED_S))
         await self._quietly(self.observer.settle())
@@ -169,7 +166,7 @@ class PageWatch:
         gate: Gate | GatePolicy = "unknown",
         payload: str | None = None,
     ) -> Observation:
-        """As `end`, on a page that has settled; `payload` is what the call returned."""
+        """End the step on a settled page; `payload` is the text that the call returned."""
         observer, scroll = self.observer, self._scroll
         snapshot = await self._look_until_sure()
         if snapshot is not None and snapshot.waited and not snapshot.busy:
@@ -201,12 +198,12 @@ class PageWatch:
     def unseen(
         self, error: BaseException | str | None, *, gate: Gate | GatePolicy = "unknown"
     ) -> ToolOutcome:
-        """What the step was, and how it ended, where the page cannot be read any more."""
+        """The outcome of a step whose page can no longer be read."""
         code = None if error is None else classify_error(str(error))
         return self._outcome(code, gate, self._step.effect(moved=False))
 
     async def stand_by(self) -> None:
-        """Wait for a step that is not announced; `seen` says that it begins."""
+        """Prepare for a step that is not announced; `seen` begins that step."""
         self.name("", {})
         self._target = self._ref = self._requested = None
         self.steps += 1
@@ -217,11 +214,11 @@ class PageWatch:
         await self._quietly(self.observer.rest())
 
     def seen(self) -> None:
-        """The step that was waited for begins: what the page sends from now on belongs to it."""
+        """Begin the unannounced step; later requests of the page belong to it."""
         self.observer.requests.begin(self.steps)
 
     def name(self, tool: str, arguments: Mapping[str, Any]) -> None:
-        """Set what the step is, where that was not known when it began."""
+        """Set the tool and the arguments of a step after its beginning."""
         self._tool, self._arguments = tool, dict(arguments)
 
     async def close(self) -> None:
@@ -233,7 +230,7 @@ class PageWatch:
 
     @property
     def target(self) -> SeenInput | None:
-        """What the step is aimed at, as far as is known by now."""
+        """The target of the step, if it is known by now."""
         return self._step.target
 
     @property
@@ -242,11 +239,11 @@ class PageWatch:
 
     @property
     def _scroll(self) -> tuple[int, str]:
-        """Where the window and what is in it were scrolled to at the last look."""
+        """The scroll positions of the window and its parts in the last snapshot."""
         return (0, "") if self._last is None else (self._last.scroll[0], self._last.scrolls)
 
     async def _look_until_sure(self) -> PageSnapshot | None:
-        """The page, once it is known which changes the step has caused."""
+        """Read the page again until it is known which changes the step caused."""
         answered = not self.observer.requests.waiting
         snapshot = await self._look(self._field(), rests=answered)
         for _ in range(2):
@@ -264,7 +261,7 @@ class PageWatch:
     async def _look(
         self, field: Mapping[str, Any] | None = None, *, rests: bool = False
     ) -> PageSnapshot | None:
-        """The page now; `None` while it cannot be read."""
+        """Read the page; return `None` if it cannot be read."""
         self.snapshot = self._latest = self.trouble = None
         for _ in range(3):
             if self._alone:
@@ -287,7 +284,7 @@ class PageWatch:
         return self.snapshot
 
     async def _wait_for_dialog(self, limit_s: float) -> None:
-        """Wait so long for an open dialog to be answered."""
+        """Wait up to `limit_s` for the answer to an open dialog."""
         until = monotonic() + limit_s
         while self.observer.step.dialog_open and monotonic() < until:
             await self._transport.sleep(TICK_S)
@@ -315,7 +312,7 @@ class PageWatch:
         *,
         scrolled_from: int,
     ) -> StepEvents:
-        """What the browser reported; a call that fills a field in is about that one alone."""
+        """The events of the step; for a call that fills a field, only that field's errors count."""
         rejected = snapshot.own
         if not self._step.fills:
             back = came_back(snapshot, self._before, self.observer.requests)
@@ -362,7 +359,7 @@ class PageWatch:
     async def _effect(
         self, code: ErrorCode | None, snapshot: PageSnapshot | None, *, moved: bool
     ) -> Effect:
-        """What the step did; of one that failed, what it would have done."""
+        """The effect of the step; for a failed step, the effect that it would have had."""
         step = self._step
         effect = step.effect(moved=moved)
         if snapshot is None or code is not None:
@@ -395,7 +392,7 @@ class PageWatch:
         return ToolOutcome(self._tool, call, goal, effect, gate, code is None, code)
 
     def _info(self, *, moved: bool) -> str | None:
-        """A digest of what there is to read, if the call has changed that."""
+        """The digest of the page's text, if the step changed the text."""
         info = None if self._latest is None else self._latest.text
         if not moved and info == (None if self._start is None else self._start.text):
             return None
@@ -408,7 +405,7 @@ class PageWatch:
         return info
 
     async def _compare_pictures(self, snapshot: PageSnapshot) -> bool:
-        """Attach the tiles to the digests; whether the picture is all that has changed."""
+        """Attach the picture's tiles to the evidence; return whether only the picture changed."""
         pages = (self._start, self._latest)
         changed = await self._pictures.compare(snapshot, self._before, self._step.target, pages)
         if self._pictures.comparable:

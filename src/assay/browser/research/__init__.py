@@ -1,1 +1,1 @@
-"""The web research agent: page state, prompt, model, parsed action."""
+"""The web research agent: it reads a page, asks a model and acts."""

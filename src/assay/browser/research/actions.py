@@ -1,11 +1,9 @@
-"""The actions of the research agent, and how a model's reply is read as one of them.
+"""The actions of the research agent, and the reader of a model's replies.
 
 A reply names its action in one of two ways, the last one counting:
 
     ACTION: click                       some thoughts
     PARAMS: {"id": "12"}                click("12")
-
-Reading takes time linear in the reply, and never raises.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ _CANDIDATES = 8
 
 @dataclass(frozen=True, slots=True)
 class ActionKind:
-    """One action: its parameters, and the description and example that the prompt has of it."""
+    """One action: its parameters, and its description and example for the prompt."""
 
     parameters: tuple[str, ...]
     description: str
@@ -61,7 +59,7 @@ TOOLS: Mapping[str, ActionTool] = MappingProxyType(
 
 
 def call_of(name: str, arguments: Mapping[str, Any]) -> ActionCall:
-    """The action of a native call, whose arguments have the names of the action's parameters."""
+    """The action of a native tool call with named arguments."""
     return ActionCall(name, tuple(as_text(arguments[each]) for each in ACTIONS[name].parameters))
 
 
@@ -89,7 +87,7 @@ _DECODER = json.JSONDecoder(strict=False)
 
 
 def read_reply(text: str) -> Decision | UnreadableReply:
-    """The action that the reply names, or what is wrong with it."""
+    """Read the action from a reply, or explain why the reply has none."""
     last = deque(_ACTION_LINE.finditer(text), maxlen=1)
     if last:
         call, start = _call_from_lines(text, last[0]), last[0].start()

@@ -1,4 +1,4 @@
-"""The research agent: page, prompt, model, parsed action; everything about it is an option."""
+"""The research agent, which asks a model for one browser action per turn."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ LEAST = {
 
 @dataclass(kw_only=True, eq=False)
 class ResearchOptions:
-    """Everything about the research agent that an experiment may want to change."""
+    """The options of the research agent that an experiment may change."""
 
     model: str | Model = "openai"
     model_options: Mapping[str, Any] | None = None
@@ -70,38 +70,44 @@ class ResearchOptions:
         for name, least in LEAST.items():
             value = getattr(self, name)
             if type(value) is not int or value < least:
-                raise BadParameter(f"{name} is {value!r}; it is a whole number >= {least}")
+                raise BadParameter(f"{name} is {value!r}; it must be a whole number >= {least}")
         if self.api_calls not in get_args(ApiCalls):
             choices = " or ".join(map(repr, get_args(ApiCalls)))
             raise BadParameter(f"api_calls is {self.api_calls!r}; choose {choices}")
         if type(self.bare_answer) is not bool:
-            raise BadParameter(f"bare_answer is {self.bare_answer!r}; it is true or false")
+            raise BadParameter(f"bare_answer is {self.bare_answer!r}; it must be true or false")
         limit_s = self.model_timeout_s
         if limit_s is not None and not limit_s > 0:
-            raise BadParameter(f"model_timeout_s is {limit_s!r}; it is a number of seconds > 0")
+            raise BadParameter(
+                f"model_timeout_s is {limit_s!r}; it must be a number of seconds > 0"
+            )
 
 
 def _choose_actions(choice: str | Sequence[str] | None) -> tuple[str, ...]:
-    """The actions in the order of the prompt: all, those named, or all but `-those`."""
+    """The chosen actions: all, only the named ones, or all without `-excluded` ones."""
     names = _split_names(list(ACTIONS) if choice is None else choice)
     plain = {name.removeprefix("-") for name in names}
     unknown = sorted(plain - set(ACTIONS))
     if unknown:
-        raise BadParameter(f"no action named {unknown[0]!r}; there are {', '.join(ACTIONS)}")
+        raise BadParameter(
+            f"no action is named {unknown[0]!r}; the actions are {', '.join(ACTIONS)}"
+        )
     minus = [name for name in names if name.startswith("-")]
     if minus and len(minus) < len(names):
-        raise BadParameter(f"actions is {choice!r}; name the actions to have, or `-those` to leave")
+        raise BadParameter(
+            f"actions is {choice!r}; list only names to use, or only `-names` to exclude"
+        )
     return tuple(name for name in ACTIONS if (name in plain) != bool(minus) or name == "answer")
 
 
 def _split_names(names: str | Sequence[str]) -> tuple[str, ...]:
-    """Names from a list, or from text with commas between them."""
+    """Names from a list, or from a text that separates them by commas."""
     several = names.split(",") if isinstance(names, str) else names
     return tuple(name.strip() for name in several if name.strip())
 
 
 def system_prompt(options: ResearchOptions, *, native: bool = False) -> str:
-    """The instructions, for these options; native calls have their form and names by the API."""
+    """The instructions for the model; with `native`, the API describes the actions."""
     kinds = ((name, ACTIONS[name]) for name in options.action_names)
     actions = "\n".join(f"- {name} {kind.example}: {kind.description}" for name, kind in kinds)
     texts = PROMPT["rules"]
@@ -126,7 +132,7 @@ def system_prompt(options: ResearchOptions, *, native: bool = False) -> str:
 def turn_prompt(
     page: str, *, step: int, steps: int, goal: str | None = None, notes: Sequence[str] = ()
 ) -> str:
-    """One turn's message: the question on the first one, notes, and the page."""
+    """The message of one turn: the question in the first turn, the notes and the page."""
     head = [f"{QUESTION}{goal}\n"] if goal is not None else []
     head.append(f"Step {step} of {steps}.")
     head += [f"Note: {note}" for note in notes]
@@ -136,10 +142,9 @@ def turn_prompt(
 def messages_for_model(
     messages: Sequence[dict[str, Any]], history_chars: int, *, native: bool = False
 ) -> list[dict[str, Any]]:
-    """The recorded conversation as the model gets it, older pages left out.
+    """The recorded conversation for the model, without older pages beyond `history_chars`.
 
-    Earlier pages, the newest first, are there while they fit into `history_chars` together. Without
-    native calls it is plain text; with them, what the agent did without asking is text.
+    Without native calls it is plain text; with them, what the agent did without asking is text.
     """
     remaining, newest = history_chars, True
     selected: list[dict[str, Any]] = []
@@ -172,10 +177,9 @@ _PAYLOAD = re.compile(r"^result of fetch_json [^\n]*:\n", re.MULTILINE)
 
 
 class WebResearchAgent(ResearchOptions):
-    """Answers questions by browsing: reads the page, asks the model, does the action in its reply.
+    """Answers questions by browsing: it reads a page, asks a model and carries out the action.
 
-    A reply without a readable action, or with one that is not allowed, costs a step: `noop()`, and
-    a note to the model. Too many in a row, and the agent gives up.
+    A reply without an allowed action costs a step; after too many in a row, the agent gives up.
     """
 
     name = "web_research"
@@ -202,7 +206,7 @@ class WebResearchAgent(ResearchOptions):
         self._transcript.add_system(system_prompt(self, native=self._native))
 
     async def act(self, observation: Observation, *, step: int) -> Action:
-        """One turn: wait or scroll on a nearly empty page, or do what the model replies."""
+        """Return the next action: from the model, or a scroll on a nearly empty page."""
         page = self._page(observation.text)
         must_answer = self.answer_margin > 0 and step >= self._limits.steps - self.answer_margin
         if must_answer:
@@ -273,7 +277,7 @@ class WebResearchAgent(ResearchOptions):
         )
 
     def _wait_or_scroll(self, text: str, url: str) -> Action:
-        """Scroll on a nearly empty page, or wait for it, without asking the model."""
+        """Scroll or wait on a nearly empty page, without asking the model."""
         # A page that is longer than the window says so in its head.
         can_scroll = "\nscrolled to " in text.partition("\n\n")[0]
         scrolls = can_scroll and "scroll" in self.action_names
@@ -292,7 +296,7 @@ class WebResearchAgent(ResearchOptions):
         return Action(call.text, think=think, messages=self._transcript.take_new())
 
     def _objection(self, call: ActionCall, page: str, *, must_answer: bool) -> str:
-        """Why the agent does not do the call; empty when it does."""
+        """The reason to refuse a call; empty for an allowed call."""
         if must_answer and call.name != "answer":
             return f"{call.name} was not done: only the action answer is taken now"
         if call.name not in self.action_names:
@@ -312,7 +316,7 @@ class WebResearchAgent(ResearchOptions):
         return self._refused(because, reply, think=think)
 
     def _refused(self, because: str, reply: Reply, *, think: str = "") -> Action:
-        """The action `noop()`, after a reply that was refused."""
+        """The action `noop()` after a refused reply."""
         self._refusals += 1
         self._last_call = NOOP
         count = f"reply refused ({self._refusals} of {self.bad_replies} in a row): {because}"
@@ -351,13 +355,13 @@ def _with_absolute_url(call: ActionCall, base: str) -> ActionCall:
 
 
 def page_url(text: str) -> str:
-    """The address of the page that the observation shows; empty when it names none."""
+    """The address of the page in an observation; empty if the observation has none."""
     match = _URL.search(text, 0, 10_000)
     return match[1] if match else ""
 
 
 def link_target(text: str, element: str) -> str:
-    """Where the link with this number leads, as a whole address; empty when it is no such link."""
+    """The whole address of the link with this number; empty if there is no such link."""
     _, link, rest = text.partition(f"[{element}] link ")
     if not link:
         return ""
@@ -372,7 +376,7 @@ def link_target(text: str, element: str) -> str:
 
 
 def in_domain(url: str, domains: tuple[str, ...]) -> str:
-    """The first of the domains that the address is in, itself or below it; empty for none."""
+    """The first listed domain to which the address belongs; empty if there is none."""
     try:
         host = (urlsplit(url).hostname or "").rstrip(".").lower()
     except ValueError:
@@ -381,7 +385,7 @@ def in_domain(url: str, domains: tuple[str, ...]) -> str:
 
 
 def cut(text: str, budget: int) -> str:
-    """The text within the budget, whole lines where there are any, and a mark for what is gone."""
+    """Cut the text to the budget, if possible after a line, and mark the cut."""
     if len(text) <= budget:
         return text
     head = text[:budget]
@@ -392,7 +396,7 @@ def cut(text: str, budget: int) -> str:
 
 
 def cut_json(text: str, budget: int) -> str:
-    """The observation with the payload of `fetch_json` in it within the budget, visibly cut."""
+    """Cut the payload of `fetch_json` in an observation to the budget, and mark the cut."""
     head = _PAYLOAD.search(text)
     if head is None:
         return text

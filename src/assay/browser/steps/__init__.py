@@ -1,8 +1,4 @@
-"""Step rewards for browser agents: what one observed step is worth.
-
-`RecoveryRewardScorer` classifies and scores steps; `Shaping` is the part that may be added up in
-training; contracts say what success is; `recovery_ranking` ranks recoveries. All of it is pure.
-"""
+"""Step rewards for browser agents: pure functions that score one observed step."""
 
 from assay.browser.steps.contract_text import contract_from_json, contract_from_toml, parse_contract
 from assay.browser.steps.contracts import Contract, ContractProgress, evaluate, follow

@@ -1,8 +1,6 @@
-"""The leaves of an outcome contract: one question each about the recorded facts of a page.
+"""The checks of an outcome contract, each a question about the recorded facts of a page.
 
-A check gives a code. `holds` and `differs` are results; the others say why there is none: the fact
-is missing, was taken at another step, or was cut before the place that matters. Patterns are plain
-text and `*`, matched in linear time, because page text is hostile.
+Patterns are plain text and `*`, matched in linear time, because page text is hostile.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ CountOp: TypeAlias = Literal["eq", "gte", "lte"]
 
 @dataclass(frozen=True, slots=True)
 class TextTest:
-    """A question about a text that takes linear time; runs of white space count as one space."""
+    """A test of a text, in linear time; runs of white space count as one space."""
 
     op: TextOp
     value: str
@@ -35,7 +33,7 @@ class TextTest:
         return _TEXT_OPS[self.op](self._fold(text), self._fold(self.value))
 
     def answer(self, text: str, *, cut: bool) -> CheckCode:
-        """As `holds`, for a text of which only the beginning may be recorded."""
+        """Test a text that may be cut; an uncertain result is `fact_cut`."""
         if len(text) > TEXT_LIMIT:
             text, cut = text[:TEXT_LIMIT], True
         holds = self.holds(text)
@@ -49,7 +47,7 @@ class TextTest:
 
 
 def match_glob(text: str, pattern: str) -> bool:
-    """Whether the whole text matches the pattern, in which `*` stands for anything."""
+    """Whether the whole text matches the pattern; `*` matches any text."""
     head, *rest = pattern.split("*")
     if not rest:
         return text == head
@@ -76,13 +74,13 @@ _TEXT_OPS: Final[Mapping[TextOp, Callable[[str, str], bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class CountTest:
-    """A question about a number of things."""
+    """A test of a number of things."""
 
     op: CountOp
     value: int
 
     def answer(self, count: int, *, cut: bool) -> CheckCode:
-        """The answer for a count, or for a lower bound of it when what was counted was cut."""
+        """Test a count; if the counted list was cut, the count is a lower bound."""
         if not cut:
             holds = {"eq": count == self.value, "gte": count >= self.value}
             return "holds" if holds.get(self.op, count <= self.value) else "differs"
@@ -106,7 +104,7 @@ class UrlCheck:
 
 @dataclass(frozen=True, slots=True)
 class DomTextCheck:
-    """The visible text of the page, or of the element that a selector names."""
+    """A check of the visible text of the page or of one element."""
 
     test: TextTest
     selector: str | None = None
@@ -123,7 +121,7 @@ class DomTextCheck:
 
 @dataclass(frozen=True, slots=True)
 class DomCountCheck:
-    """How many elements match a selector."""
+    """A check of how many elements match a selector."""
 
     selector: str
     test: CountTest
@@ -137,7 +135,7 @@ class DomCountCheck:
 
 @dataclass(frozen=True, slots=True)
 class NetworkCheck:
-    """Whether the page made a request like this, and got an answer like that.
+    """A check that the page sent a request with this address, method and status.
 
     With `since="step"`, only requests of the step count at which the facts were taken.
     """
@@ -181,7 +179,7 @@ class NoDialogCheck:
 
 @dataclass(frozen=True, slots=True)
 class ConsoleCheck:
-    """How many console messages there are of a level, with a text."""
+    """A check of how many console messages have a level and a text."""
 
     test: CountTest
     level: str | None = None
@@ -203,7 +201,7 @@ class ConsoleCheck:
 
 @dataclass(frozen=True, slots=True)
 class ScreenshotCheck:
-    """How far the picture may be from another one, in bits of a 64-bit perceptual hash."""
+    """A check that the screenshot's 64-bit hash is close to another hash."""
 
     hash: int
     max_distance: int
@@ -221,7 +219,7 @@ DataOp: TypeAlias = Literal["equals", "contains", "gte", "lte", "exists"]
 
 @dataclass(frozen=True, slots=True)
 class DataCheck:
-    """The value at a dotted key of what was extracted; a number is a position in a list."""
+    """A check of an extracted value at a dotted key, such as `cart.0.price`."""
 
     key: str
     op: DataOp
@@ -253,7 +251,7 @@ Check: TypeAlias = (
 
 
 def _newest(entries: Sequence[Any], *, cut: bool) -> tuple[Iterable[Any], bool]:
-    """The entries to look at, the newest when there are too many."""
+    """The newest entries, and whether older entries were cut."""
     return entries[-ENTRY_LIMIT:], cut or len(entries) > ENTRY_LIMIT
 
 

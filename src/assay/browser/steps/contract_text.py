@@ -1,4 +1,4 @@
-"""Outcome contracts as people write them: TOML or JSON, with errors that point at the key.
+"""Read outcome contracts from TOML or JSON; an error names the path of its key.
 
     id = "cart"                     # optional, as are critical and max_age_steps
     all = [
@@ -35,12 +35,12 @@ _OPTIONS: Final = ("id", "critical", "max_age_steps")
 
 
 def contract_from_toml(text: str) -> Contract:
-    """The contract that a TOML document describes."""
+    """Read a contract from a TOML document."""
     return _loaded(text, "TOML", tomllib.loads)
 
 
 def contract_from_json(text: str) -> Contract:
-    """The contract that a JSON document describes."""
+    """Read a contract from a JSON document."""
     return _loaded(text, "JSON", json.loads)
 
 
@@ -55,7 +55,7 @@ def _loaded(text: str, language: str, loads: Callable[[str], Any]) -> Contract:
 
 
 def parse_contract(data: object) -> Contract:
-    """The contract that a table describes; the first mistake in it is named by its path."""
+    """Read a contract from a table; raise `BadParameter` with the path of the first mistake."""
     table = _Table(data, "")
     name = table.text("id", default="")
     critical = table.boolean("critical", default=False)
@@ -112,7 +112,7 @@ def _reject_other_keys(data: Mapping[Any, Any], path: str, choices: tuple[str, .
 
 
 class _Table:
-    """One table of a contract, read key by key, with errors that name the path."""
+    """A table of a contract, whose errors name the path of the key."""
 
     def __init__(self, data: object, path: str, *keys: str) -> None:
         if not isinstance(data, Mapping):
@@ -162,7 +162,7 @@ class _Table:
         op = cast(TextOp, self.one_of(_TEXT_OPS))
         value = self.text(op)
         if not value and op != "equals":
-            raise self.error(op, "an empty text is in every text")
+            raise self.error(op, "expected a text that is not empty")
         return TextTest(op, value, self.boolean("ignore_case", default=False))
 
     def count_test(self) -> CountTest:
@@ -222,10 +222,10 @@ def _data(table: _Table) -> Check:
 
 
 def _check(kind: str, data: object, path: str) -> Check:
-    """The check of this kind that the table, or for dialogs the `true`, describes."""
+    """Read a check of this kind from its table; `no_dialog` takes only `true`."""
     if kind == "no_dialog":
         if data is not True:
-            raise _error(path, f"expected true, got {data!r:.80}; use not to ask for a dialog")
+            raise _error(path, f"expected true, got {data!r:.80}; use `not` to require a dialog")
         return checks.NoDialogCheck()
     keys, read = _CHECKS[kind]
     return read(_Table(data, path, *keys))

@@ -1,8 +1,7 @@
-"""Outcome contracts: what must be true of the page for a step or a task to have succeeded.
+"""Outcome contracts: the conditions under which a step or a task has succeeded.
 
-A verdict has three values. Facts that are missing, old or cut make a check inconclusive, and
-nothing turns that into a pass or a fail: `all` fails if one part fails, `any` passes if one part
-passes, and `not` leaves the inconclusive as it is. A contract can be checked again on an old run.
+Missing, old or cut facts make a check inconclusive: `all` fails if one part fails, `any` passes
+if one part passes, and `not` leaves the inconclusive as it is.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class ContractLeaf:
 
 @dataclass(frozen=True, slots=True)
 class ContractBranch:
-    """Several parts of which all, or any, must hold.
+    """Parts of a contract, of which all or any must hold.
 
     `not` is at the leaves only, so that the share that holds is 1 exactly when a contract passes.
     """
@@ -46,7 +45,7 @@ Node: TypeAlias = ContractLeaf | ContractBranch
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """What must be true, how much it matters, and how old the facts may be."""
+    """An outcome contract: its conditions, whether it is critical, and how old its facts may be."""
 
     root: Node
     id: str = ""
@@ -55,7 +54,7 @@ class Contract:
     """Facts of up to this many steps ago count as fresh."""
 
     def leaves(self) -> list[ContractLeaf]:
-        """The checks, in the order of writing."""
+        """The checks of the contract, in written order."""
         return _leaves(self.root)
 
 
@@ -69,7 +68,7 @@ class CheckOutcome(NamedTuple):
 
 
 class ContractReport(NamedTuple):
-    """The verdict on a contract, and the outcome of each of its checks, in order of writing."""
+    """The verdict on a contract, and the outcome of each check in written order."""
 
     verdict: ContractVerdict
     outcomes: tuple[CheckOutcome, ...]
@@ -81,7 +80,7 @@ class ContractReport(NamedTuple):
 
 
 class ContractProgress(NamedTuple):
-    """How much of a contract holds, by the latest decided result of each check."""
+    """The share of a contract that holds, by the latest decided result of each check."""
 
     value: float = 0.0
     """From 0 to 1, and 1 exactly when every check needed for a pass holds."""
@@ -90,7 +89,7 @@ class ContractProgress(NamedTuple):
 
 
 def evaluate(contract: Contract, facts: PageFacts | None, *, step: int) -> ContractReport:
-    """Check the contract after `step`: the verdict, and the outcome of each check."""
+    """Check the contract against the facts after `step`."""
     age = contract.max_age_steps
     outcomes = tuple(_check(leaf, facts, step, age) for leaf in contract.leaves())
     verdicts = iter(outcome.verdict for outcome in outcomes)
@@ -100,10 +99,7 @@ def evaluate(contract: Contract, facts: PageFacts | None, *, step: int) -> Contr
 def contract_progress(
     contract: Contract, report: ContractReport, before: ContractProgress | None = None
 ) -> ContractProgress:
-    """How much of the contract holds: the mean over `all`, the best of `any`.
-
-    An undecided check keeps its earlier result; without one, it does not hold.
-    """
+    """The share of the contract that holds: the mean over `all`, the best of `any`."""
     earlier = (before.holding if before else ()) or (False,) * len(report.outcomes)
     holding = tuple(
         was if outcome.verdict == "inconclusive" else outcome.verdict == "pass"
@@ -120,7 +116,7 @@ def follow(
     before: ContractProgress | None = None,
     due: bool = True,
 ) -> tuple[ContractProgress, ContractStatus]:
-    """Update the progress of the contract after `step`, also as the step scorer reads it.
+    """Update the contract's progress after `step`; also return it for the step scorer.
 
     A contract that is not `due` (the task goes on) gives no verdict until it passes.
     """

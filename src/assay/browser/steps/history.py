@@ -1,8 +1,7 @@
-"""The history of one tab as a value: earlier calls, page states and results, and a pending failure.
+"""The history of one tab: earlier calls, page states and results, and a pending failure.
 
-A history counts the last hundred distinct things (calls in a page state, page states, results,
-failed calls, passed contracts) by short hashes, so it has a bounded size and notices loops of up to
-about fifty steps. It is written as less than 1 KB.
+It counts the last hundred distinct things by short hashes, so it notices loops of up to about
+fifty steps, and is written as less than 1 KB.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ class HistoryStep(NamedTuple):
 
 
 class StepHistory(NamedTuple):
-    """What is remembered of the earlier steps of one tab; `StepHistory()` is a new tab."""
+    """The record of the earlier steps of one tab; `StepHistory()` stands for a new tab."""
 
     seen: Mapping[int, int] = MappingProxyType({})
     """Hash of a thing met, and how often; the one met last is at the end."""
@@ -75,7 +74,7 @@ class StepHistory(NamedTuple):
 
 
 def observe(history: StepHistory, step: StepInput) -> tuple[StepHistory, HistoryFacts]:
-    """Add a step to a history; returns also what the history before it says about the step."""
+    """Add a step to a history; also return what the earlier history says about the step."""
     outcome, seen = step.outcome, history.seen
     state_after = _state(step.after)
     state_before = history.state if step.before is None else _state(step.before)
@@ -117,7 +116,7 @@ def observe(history: StepHistory, step: StepInput) -> tuple[StepHistory, History
 
 
 def barren_steps(latest: tuple[HistoryStep, ...]) -> int:
-    """How many of the latest steps in a row led to nothing new."""
+    """The number of latest steps in a row that led to nothing new."""
     count = 0
     for step in reversed(latest):
         if step.fresh:
@@ -127,7 +126,7 @@ def barren_steps(latest: tuple[HistoryStep, ...]) -> int:
 
 
 def enter_phase(history: StepHistory, phase: Phase) -> StepHistory:
-    """The history with the phase in which its latest step left the agent."""
+    """Set the phase of the agent after its latest step."""
     same = phase == history.phase
     return history if same else history._replace(phase=phase, since=history.steps)
 
@@ -148,7 +147,7 @@ def _count_keys(
 def _next_pending(
     pending: PendingFailure | None, step: StepInput, error: ErrorCode | None
 ) -> tuple[PendingFailure | None, bool, bool]:
-    """The failure that is pending after the step, and how the step relates to the one before."""
+    """The pending failure after the step, and how the step relates to the earlier failure."""
     outcome = step.outcome
     if pending is None:
         return (None if error is None else _pending_failure(step, error)), False, False
@@ -186,7 +185,7 @@ def _goal(outcome: ToolOutcome) -> int:
 
 
 def _state(page: PageEvidence | None) -> int | None:
-    """A hash of the page's address, structure and text, and of whether a dialog is open."""
+    """A hash of the page's address, structure and text, and of an open dialog."""
     if page is None or (page.url is None and page.dom is None and page.text is None):
         return None
     dialog = "!" if page.dialog else ""
@@ -200,7 +199,7 @@ def _key(*parts: str) -> int:
 
 
 def history_to_json(history: StepHistory) -> bytes:
-    """The history as JSON of less than 1 KB; equal histories are equal bytes."""
+    """Write a history as JSON of less than 1 KB; equal histories give equal bytes."""
     pending = history.pending
     keys = b"".join(key.to_bytes(_KEY_BYTES) for key in history.seen)
     latest = ((step.call << 1 | step.fresh).to_bytes(_LOGGED_BYTES) for step in history.latest)
@@ -226,7 +225,7 @@ def history_from_json(data: bytes | str) -> StepHistory:
         counts = [int(digit, 16) for digit in record["counts"]]
         seen = dict(zip(_numbers(record["keys"], _KEY_BYTES), counts, strict=True))
         if len(seen) > CAPACITY:
-            raise ValueError(f"{len(seen)} things in it; a history holds {CAPACITY}")
+            raise ValueError(f"the history has {len(seen)} entries; at most {CAPACITY} are allowed")
         state = record["state"]
         pending = None if record["pending"] is None else _read_pending(record["pending"])
         phase, since = record["phase"]
@@ -246,7 +245,7 @@ def _numbers(text: str, size: int) -> list[int]:
 def _read_latest(text: str) -> tuple[HistoryStep, ...]:
     size = len(b64decode(text, validate=True))
     if size % _LOGGED_BYTES or size > LATEST * _LOGGED_BYTES:
-        raise ValueError(f"{size} bytes for the latest {LATEST} steps")
+        raise ValueError(f"latest has {size} bytes, a wrong size for at most {LATEST} steps")
     return tuple(HistoryStep(n >> 1, bool(n & 1)) for n in _numbers(text, _LOGGED_BYTES))
 
 
@@ -266,7 +265,7 @@ BARREN: Final = 8
 
 
 class AgentStatus(NamedTuple):
-    """Where an agent stands after its latest step, and since when."""
+    """The status of an agent after its latest step, and the step at which it began."""
 
     state: State
     since: int
@@ -277,7 +276,7 @@ class AgentStatus(NamedTuple):
 
 
 def status(history: StepHistory) -> AgentStatus:
-    """Where the agent of this history stands, by its latest fifteen steps."""
+    """The status of the agent, by the latest fifteen steps of its history."""
     if history.phase == "done":
         return AgentStatus("done", history.since, "the outcome contract passed")
     if history.phase == "blocked":

@@ -1,7 +1,6 @@
-"""What the step scorer reads: codes and digests, never text of a page; and what changed.
+"""The inputs of the step scorer: codes and digests, never the text of a page.
 
-These are named tuples because one of each is built on every step. Nothing here is checked: the
-scorer takes an unknown code as "other" and a count beyond a limit as the limit.
+Nothing is checked: an unknown code counts as "other", a count beyond a limit as the limit.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ Progress: TypeAlias = Literal["progressing", "stalling", "stuck", "unknown"]
 
 
 class ContractStatus(NamedTuple):
-    """How much of an outcome contract holds after the step."""
+    """The share of an outcome contract that holds after a step."""
 
     verdict: ContractVerdict | None = None
     """`None` while the contract is not due: progress counts, and not yet holding is no failure."""
@@ -34,7 +33,7 @@ class ContractStatus(NamedTuple):
 
 
 class HistoryFacts(NamedTuple):
-    """What the history says about a step: repeated calls and errors, revisits, an open failure."""
+    """Facts from the history about a step: repeated calls, revisits and a pending failure."""
 
     same_call: int = 0
     """How often the same call was made in the same page state."""
@@ -71,7 +70,7 @@ class StepInput(NamedTuple):
 
 
 def failure_code(step: StepInput) -> ErrorCode | None:
-    """How the step failed, by the tool's word or by what the browser reported; `None` if not."""
+    """The error of a step, from the tool or from the browser; `None` without an error."""
     outcome = step.outcome
     if outcome.error is not None:
         return outcome.error
@@ -84,7 +83,7 @@ def failure_code(step: StepInput) -> ErrorCode | None:
 
 
 def contract_change(contract: ContractStatus | None) -> tuple[int, int]:
-    """How much of the contract was gained and how much lost by the step, in thousandths."""
+    """How much of the contract the step gained and lost, in thousandths."""
     if contract is None or contract.prev_satisfied is None or contract.total <= 0:
         return 0, 0
     total = contract.total
@@ -107,7 +106,7 @@ _digests: Final = attrgetter("url", "dom", "text", "net", "refs")
 
 
 class PageDelta(NamedTuple):
-    """How two pages differ: the channels that could be compared, and those that differ."""
+    """The difference of two pages: the channels that differ, and how many were compared."""
 
     changed: int
     """Bits of the channels that differ."""
@@ -131,7 +130,7 @@ def page_delta(step: StepInput, recent: HistoryFacts | None) -> PageDelta:
 
 
 def _compared_channels(a: PageEvidence | None, b: PageEvidence | None) -> tuple[int, int]:
-    """How many channels both have, and the bits of those among them that differ."""
+    """The number of channels that both pages have, and the bits of those that differ."""
     if a is None or b is None or a.schema != b.schema:
         return 0, 0
     compared = changed = 0
@@ -154,7 +153,7 @@ def _compared_channels(a: PageEvidence | None, b: PageEvidence | None) -> tuple[
 
 
 def _tiles_differ(a: str, b: str) -> bool:
-    """Whether a tile that does not change by itself is another one."""
+    """Whether two pictures differ in a tile that does not change by itself."""
     return len(a) != len(b) or any(
         x != y and x != "." and y != "." for x, y in zip(a, b, strict=True)
     )

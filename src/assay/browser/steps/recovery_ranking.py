@@ -1,7 +1,4 @@
-"""Advice from scored steps: which recovery to try, what to read next, what has worked before.
-
-Nothing is executed here, and advice does not pass a gate.
-"""
+"""Advise which recovery to try and what to read next, from scored steps."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ _SCHEMA: Final = "assay.recovery_patterns/1"
 
 
 class FailureKey(NamedTuple):
-    """What failed, where, and with which tool."""
+    """The key of a failure: its kind, its domain and its tool."""
 
     fingerprint: str
     domain: str
@@ -38,7 +35,7 @@ class FailureKey(NamedTuple):
 
 
 class RecoveryAttempt(NamedTuple):
-    """One recovery tried after a failure, and the score of the step that decided it."""
+    """A recovery that was tried after a failure, and the step score that decided it."""
 
     failure: FailureKey
     recovery: str
@@ -53,7 +50,7 @@ class RecoveryCounts(NamedTuple):
 
     @property
     def lower_bound(self) -> float:
-        """What the success rate is at least, with 95 % confidence (Wilson); 0 without attempts."""
+        """The lower bound of the success rate with 95 % confidence (Wilson); 0 without attempts."""
         n = self.attempts
         if n <= 0:
             return 0.0
@@ -76,7 +73,7 @@ class RecoveryStatistics(NamedTuple):
         return self.counts.get((failure, recovery), RecoveryCounts())
 
     def promoted(self, failure: FailureKey) -> tuple[str, ...]:
-        """Recoveries that are known to work for this failure, the best proven first."""
+        """The recoveries that work for this failure, with the best evidence first."""
         promoted = sorted(
             (-counts.lower_bound, recovery)
             for (key, recovery), counts in self.counts.items()
@@ -86,10 +83,7 @@ class RecoveryStatistics(NamedTuple):
 
 
 def learn(patterns: RecoveryStatistics, attempt: RecoveryAttempt) -> RecoveryStatistics:
-    """The patterns with one attempt added; one without evidence, or a block, changes nothing.
-
-    What had failed must have been achieved, or the contract passed.
-    """
+    """Add an attempt to the patterns; an attempt without evidence or with a block is ignored."""
     score = attempt.outcome
     if not score.evidence_backed or not score.controllable:
         return patterns
@@ -104,16 +98,15 @@ def learn(patterns: RecoveryStatistics, attempt: RecoveryAttempt) -> RecoverySta
 
 
 class TrajectoryStep(NamedTuple):
-    """One step of a recorded trajectory: tool, step score, and the failure if it failed."""
+    """One step of a trajectory: its tool, its score, and its failure if it failed."""
 
     tool: str
     score: StepScore
     failure: FailureKey | None = None
-    """Set when the call failed."""
 
 
 def tried_actions(calls: Sequence[TrajectoryStep]) -> tuple[RecoveryAttempt, ...]:
-    """The recoveries in one tab's trajectory: the first call of another tool after each failure.
+    """Find the recoveries in a trajectory: the first call of another tool after each failure.
 
     It is scored by the step that achieves what had failed, or else by the last one watched.
     """
@@ -129,7 +122,7 @@ def tried_actions(calls: Sequence[TrajectoryStep]) -> tuple[RecoveryAttempt, ...
 
 
 def failure_fingerprint(error: ErrorCode, message: str = "") -> str:
-    """A short name for a kind of failure: its code, and its message without numbers."""
+    """A short name for a kind of failure, from its code and its message without numbers."""
     folded = re.sub(r"\d+", "<n>", " ".join(message[:2_000].lower().split()))
     data = f"{error}\n{folded}".encode("utf-8", "surrogatepass")
     return f"{error}:{sha256(data).hexdigest()[:16]}"
@@ -143,7 +136,7 @@ class RecoveryCandidate(NamedTuple):
 
 
 class RankedCandidate(NamedTuple):
-    """A candidate with the evidence for it."""
+    """A possible recovery, with the evidence for it."""
 
     candidate: RecoveryCandidate
     counts: RecoveryCounts
@@ -158,10 +151,7 @@ def rank_recoveries(
     *,
     limit: int = 3,
 ) -> tuple[RankedCandidate, ...]:
-    """The candidates worth trying, best first: least risk, then best evidence, then by name.
-
-    A repetition of the tool that failed comes after all others of its risk.
-    """
+    """The best candidates: by risk, with the failed tool last, then by evidence and name."""
 
     def place(ranked: RankedCandidate) -> tuple[Effect, bool, float, str]:
         effect, tool = ranked.candidate.effect, ranked.candidate.tool
@@ -211,16 +201,13 @@ _WHY: Final[Mapping[ReadAction, str]] = {
 def next_look(
     trouble: ErrorCode | BlockCode | None, *, tried: Collection[str] = ()
 ) -> NextReadHint | None:
-    """The best read-only action that was not tried in this state yet; `None` when none is left.
-
-    With none left, reading more does not help: change the plan, or ask a person.
-    """
+    """The best read-only action that was not yet tried; `None` if all were tried."""
     actions = (*_READS.get(trouble or "", ()), *_ANY)
     return next((NextReadHint(each, _WHY[each]) for each in actions if each not in tried), None)
 
 
 def patterns_to_json(patterns: RecoveryStatistics) -> bytes:
-    """The patterns as canonical JSON; equal patterns are equal bytes."""
+    """Write patterns as JSON; equal patterns give equal bytes."""
     rows = [
         [*key, recovery, counts.attempts, counts.successes]
         for (key, recovery), counts in patterns.counts.items()

@@ -1,4 +1,4 @@
-"""A call's arguments without secrets, typed texts, queries of addresses and long values."""
+"""Remove secrets, typed texts, queries of addresses and long values from a call's arguments."""
 
 from __future__ import annotations
 

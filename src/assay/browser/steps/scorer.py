@@ -1,8 +1,7 @@
-"""What one observed step of a browser agent is worth: deterministic, bounded, explained.
+"""Score one observed step of a browser agent: deterministic, bounded and explained.
 
-The rules stand with their numbers in `docs/steps.md`; the first six decide alone, and numbers are
-thousandths here. A step that adds positive evidence never scores lower for it, and one that repeats
-or returns never scores higher.
+The rules are in `docs/steps.md`; numbers are thousandths here. More positive evidence never
+lowers a score, and a repetition or a return never raises it.
 """
 
 from __future__ import annotations
@@ -94,7 +93,7 @@ _NOTHING_RECENT: Final = HistoryFacts()
 
 
 class RecoveryRewardScorer:
-    """Scores observed steps; it has no state, so one serves every tab, thread and process."""
+    """Scores observed steps; it has no state, so all tabs, threads and processes may share it."""
 
     __slots__ = ()
 
@@ -102,11 +101,11 @@ class RecoveryRewardScorer:
     """Recorded with every score; the number rises whenever a score can change."""
 
     def score(self, step: StepInput) -> StepScore:
-        """The worth of one step, with the history as summed up in `step.recent`."""
+        """Score one step, with the summary of its history in `step.recent`."""
         return _score(step, step.recent)
 
     def advance(self, history: StepHistory, step: StepInput) -> tuple[StepHistory, StepScore]:
-        """The history with this step added, and the step's worth in the light of it before."""
+        """Add a step to the history; return the new history and the step's score."""
         history, recent = observe(history, step)
         score = _score(step, recent)
         return enter_phase(history, _PHASES.get(score.classification, "running")), score
@@ -217,7 +216,7 @@ def _score_evidence(step: StepInput, recent: HistoryFacts | None) -> StepScore:
 
 
 class _Gains(NamedTuple):
-    """What a step brought, before its costs."""
+    """The gains of a step, before its costs."""
 
     page: int
     """For the page that it led to."""
@@ -319,13 +318,13 @@ def _after_costs(
 def _is_recovery(
     outcome: ToolOutcome, recent: HistoryFacts, subgoal_gain: int, gains: int, delta: PageDelta
 ) -> bool:
-    """Whether the effect that failed before is there now; reading the page is not enough."""
+    """Whether the step achieved the effect that failed before."""
     aimed = recent.same_target and (gains > 0 or delta.compared == 0)
     return outcome.ok is True and (subgoal_gain > 0 or aimed)
 
 
 def _finds_way(step: StepInput, recent: HistoryFacts, delta: PageDelta, milli: int) -> bool:
-    """Whether a step leads somewhere new after a block, a lost page, or steps that led nowhere.
+    """Whether a step leads somewhere new after a block, a lost page or steps without progress.
 
     From a page that did not load, the first way back to where the agent came from counts as well.
     """
@@ -341,7 +340,7 @@ def _finds_way(step: StepInput, recent: HistoryFacts, delta: PageDelta, milli: i
 def _is_evidenced(
     outcome: ToolOutcome, recent: HistoryFacts, subgoal_gain: int, delta: PageDelta
 ) -> bool:
-    """Whether a gain was observed; the result of an action is no evidence unless it has items."""
+    """Whether a gain was observed; an action's result is evidence only if it has items."""
     if delta.changed or subgoal_gain or recent.fresh_refs:
         return True
     return delta.new_info and (outcome.effect == Effect.READ or bool(outcome.items))
@@ -367,7 +366,7 @@ def _add_contract_reason(
 
 
 def _confidence(step: StepInput, recent: HistoryFacts | None, delta: PageDelta) -> int:
-    """More kinds of evidence, and evidence that agrees, make it higher; nothing else does.
+    """The confidence of a score, which rises with the evidence and its agreement.
 
     The bonus for agreement is smaller than the share of a channel: leaving one out never raises it.
     """

@@ -1,11 +1,8 @@
-"""The part of step rewards that may be added up: a difference of potentials.
+"""Step rewards that may be summed: the differences of a potential.
 
 F = gamma x potential(after) - potential(before), where the potential is the share of the contract
 that holds. With the trainer's own gamma this leaves the best policies the best ones (Ng, Harada and
 Russell, 1999). It is neither clipped nor rounded, which would break that.
-
-Penalties for repetition and for a missing gate are no differences of potentials. They are costs,
-for constrained training or for filtering; nothing here adds them to F.
 """
 
 from __future__ import annotations
@@ -29,7 +26,7 @@ class Shaping:
 
     def __post_init__(self) -> None:
         if not isfinite(self.gamma) or not 0.0 <= self.gamma <= 1.0:
-            raise BadParameter(f"gamma is {self.gamma!r}; a discount lies between 0 and 1")
+            raise BadParameter(f"gamma is {self.gamma!r}; a discount must lie between 0 and 1")
 
     def reward(
         self,
@@ -38,19 +35,19 @@ class Shaping:
         *,
         terminal: bool = False,
     ) -> float:
-        """What the step adds: between -1 and gamma, and minus the potential at a terminal state."""
+        """The shaping reward of a step; at a terminal state, the later potential counts as 0."""
         return self.gamma * (0.0 if terminal else _potential(after)) - _potential(before)
 
 
 def _potential(progress: ContractProgress | float) -> float:
     value = progress.value if isinstance(progress, ContractProgress) else progress
     if not 0.0 <= value <= 1.0:
-        raise BadParameter(f"a potential lies between 0 and 1, not {value!r}")
+        raise BadParameter(f"a potential must lie between 0 and 1, not {value!r}")
     return value
 
 
 class StepCost(NamedTuple):
-    """What a step cost, each from 0 to 1; to be constrained or filtered, not subtracted."""
+    """The costs of a step, from 0 to 1, for constraints or filters, not for subtraction."""
 
     gate: float = 0.0
     """1 for a destructive or transactional action without its gate."""
@@ -59,7 +56,7 @@ class StepCost(NamedTuple):
 
 
 def step_cost(score: StepScore) -> StepCost:
-    """The cost of a step, from its score."""
+    """Read the costs of a step from its score."""
     codes = ("repeated_call", "repeated_failure")
     again = max((reason.n for reason in score.reasons if reason.code in codes), default=0)
     ungated = score.classification == "destructive_ungated"

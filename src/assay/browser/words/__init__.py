@@ -1,1 +1,1 @@
-"""What labels, notices and errors mean, in many languages."""
+"""The words of labels, notices and errors in many languages."""

@@ -1,8 +1,4 @@
-"""What sites write on buttons, around them and in notices: one file for each language.
-
-Case and marks on letters do not count. Where a language is written without spaces, or glues endings
-to its words, a phrase counts wherever it stands.
-"""
+"""The words of sites on buttons and in notices, from one file for each language."""
 
 from __future__ import annotations
 
@@ -24,12 +20,12 @@ _KANA_MARKS: Final = "\u3099\u309a"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LanguageWords:
-    """The words of one language: of buttons, of what they lead to, and of notices."""
+    """The words of one language for buttons, their consequences and notices."""
 
     name: str
     code: str
     spaced: bool = True
-    """Whether phrases are compared as whole words."""
+    """Whether phrases are compared as whole words; not without spaces, or with glued endings."""
 
     buys: tuple[str, ...]
     """Spends money, or binds to it: cannot be taken back."""
@@ -84,7 +80,7 @@ class LanguageWords:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SharedWords:
-    """Lists that go through all languages."""
+    """Lists of words of all languages together."""
 
     noun_too: frozenset[str]
     """Risky words that also stand in names of places and topics: "Purchase history"."""
@@ -113,7 +109,7 @@ class SharedWords:
 
 
 def plain(text: str) -> str:
-    """The text in lower case, without marks on its letters; kana keep theirs."""
+    """The text in lower case without accents; kana keep their marks."""
     folded = unicodedata.normalize("NFKD", text.casefold().replace("’", "'"))
     bare = "".join(
         letter for letter in folded if not unicodedata.combining(letter) or letter in _KANA_MARKS
@@ -122,19 +118,19 @@ def plain(text: str) -> str:
 
 
 def names_any(text: str, phrases: Iterable[str]) -> bool:
-    """Whether a plain text with spaces around its words has one of the phrases."""
+    """Whether a plain text contains one of the phrases."""
     return any(f" {each} " in text if each.isascii() else each in text for each in phrases)
 
 
 @cache
 def languages() -> tuple[LanguageWords, ...]:
-    """The words of every language that is read."""
+    """The words of every language in `CODES`."""
     return tuple(read_table(LanguageWords, ROOM, f"{code}.toml", fold=plain) for code in CODES)
 
 
 @cache
 def phrases_in(language: LanguageWords, kind: str) -> re.Pattern[str]:
-    """The phrases of one field, anywhere in a plain text with spaces around its words."""
+    """A pattern that finds the phrases of one list anywhere in a plain text."""
     listed: tuple[str, ...] = getattr(language, kind)
     if not language.spaced:
         return re.compile("|".join(map(re.escape, listed)))
@@ -143,5 +139,5 @@ def phrases_in(language: LanguageWords, kind: str) -> re.Pattern[str]:
 
 @cache
 def shared() -> SharedWords:
-    """The lists that go through all languages."""
+    """The lists of words of all languages together."""
     return read_table(SharedWords, ROOM, "shared.toml", fold=plain)

@@ -1,4 +1,4 @@
-"""The tools of browser MCP servers: what a call does, to which element, and at what risk."""
+"""Calls of browser MCP tools: their kind, their target element and their risk."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ READS: Final[Mapping[ReadAction, Sequence[str]]] = _TOOLS["reads"]
 
 
 class BrowserCall(NamedTuple):
-    """One call of a server's tool, with the element that it is done to."""
+    """One call of a server's tool, with its target element."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -44,7 +44,7 @@ class BrowserCall(NamedTuple):
 
     @property
     def signature(self) -> str:
-        """The same for the same element, whatever its number is."""
+        """A digest of the call that does not depend on the element's number."""
         # The caller's words for an element differ from call to call.
         left_out = ("element", *(() if self.node is None else ELEMENT_KEYS))
         arguments = {key: value for key, value in self.arguments.items() if key not in left_out}
@@ -58,7 +58,7 @@ class BrowserCall(NamedTuple):
 
     @property
     def acts(self) -> bool:
-        """Whether something is done in the window, which a browser that is looked at shows."""
+        """Whether the call does something in the window, rather than only reads."""
         return self.kind != "read" or self.tool in VERBS
 
     def reads(self) -> tuple[ReadAction, ...]:
@@ -67,10 +67,7 @@ class BrowserCall(NamedTuple):
 
 
 def watched_call(tool: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The call as a watch of the page takes it: a plain verb, an address, a value.
-
-    An element that is named by a selector, and not by its number in a snapshot, can be found there.
-    """
+    """Translate a call for a page watch into a plain verb and its options."""
     kind = KINDS.get(tool, "other")
     verb = VERBS.get(tool) or {"read": "wait", "other": tool, "dialog": tool}.get(kind, kind)
     names = {"url": "url", "text": "value", "value": "value", "key": "key"}
@@ -90,10 +87,7 @@ def browser_call(
     dialog: str = "",
     read_only: bool | None = None,
 ) -> BrowserCall:
-    """The call, with its element in the latest snapshot and its risk.
-
-    `dialog` is the text of the open dialog; `read_only` is what the server says of the tool.
-    """
+    """Describe a call: its kind, its element in the latest snapshot, and its risk."""
     kind: Kind = KINDS.get(tool) or ("read" if read_only else "other")
     if tool == "browser_tabs":
         kind = "read" if arguments.get("action") == "list" else "other"

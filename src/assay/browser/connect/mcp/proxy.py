@@ -1,8 +1,7 @@
-"""A proxy between an MCP client and a server over stdio: every line is forwarded as it is.
+"""A stdio proxy between an MCP client and a server, which forwards every line unchanged.
 
-Two threads forward bytes, one for each direction. A third one scores, from a bounded queue:
-whatever happens to it, no line is held back, changed or lost. The reply to `tools/list` gets two
-more tools, whose calls are answered here.
+A third thread scores, from a bounded queue: whatever happens to it, no line is held back or lost.
+The reply to `tools/list` gets two more tools, whose calls are answered here.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ SWITCH_S: Final = 0.0005
 
 
 class LinePart(NamedTuple):
-    """A line to forward, or a part of a long one."""
+    """A line to forward, or a part of a long line."""
 
     data: bytes
     whole: bool
@@ -51,7 +50,7 @@ class LinePart(NamedTuple):
 
 
 def read_parts(descriptor: int, *, limit: int = LINE_LIMIT_BYTES) -> Iterator[LinePart]:
-    """The lines that come from a descriptor, byte for byte; a very long one comes in parts."""
+    """Read lines from a descriptor, byte for byte; a very long line comes in parts."""
     buffer, searched, in_line = bytearray(), 0, False
     while True:
         chunk = os.read(descriptor, CHUNK_BYTES)
@@ -72,7 +71,7 @@ def read_parts(descriptor: int, *, limit: int = LINE_LIMIT_BYTES) -> Iterator[Li
 
 
 def load(line: bytes) -> Any:
-    """The JSON value of a line; `None` for anything else."""
+    """The JSON value of a line; `None` if the line is not JSON."""
     try:
         return orjson.loads(line)
     except orjson.JSONDecodeError:
@@ -89,7 +88,7 @@ class LineWriter:
         self.broken = False
 
     def forward(self, part: LinePart) -> None:
-        """Write the part; the pipe stays with this writer until the line ends."""
+        """Write the part; other threads wait until its line ends."""
         if not self._in_line:
             self._lock.acquire()
         self._in_line = not part.ends
@@ -100,12 +99,12 @@ class LineWriter:
                 self._lock.release()
 
     def write_line(self, line: bytes) -> None:
-        """Write the line between two others."""
+        """Write a whole line, between the lines of other threads."""
         with self._lock:
             self._write(line)
 
     def release(self) -> None:
-        """Let other writers write: the one that forwards has ended, perhaps within a line."""
+        """Release the lock if the forwarding thread ended within a line."""
         if self._in_line:
             self._in_line = False
             self._lock.release()
@@ -121,7 +120,7 @@ class LineWriter:
 
 
 class StderrLog:
-    """Prints sentences to stderr, each kind once."""
+    """Prints each kind of message to stderr once."""
 
     def __init__(self) -> None:
         self._kinds: set[str] = set()
@@ -134,7 +133,7 @@ class StderrLog:
 
 
 class ScoringThread:
-    """Runs a scorer on a thread of its own: the forwarding never waits for it."""
+    """Runs the scorer on its own thread, so that forwarding never waits for it."""
 
     def __init__(self, scorer: BrowserSession, log: StderrLog) -> None:
         self._scorer = scorer
@@ -149,7 +148,7 @@ class ScoringThread:
         self._thread.start()
 
     def submit(self, work: Callable[[], None], *, size: int = 0) -> bool:
-        """Whether the work will be done; not if the scorer is too far behind."""
+        """Queue the work, and return whether the queue had room for it."""
         with self._lock:
             try:
                 if self._bytes + size > QUEUE_BYTES:
@@ -162,7 +161,7 @@ class ScoringThread:
         return True
 
     def stop(self, timeout_s: float) -> None:
-        """Score what is queued and complete the file, unless that takes too long."""
+        """Score the queued lines and complete the file, within the time limit."""
         with contextlib.suppress(queue.Full):
             self._queue.put(None, timeout=timeout_s)
         self._thread.join(timeout_s)
@@ -182,7 +181,7 @@ class ScoringThread:
         self.guard(self._scorer.finish)
 
     def guard(self, work: Callable[[], None]) -> None:
-        """Do the work; its failure is a line on stderr."""
+        """Run the work, and print its failure to stderr."""
         try:
             work()
         except Exception as error:  # noqa: BLE001 - a scorer's failure never reaches the client
@@ -193,7 +192,7 @@ class ScoringThread:
 
 
 class ToolList:
-    """The tools that the client sees: the server's, and after them ours."""
+    """The list of tools for the client: the server's tools, then Assay's."""
 
     def __init__(self, tools: Sequence[Mapping[str, Any]]) -> None:
         self._tools = {str(tool["name"]): tool for tool in tools}
@@ -204,14 +203,14 @@ class ToolList:
         """Our tools, without those of whose names the server has one."""
 
     def await_reply(self, request: Mapping[str, Any]) -> None:
-        """Recognise the reply to this `tools/list`."""
+        """Remember a `tools/list` request, to recognise its reply."""
         params = request.get("params")
         cursor = params.get("cursor") if isinstance(params, dict) else None
         if "id" in request:
             self.requests[orjson.dumps(request["id"])] = cursor is not None
 
     def extend(self, line: bytes) -> tuple[bytes, list[Mapping[str, Any]] | None]:
-        """The line, with our tools on a list's last page, and the server's tools so far.
+        """Add Assay's tools to the line of a tool list; also return the server's tools.
 
         The tools are `None` if the line is not the reply to a request for them.
         """
@@ -234,7 +233,7 @@ class ToolList:
 
 
 class Proxy:
-    """Forwards between a client and the server that it starts, until either of them ends."""
+    """Forwards lines between a client and a server process until one of them ends."""
 
     def __init__(
         self,
@@ -244,7 +243,7 @@ class Proxy:
         *,
         client: tuple[int, int] = (0, 1),
     ) -> None:
-        """`client` are the descriptors that the client writes to and reads from."""
+        """`client` holds the descriptors to read from the client and to write to it."""
         assert process.stdin is not None
         assert process.stdout is not None
         self._process = process
@@ -257,7 +256,7 @@ class Proxy:
         self._scoring = ScoringThread(scorer, self._log)
 
     def run(self) -> int:
-        """The server's exit code, after both sides have ended."""
+        """Forward lines until the server ends, and return its exit code."""
         sys.setswitchinterval(SWITCH_S)
         self._pass_signals()
         self._scoring.start()
@@ -282,7 +281,7 @@ class Proxy:
             signal.signal(number, pass_on)
 
     def _forward_up(self) -> None:
-        """From the client to the server, until the client ends."""
+        """Forward lines from the client to the server until the client ends."""
         try:
             for part in read_parts(self._from_client):
                 if not part.whole or not self._is_answered(part.data):
@@ -296,7 +295,7 @@ class Proxy:
         self._end_server()
 
     def _forward_down(self) -> None:
-        """From the server to the client, until the server ends."""
+        """Forward lines from the server to the client until the server ends."""
         assert self._process.stdout is not None
         descriptor = self._process.stdout.fileno()
         try:
@@ -313,7 +312,7 @@ class Proxy:
         self._end_server()
 
     def _end_server(self) -> None:
-        """End the server: by itself, or asked to, or killed."""
+        """Wait for the server to end, then terminate it, then kill it."""
         for end in (self._process.terminate, lambda: kill_family(self._process.pid)):
             try:
                 self._process.wait(GRACE_S)
@@ -329,7 +328,7 @@ class Proxy:
         self._scoring.submit(lambda: self._scorer.reply(part.data, at_s), size=len(part.data))
 
     def _is_answered(self, line: bytes) -> bool:
-        """Whether the line is a call of our own tools, which is answered here."""
+        """Whether the line calls one of Assay's own tools; such a call is answered here."""
         message = load(line)
         for one in message if isinstance(message, list) else ():
             if isinstance(one, dict) and one.get("method") == "tools/call":
@@ -354,7 +353,7 @@ class Proxy:
         self._scoring.submit(lambda: self._scorer.request(message, at_s), size=size)
 
     def _answer(self, number: Any, tool: str, arguments: Any) -> None:
-        """Give the call exactly one reply: the scorer's, or that none came in time."""
+        """Reply to the call once: with the scorer's result, or with a time-out message."""
         once = threading.Lock()
 
         def reply(result: Any) -> None:
@@ -387,7 +386,7 @@ class Proxy:
 
 
 def append_tools(line: bytes, message: dict[str, Any], added: Sequence[Mapping[str, Any]]) -> bytes:
-    """The line of a tool list with more tools at its end; its own bytes stay as they are."""
+    """Append tools to the line of a tool list, and keep its other bytes unchanged."""
     tools = message["result"]["tools"]
     inserted = (b"," if tools else b"") + orjson.dumps(list(added))[1:-1]
     message["result"]["tools"] = [*tools, *added]
@@ -404,12 +403,12 @@ def append_tools(line: bytes, message: dict[str, Any], added: Sequence[Mapping[s
 
 
 def start_server(command: Sequence[str]) -> subprocess.Popen[bytes]:
-    """The server as a child process; raise `BadParameter` if there is no such command."""
+    """Start the server's process; raise `BadParameter` if the command does not start."""
     pipe = subprocess.PIPE
     try:
         return subprocess.Popen(list(command), stdin=pipe, stdout=pipe, bufsize=0)
     except OSError as error:
         raise BadParameter(
-            f"cannot start the MCP server {command[0]!r:.200}: {error.strerror}; give its command "
+            f"cannot start the MCP server {command[0]!r:.200}: {error.strerror}; put its command "
             "after --, such as: assay mcp -- npx @playwright/mcp@latest"
         ) from error

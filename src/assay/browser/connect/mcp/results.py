@@ -1,8 +1,7 @@
-"""Results of calls: the page in that of a browser's MCP server, and those of our own two tools.
+"""Read pages from the results of browser MCP tools, and write the results of Assay's two tools.
 
-Playwright MCP writes sections under `###` and a snapshot as YAML, in the result or in a file;
-chrome-devtools-mcp writes `##` and a line for each node. The numbers of elements, new in each
-snapshot, are left out of what is compared.
+Playwright MCP writes sections under `###` and a YAML snapshot, in the result or in a file;
+chrome-devtools-mcp writes `##` and a line for each node.
 """
 
 from __future__ import annotations
@@ -50,14 +49,14 @@ _NAVIGATED: Final = re.compile(r"^Page navigated to (\S{1,8000})\.$", re.MULTILI
 
 
 class SnapshotNode(NamedTuple):
-    """An element of a snapshot, by the role and name that stay when its number changes."""
+    """An element of a snapshot: its role and its name, without its number."""
 
     role: str
     name: str
 
 
 class ResultPage(NamedTuple):
-    """What a result says of the page; `None` where it says nothing."""
+    """The page as a result describes it; an unknown fact is `None`."""
 
     url: str | None = None
     title: str | None = None
@@ -74,7 +73,7 @@ class ResultPage(NamedTuple):
     """Whether the snapshot is in the result, where the agent reads it, and not in a file."""
 
     def evidence(self) -> PageEvidence | None:
-        """The digests of the page; `None` if the result says nothing of it."""
+        """The digests of the page; `None` if the result does not describe the page."""
         if self.url is None and self.text is None:
             return None
         dialog = None if self.dialog is None else bool(self.dialog)
@@ -87,13 +86,13 @@ class ResultPage(NamedTuple):
 
 
 def result_text(result: Mapping[str, Any]) -> str:
-    """The texts of a result, one after the other, as far as they are read."""
+    """The joined texts of a result, up to `TEXT_LIMIT` characters."""
     texts = (block.get("text") for block in _blocks(result))
     return "\n".join(text[:TEXT_LIMIT] for text in texts if isinstance(text, str))[:TEXT_LIMIT]
 
 
 def result_info(result: Mapping[str, Any], text: str) -> str | None:
-    """The digest of what a call returned, pictures included; `None` when it returned nothing."""
+    """The digest of a call's result, pictures included; `None` for an empty result."""
     data = [block["data"] for block in _blocks(result) if isinstance(block.get("data"), str)]
     if data:
         hashes = (sha256(each.encode("utf-8", "surrogatepass")).hexdigest() for each in data)
@@ -103,10 +102,7 @@ def result_info(result: Mapping[str, Any], text: str) -> str | None:
 
 
 def read_page(text: str, *, page_id: Any = None, folder: Path | None = None) -> ResultPage:
-    """What the text of a result says of the page that the call named (`page_id`).
-
-    `folder` is where the server runs: a snapshot in a file is read from there.
-    """
+    """Read the page that a result describes; snapshots in files are read below `folder`."""
     sections = _sections(text)
     if "### Page" in sections or "### Snapshot" in sections or "### Modal state" in sections:
         return _playwright_page(sections, folder)
@@ -114,7 +110,7 @@ def read_page(text: str, *, page_id: Any = None, folder: Path | None = None) -> 
 
 
 def section(text: str, title: str) -> str | None:
-    """The body of one `###` section of a result; `None` if there is none of this title."""
+    """The body of a result's `###` section; `None` if no section has this title."""
     lines = _sections(text).get(f"### {title}")
     return None if lines is None else "\n".join(lines)
 
@@ -127,7 +123,7 @@ def _blocks(result: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
 
 
 def _sections(text: str) -> dict[str, list[str]]:
-    """The lines under each heading; what a page says stands in fences, where none begins."""
+    """The lines under each heading; a heading inside a fence is text of the page."""
     sections: dict[str, list[str]] = {}
     lines = sections.setdefault("", [])
     fenced = False
@@ -228,7 +224,6 @@ class ScoredStep(NamedTuple):
     score: StepScore
 
     def line(self) -> str:
-        """The step in one line of text."""
         reasons = ", ".join(one.code + f" {one.n}" * bool(one.n) for one in self.score.reasons)
         worth = f"{self.score.score:+.3f} {self.score.classification}"
         return f"{self.number:>3} {worth:<27} {self.action}  [{reasons}]"
@@ -246,7 +241,7 @@ class ScoredStep(NamedTuple):
 
 
 def steps_report(steps: Sequence[ScoredStep], state: AgentStatus) -> tuple[str, dict[str, Any]]:
-    """The steps and where the session stands, as text and as data."""
+    """Report the steps and the status of the session, as text and as data."""
     lines = [step.line() for step in steps] or ["no browser tool was called yet"]
     since = f" since step {state.since}" if state.since else ""
     lines.append(f"status: {state.state}{since}: {state.because}")
@@ -255,7 +250,7 @@ def steps_report(steps: Sequence[ScoredStep], state: AgentStatus) -> tuple[str, 
 
 
 def tool_records() -> list[dict[str, Any]]:
-    """The two tools as a `tools/list` reply lists them."""
+    """Assay's two tools, in the form of a `tools/list` reply."""
     records = json.loads(files(__package__).joinpath("own_tools.json").read_text("utf-8"))
     return [dict(record) for record in records]
 
@@ -263,7 +258,7 @@ def tool_records() -> list[dict[str, Any]]:
 def text_result(
     text: str, *, data: dict[str, Any] | None = None, error: bool = False
 ) -> dict[str, Any]:
-    """The result of a call as JSON values: a text for the model, and the same as data."""
+    """The result of a tool call: a text for the model, and optional data."""
     structured = {} if data is None else {"structuredContent": data}
     content = [{"type": "text", "text": text}]
     return {"content": content, **structured, "isError": error, "resultType": "complete"}

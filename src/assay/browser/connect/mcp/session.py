@@ -1,8 +1,4 @@
-"""One MCP session: its calls matched to their replies, scored as steps, and written to a file.
-
-A step is one `tools/call` and its reply. What was not recorded leaves a step without evidence, so
-that the next one is not compared with an old page.
-"""
+"""Score the calls of one MCP session as steps, and write them to a file."""
 
 from __future__ import annotations
 
@@ -44,7 +40,7 @@ REPORTED: Final[tuple[ErrorCode, ...]] = (
 
 
 class SessionHints:
-    """Advice on the next call, from the scored calls of a session and those before it."""
+    """Advice on the next call, learnt from this session and from earlier sessions."""
 
     def __init__(self, patterns: ranking.RecoveryStatistics | None = None) -> None:
         self.patterns = patterns or ranking.RecoveryStatistics()
@@ -57,7 +53,7 @@ class SessionHints:
     def add(
         self, call: BrowserCall, outcome: ToolOutcome, score: StepScore, *, message: str, url: str
     ) -> None:
-        """A call was scored; `message` is what the server said of it, on the page at `url`."""
+        """Add a scored call; `message` is the server's text about the call."""
         failure = None
         if score.classification in ("failure", "blocked"):
             fingerprint = ranking.failure_fingerprint(outcome.error or "other", message)
@@ -74,14 +70,14 @@ class SessionHints:
         self._trouble = outcome.block or outcome.error or _reported(score)
 
     def _learn(self, window: Sequence[ranking.TrajectoryStep]) -> None:
-        """The patterns know what followed the first call, if that failed."""
+        """Learn what followed the first call of the window, if that call failed."""
         first, *others = window
         calls = [first, *(call._replace(failure=None) for call in others)]
         for attempt in ranking.tried_actions(calls):
             self.patterns = ranking.learn(self.patterns, attempt)
 
     def finish(self) -> None:
-        """Learn from failures that few calls followed as well."""
+        """Learn also from the last failures, which only a few calls followed."""
         calls = tuple(self._window)
         self._window.clear()
         # A full window was learnt from when it filled.
@@ -91,7 +87,7 @@ class SessionHints:
     def report(
         self, state: AgentStatus, tools: Collection[str], describe: Callable[[str], BrowserCall]
     ) -> tuple[str, dict[str, Any]]:
-        """What to read next with the server's `tools`, and what worked before: as text and data."""
+        """Advise what to read next and which recovery worked before, as text and as data."""
         look = ranking.next_look(self._trouble, tried=self._tried)
         at_hand = () if look is None else READS[look.action]
         tool = next((each for each in at_hand if each in tools), None)
@@ -134,7 +130,7 @@ class SessionHints:
 
 
 def _reported(score: StepScore) -> ErrorCode | None:
-    """The trouble of a call that the tool itself did not complain of."""
+    """The trouble that the browser showed although the tool reported no error."""
     codes = {reason.code.removeprefix("error_") for reason in score.reasons}
     silent = score.classification in ("no_progress", "repeat")
     return next((code for code in REPORTED if code in codes), "silent_click" if silent else None)
@@ -165,7 +161,7 @@ class _OpenCall(NamedTuple):
 
 
 class BrowserSession(StepLogView):
-    """Scores the calls of one session in turn, and answers the calls of our own two tools.
+    """Scores the calls of one session, and answers the calls of Assay's own two tools.
 
     The proxy calls `prepare` on the thread that forwards, and everything else on another.
     """
@@ -180,10 +176,7 @@ class BrowserSession(StepLogView):
         browser: FollowedBrowser | None = None,
         on_finish: Callable[[RecoveryStatistics], None] | None = None,
     ) -> None:
-        """`gate` holds for every risky call; `folder` is where the server runs.
-
-        A `browser` is the evidence, instead of what the server says of it.
-        """
+        """`gate` applies to every risky call; `browser` replaces the server's texts as evidence."""
         self._log = StepLog(steps=steps)
         self._gate = gate
         self._folder = folder
@@ -203,10 +196,7 @@ class BrowserSession(StepLogView):
         self._record("", Observation("") if browser is None else browser.first)
 
     def prepare(self, message: Mapping[str, Any]) -> None:
-        """Look at the page before a client's call is forwarded, after the look of the call before.
-
-        A call that was cancelled, or whose reply cannot be read, is waited for only once.
-        """
+        """Observe the page before a call is forwarded; wait up to `IDLE_S` for the earlier call."""
         if self._browser is None or "id" not in message:
             return
         if not self._idle.wait(IDLE_S):
@@ -217,7 +207,7 @@ class BrowserSession(StepLogView):
             self._followed = orjson.dumps(message["id"])
 
     def request(self, message: Mapping[str, Any], at_s: float) -> None:
-        """Note a client's call, which waits for its reply."""
+        """Remember a client's call until its reply comes."""
         if "id" not in message or not isinstance(message["params"].get("name"), str):
             return
         call = self.describe(*_tool_of(message))
@@ -226,7 +216,7 @@ class BrowserSession(StepLogView):
             del self._open[next(iter(self._open))]
 
     def reply(self, line: bytes, at_s: float) -> None:
-        """Score each reply to a call in a line of the server, which was forwarded."""
+        """Score each reply in a line that the server wrote."""
         message = load(line) if self._open else None
         for one in message if isinstance(message, list) else [message]:
             if isinstance(one, dict) and "method" not in one and "id" in one:
@@ -236,7 +226,7 @@ class BrowserSession(StepLogView):
                     self.end_call(opened.call, one, elapsed_s=at_s - opened.at_s, seen=seen)
 
     def _look(self, number: bytes, reply: Mapping[str, Any]) -> Observation | None:
-        """What the browser shows after the call; empty where it was looked at for another one."""
+        """Observe the browser after a call; empty if the browser was watched for another call."""
         if self._browser is None:
             return None
         if number != self._followed:
@@ -251,18 +241,18 @@ class BrowserSession(StepLogView):
             self._release()
 
     def _release(self) -> None:
-        """End the look of the browser for a call."""
+        """Free the browser to observe the next call."""
         self._followed = None
         self._idle.set()
 
     def lost(self) -> None:
-        """Some lines were not read: the next step is not compared with the page before them."""
+        """Note that lines were not read; the next step is not compared with an older page."""
         self._release()
         if self._open:
             self.skip()
 
     def skip(self) -> None:
-        """A call was not read: the next one has nothing to be compared with."""
+        """Record a gap; the next call is not compared with an older page."""
         self._page = results.ResultPage()
         self._record(GAP, Observation(""))
 
@@ -274,7 +264,7 @@ class BrowserSession(StepLogView):
         }
 
     def answer(self, tool: str, arguments: Mapping[str, Any]) -> Any:
-        """The result of `assay_steps` or `assay_hint`."""
+        """Answer a call of `assay_steps` or `assay_hint`."""
         if tool == results.HINT_TOOL:
             text, data = self._hints.report(self.status, self._read_only, self.describe)
             return results.text_result(text, data=data)
@@ -295,7 +285,7 @@ class BrowserSession(StepLogView):
             self._on_finish(self._hints.patterns)
 
     def describe(self, tool: str, arguments: Mapping[str, Any] | None = None) -> BrowserCall:
-        """The call as it is about to be made, on the page that the session knows."""
+        """Describe a call on the page that the session saw last."""
         dialog, read_only = self._page.dialog or "", self._read_only.get(tool)
         return browser_call(
             tool, arguments or {}, nodes=self._nodes, dialog=dialog, read_only=read_only
@@ -309,10 +299,7 @@ class BrowserSession(StepLogView):
         elapsed_s: float = 0.0,
         seen: Observation | None = None,
     ) -> StepScore | None:
-        """The score of a call by the server's reply; the step is in the file.
-
-        `seen` is what was read from the browser itself, instead of from the reply.
-        """
+        """Score a call by its reply, or by `seen`, the observation of the browser itself."""
         result = reply.get("result")
         result = result if isinstance(result, Mapping) else {}
         text = results.result_text(result)
@@ -338,7 +325,7 @@ class BrowserSession(StepLogView):
         block: BlockCode | None,
         seen: ToolOutcome | None,
     ) -> ToolOutcome:
-        """The outcome by the reply; its risk, block and news by the page, where that was `seen`."""
+        """Build the outcome from the reply, and from the page if the browser was observed."""
         effect, target = call.effect, call.target
         if seen is not None:
             # The page says which element it was, and which earlier one it tries again.
@@ -373,7 +360,7 @@ class BrowserSession(StepLogView):
     def _evidence(
         self, call: BrowserCall, page: results.ResultPage, error: ErrorCode | None
     ) -> PageEvidence | None:
-        """The page by the reply; by an earlier one if the call cannot have changed it."""
+        """The page in the reply, or the earlier page if the call cannot have changed it."""
         evidence, before = page.evidence(), self._evidence_before
         if page.text is not None or (call.kind != "read" and error not in _REFUSALS):
             return evidence
@@ -381,7 +368,7 @@ class BrowserSession(StepLogView):
         return before or evidence if same_page else evidence
 
     def _events(self, call: BrowserCall, page: results.ResultPage) -> StepEvents | None:
-        """What the reply says of the step; a status counts if the step loaded the document."""
+        """The reply's events; a status counts only if the step loaded the document."""
         if page.url is None:
             return None
         before = self._page
@@ -415,7 +402,7 @@ class BrowserSession(StepLogView):
 
 
 def _tool_of(message: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """The name and the arguments of a `tools/call`."""
+    """The name and the arguments of a `tools/call` request."""
     params = message["params"]
     arguments = params.get("arguments")
     return str(params.get("name")), arguments if isinstance(arguments, dict) else {}
@@ -424,7 +411,7 @@ def _tool_of(message: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
 def _error(
     call: BrowserCall, reply: Mapping[str, Any], result: Mapping[str, Any], text: str
 ) -> tuple[ErrorCode | None, str]:
-    """The code of a failed call and its message; no code for one that worked."""
+    """The error code and the message of a call; a successful call has no code."""
     if isinstance(refusal := reply.get("error"), Mapping):
         message = str(refusal.get("message", ""))[:2_000]
         return classify_error(message), message
@@ -437,13 +424,13 @@ def _error(
 def _info(
     call: BrowserCall, result: Mapping[str, Any], text: str, page: results.ResultPage
 ) -> str | None:
-    """The digest of what the agent got to read; a snapshot in a file is not that yet."""
+    """The digest of the text that the agent read; a snapshot in a file does not count."""
     if page.text is not None and page.inline and results.section(text, "Result") is None:
         return text_digest(page.text)
     return results.result_info(result, text) if call.kind == "read" else None
 
 
 def _action(call: BrowserCall) -> str:
-    """The call as the steps file shows it, without secrets and typed text."""
+    """The text of a call for the steps file, without secrets and typed text."""
     arguments = json.dumps(redact(call.arguments), ensure_ascii=False)
     return f"{call.tool}({arguments if call.arguments else ''})"

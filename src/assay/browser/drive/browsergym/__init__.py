@@ -1,1 +1,1 @@
-"""Any registered BrowserGym task, run by an interpreter that has BrowserGym."""
+"""BrowserGym tasks, which run under an interpreter that has BrowserGym installed."""

@@ -1,12 +1,6 @@
-"""BrowserGym behind JSON frames, run as a script under an interpreter that has it.
+"""The script that runs BrowserGym, and answers requests in JSON frames.
 
-It needs the standard library, browsergym and Assay's `isolation/frames.py`. Requests and answers:
-
-    {"call": "reset", "task": "miniwob.click-link", "seed": 0, …}
-    {"call": "step", "action": "click('12')"}
-
-    {"ok": true, "goal": …, "url": …, "page": …, "reward": …, "raw_reward": …, …}
-    {"ok": false, "kind": "unknown_task" | "missing" | "setup" | "step", "message": …, "trace": …}
+It needs only the standard library, browsergym and Assay's `isolation/frames.py`.
 """
 
 from __future__ import annotations
@@ -29,7 +23,7 @@ MESSAGE_CHARS = 4_000
 
 
 class RequestFailed(Exception):
-    """A request to the BrowserGym process failed, with the kind of failure."""
+    """A request to the BrowserGym process failed; `kind` names the failure."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -45,7 +39,7 @@ class BrowserGymSession:
         self._chars = 0
 
     def reset(self, request: dict[str, Any]) -> dict[str, Any]:
-        """A fresh environment for the task; the old one is closed."""
+        """Close the old environment, and make a new one for the task."""
         self.close()
         make = _registered(request["task"], request["imports"])
         _use_chromium(request["chromium"], request["flags"])
@@ -100,7 +94,7 @@ class BrowserGymSession:
 
 
 def _registered(task: str, imports: list[str]) -> Any:
-    """`gymnasium.make`, once the task is known to it."""
+    """Import the modules that register the task, and return `gymnasium.make`."""
     try:
         gymnasium = importlib.import_module("gymnasium")
         importlib.import_module("browsergym.core")
@@ -128,13 +122,13 @@ def _import_family(name: str) -> None:
 
 
 def _raw_reward(info: dict[str, Any]) -> float | None:
-    """The reward in the task's own unit; BrowserGym's own loop looks one level too high for it."""
+    """The task's raw reward from `task_info`, which BrowserGym's own loop does not find."""
     raw = (info.get("task_info") or {}).get("RAW_REWARD_GLOBAL")
     return float(raw) if isinstance(raw, (int, float)) else None
 
 
 def _use_chromium(path: str, flags: list[str]) -> None:
-    """Both browsers that BrowserGym starts are the one at `path`, unless it has its own."""
+    """Make BrowserGym start the Chromium at `path` if Playwright has no browser of its own."""
     kind: Any = importlib.import_module("playwright.sync_api").BrowserType
     if getattr(kind.launch, "from_assay", False):
         return
@@ -158,7 +152,7 @@ def _answer(gym: BrowserGymSession, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer requests until their pipe closes."""
+    """Answer requests until the pipe closes."""
     read_fd, write_fd = frames.inherited_pipes(sys.argv)
     # What libraries print is kept with the error output, for messages.
     os.dup2(2, 1)

@@ -1,4 +1,4 @@
-"""BrowserGym as an environment: its tasks, its actions and its rewards, in a process of its own."""
+"""BrowserGym as an environment; BrowserGym runs in a separate process."""
 
 from __future__ import annotations
 
@@ -39,12 +39,9 @@ ACTIONS: Final = ("chat", "infeas", "bid", "coord", "nav", "tab")
 class BrowserGym(OwnProcessEnvironment):
     """A BrowserGym task with BrowserGym's own observation, action syntax and reward.
 
-    `Task.id` is the id that BrowserGym registered; the seed is in the task's metadata, or after a
-    slash: `miniwob.click-link/7`. A call that takes longer than its limit, or is cancelled, ends
-    the process. An exception in the task's own check ends the episode as dead.
-
-    `imports` are modules that register further tasks, `options` go to `gymnasium.make`, and
-    `environment` is added to the process's environment variables.
+    `Task.id` is BrowserGym's id; the seed is in the metadata, or after a slash:
+    `miniwob.click-link/7`. A call that exceeds its limit, or is cancelled, ends the process.
+    `imports` are modules that register further tasks; `options` go to `gymnasium.make`.
     """
 
     name: str = "browsergym"
@@ -81,7 +78,7 @@ class BrowserGym(OwnProcessEnvironment):
         self._seed = 0
 
     async def check_run(self, tasks: Sequence[Task]) -> None:
-        """Every task has a name and a seed; whether BrowserGym has it is known to its process."""
+        """Check each task's name and seed; BrowserGym itself checks that the task exists."""
         for task in tasks:
             _read_task(task)
 
@@ -177,7 +174,7 @@ class BrowserGym(OwnProcessEnvironment):
         return await self._run(what, lambda: self._exchange(question, deadline), limit_s)
 
     def _exchange(self, question: Mapping[str, Any], deadline: float) -> dict[str, Any]:
-        """The answer to a question, blocking; the first question starts the process."""
+        """Send a question and wait for the answer; the first question starts the process."""
         with self._child.lock:
             self._child.start()
             if self._cause_of_death:
@@ -189,19 +186,19 @@ class BrowserGym(OwnProcessEnvironment):
 
 
 def _variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment in which the bridge finds the frames, after what the user's path has."""
+    """Add the folder of the frames module to the end of PYTHONPATH."""
     places = filter(None, (environment.get("PYTHONPATH", ""), STANDALONE))
     return {**environment, "PYTHONPATH": os.pathsep.join(places)}
 
 
 def find_python(path: str = "") -> str:
-    """The interpreter that has BrowserGym: the one given, or ASSAY_BROWSERGYM_PYTHON."""
+    """Find the interpreter that has BrowserGym: `path`, or else ASSAY_BROWSERGYM_PYTHON."""
     choice = path or os.environ.get(VARIABLE, "")
     if not choice:
         raise MissingExtra(INSTALL)
     program = shutil.which(choice)
     if program is None:
-        raise MissingExtra(f"{choice!r} is not a program. {INSTALL}")
+        raise MissingExtra(f"the interpreter {choice!r} was not found. {INSTALL}")
     return program
 
 
@@ -237,7 +234,7 @@ def _render(answer: Mapping[str, Any]) -> str:
 
 
 def _pages() -> dict[str, str]:
-    """Where BrowserGym's MiniWoB tasks find their pages, unless the user says so already."""
+    """The address of the MiniWoB pages for BrowserGym, unless MINIWOB_URL is set."""
     with suppress(MissingExtra):
         if "MINIWOB_URL" not in os.environ:
             return {"MINIWOB_URL": f"{(find_pages() / 'miniwob').as_uri()}/"}

@@ -1,1 +1,1 @@
-"""MiniWoB++: small pages that set their own goal and pay for reaching it."""
+"""MiniWoB++: small pages that set a goal and give the reward themselves."""

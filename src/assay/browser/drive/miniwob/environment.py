@@ -1,4 +1,4 @@
-"""MiniWoB++ as an environment: its pages in our browser, with its own reward as evidence."""
+"""MiniWoB++ as an environment: its pages and its own reward, in Assay's browser."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _read_file = cache(read_page)
 
 @dataclass(frozen=True, slots=True)
 class MiniWobState:
-    """What the page says of the episode."""
+    """The state of the episode, as the page reports it."""
 
     goal: str
     done: bool = False
@@ -50,16 +50,14 @@ class MiniWobState:
 
     @property
     def reward(self) -> float:
-        """1.0 for any positive reward, else 0.0: what BrowserGym pays, so that numbers compare."""
+        """1.0 for a positive raw reward, else 0.0, as in BrowserGym."""
         return float(self.raw > 0)
 
 
 class MiniWob(BrowserEnvironment):
-    """One MiniWoB++ page; `Task.id` is its name and the seed of its problem, `click-link/7`.
+    """One MiniWoB++ page; `Task.id` is the name of the page and a seed, such as `click-link/7`.
 
-    The goal is the first line of every observation. The episode ends when the page says so, when
-    the agent leaves it, or when the page's own clock runs out, after `episode_s`: by default long
-    after any limit of ours. The pages come from `folder`, or wherever `find_pages` finds them.
+    The episode ends when the page says so, when the agent leaves the page, or after `episode_s`.
     """
 
     name = "miniwob"
@@ -89,7 +87,9 @@ class MiniWob(BrowserEnvironment):
             patience=patience,
         )
         if not 0 < episode_s < 2_000_000:
-            raise BadParameter(f"episode_s is a number of seconds up to 2,000,000, not {episode_s}")
+            raise BadParameter(
+                f"episode_s must be between 0 and 2,000,000 seconds, not {episode_s}"
+            )
         self._context_options["viewport"] = WINDOW
         self._root = find_pages(folder)
         self._limit_ms = episode_s * 1000
@@ -97,7 +97,7 @@ class MiniWob(BrowserEnvironment):
         self._state: MiniWobState | None = None
 
     async def check_run(self, tasks: Sequence[Task]) -> None:
-        """Every task is a page and a seed, and Chromium runs."""
+        """Check that each task is a page and a seed, and that Chromium starts."""
         for task in tasks:
             _read_task(task)
         await super().check_run(())
@@ -169,7 +169,7 @@ class MiniWob(BrowserEnvironment):
         return MiniWobState(goal, bool(record["done"]), finite, reason)
 
     def _with_reward(self, observation: Observation) -> Observation:
-        """The observation with the goal before its text, and with the page's rewards."""
+        """Put the goal before the text, and add the page's rewards."""
         state = self._state
         assert state is not None
         over = f"the episode is over: {state.reason or 'the page has judged'}\n"
@@ -200,7 +200,7 @@ class MiniWob(BrowserEnvironment):
         self._state = None
 
     def deterministic(self, task: Task) -> bool:
-        """Whether the same actions give the same observations, however long they take."""
+        """Whether the same actions always give the same observations."""
         return task.id.partition("/")[0] not in MOVING
 
 

@@ -1,7 +1,4 @@
-"""The MiniWoB++ pages (MIT, Farama Foundation), read from the PyPI wheel that holds them.
-
-The package itself is never imported, so `pip install --no-deps miniwob` is enough.
-"""
+"""The MiniWoB++ pages (MIT, Farama Foundation), read from the installed PyPI package."""
 
 from __future__ import annotations
 
@@ -28,14 +25,14 @@ PAGES: Final = tuple(Path(__file__).with_name("pages.txt").read_text("utf-8").sp
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """A file of the pages, as a web server would send it."""
+    """A file of the MiniWoB++ pages, with its content type."""
 
     body: bytes
     content_type: str
 
 
 def find_pages(folder: str = "") -> Path:
-    """The folder with the pages: the one given, the one ASSAY_MINIWOB names, or the wheel's."""
+    """Find the folder of the pages: `folder`, ASSAY_MINIWOB, or the installed package."""
     named = folder or os.environ.get(VARIABLE, "")
     if named:
         root = Path(named).resolve()
@@ -52,7 +49,7 @@ def find_pages(folder: str = "") -> Path:
 
 
 def read_page(root: Path, path: str) -> PageFile | None:
-    """The file at a path of the site; `None` where there is none, or outside of it."""
+    """Read a file of the site; `None` if it is missing or outside the folder."""
     file = (root / path.lstrip("/")).resolve()
     if not file.is_relative_to(root) or not file.is_file():
         return None
@@ -66,9 +63,9 @@ GOAL: Final = "Do what the line `goal:` of the page says."
 
 
 def tasks(*, pages: Sequence[str] = (), seed: int = 0, episodes: int = 1) -> list[Task]:
-    """One task for each page and each seed: `click-link/0`; the goal is in the observations."""
+    """One task for each page and seed, such as `click-link/0`; the page itself sets the goal."""
     if type(seed) is not int or seed < 0 or type(episodes) is not int or episodes < 1:
-        raise BadParameter(f"seed counts from 0 and episodes from 1, not {seed!r} and {episodes!r}")
+        raise BadParameter(f"seed must be >= 0 and episodes >= 1, not {seed!r} and {episodes!r}")
     for page in pages:
         if page not in PAGES:
             hint = did_you_mean(str(page), PAGES) or f"it has {len(PAGES)}, such as {PAGES[0]!r}"
