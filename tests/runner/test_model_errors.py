@@ -11,8 +11,8 @@ from typing import Any, cast
 import pytest
 
 import assay
-from assay.agents.models.calls import model_call
 from assay.agents.models.openai import OpenAIModel
+from assay.agents.models.timeouts import model_call
 from assay.agents.protocol import Action, EpisodeLimits
 from assay.cli.main import main
 from assay.errors import BadParameter, ModelError, PromptTooLong, RunStopped
@@ -24,7 +24,7 @@ from assay.registry import AGENTS, reward
 from assay.report.comparison import compare
 from assay.report.diagnosis import diagnose
 from assay.report.timeline import history
-from assay.runner.benchmark import RunLimits
+from assay.runner.limits import RunLimits
 from assay.runner.rescore import rescore
 from assay.schema.episode import Episode
 from assay.schema.score import Abstained, Scored

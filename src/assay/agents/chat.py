@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from assay.agents.functions import recorded
-from assay.agents.models.calls import call_timeout_s, model_call
 from assay.agents.models.make import make_model
 from assay.agents.models.protocol import Model, Reply
+from assay.agents.models.timeouts import call_timeout_s, model_call
 from assay.agents.protocol import Action, EpisodeLimits, as_action
 from assay.agents.tool_calls import CUT_OFF, EMPTY, CallQueue, ReadyCall, ToolCalls, calls_natively
 from assay.agents.transcript import Transcript

@@ -9,15 +9,14 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from assay.agents.protocol import EpisodeLimits
 from assay.errors import BadParameter, UnknownName, did_you_mean, nearest_file
 from assay.registry import BENCHMARKS, ENVIRONMENTS, REWARDS, SERVICES, TASKS, Registry
 from assay.registry.addresses import OWN
 from assay.registry.annotations import UNKNOWN, annotations_of, read_option
+from assay.runner.limits import QUESTION_LIMITS, RunLimits, read_limits
+from assay.runner.toml_table import TomlTable
 from assay.tasks.jsonl import SUFFIXES
 
-QUESTION_LIMITS: Mapping[str, float] = {"steps": 10, "step_s": 300.0, "episode_s": 600.0}
-"""An answer may take long, and with tools it may take several turns."""
 PATHS = ("path", "folder")
 """Options that name a file; a relative one starts at the folder of the benchmark's file."""
 
@@ -52,19 +51,6 @@ class Service(ComponentSpec):
 
 
 @dataclass(frozen=True, slots=True)
-class RunLimits(EpisodeLimits):
-    """What an episode may take, and what the runner does when the environment fails."""
-
-    reset_s: float = 60.0
-    score_s: float = 60.0
-    """For one reward; a slower one abstains."""
-    attempts: int = 3
-    """How often a task is tried when its environment fails; every try stays in the ledger."""
-    stop_after_errors: int = 3
-    """So many first attempts that all fail alike end the run; 0 for never."""
-
-
-@dataclass(frozen=True, slots=True)
 class Benchmark:
     """A benchmark as its file says it, checked as far as the file alone allows."""
 
@@ -73,7 +59,7 @@ class Benchmark:
     environment: ComponentSpec
     rewards: tuple[ComponentSpec, ...]
     """The first one is primary."""
-    limits: RunLimits = RunLimits()
+    limits: RunLimits = field(default_factory=RunLimits)
     service: Service | None = None
     summary: str = ""
 
@@ -156,14 +142,14 @@ def read_benchmark(
 ) -> Benchmark:
     """The benchmark that a parsed document describes; errors name the file and the key."""
     copy = with_settings(document, settings or {}, where)
-    top = _Table(copy, where, "")
+    top = TomlTable(copy, where, "")
     benchmark = Benchmark(
         name=top.text("name"),
         summary=top.text("summary", ""),
-        tasks=top.table("tasks").component("source"),
-        environment=top.table("environment").component("name"),
+        tasks=_component(top.table("tasks"), "source"),
+        environment=_component(top.table("environment"), "name"),
         rewards=_rewards(top.table("rewards")),
-        limits=_limits(top.table("limits", {})),
+        limits=read_limits(top.table("limits", {})),
         service=_service(top.optional_table("service")),
     )
     top.finish()
@@ -248,78 +234,11 @@ def _resolve_address(text: Any, folder: Path) -> Any:
     return f"{folder / place}:{name}"
 
 
-class _Table:
-    """One table of a benchmark file; a key that is never read is a mistake."""
-
-    def __init__(self, values: Mapping[str, Any], where: str, path: str) -> None:
-        self._values = dict(values)
-        self._where = where
-        self._path = path
-        self._keys: list[str] = []
-
-    def text(self, key: str, default: str | None = None) -> str:
-        value = self._take(key, default)
-        if not isinstance(value, str) or (default is None and not value.strip()):
-            raise self.problem(key, value, "a text")
-        return value
-
-    def table(self, key: str, default: Mapping[str, Any] | None = None) -> _Table:
-        value = self._take(key, default)
-        if not isinstance(value, Mapping):
-            raise self.problem(key, value, f"a table, [{key}]")
-        return _Table(value, self._where, f"[{key}] " if not self._path else f"{self._path}{key}.")
-
-    def texts(self, key: str, default: list[str] | None = None) -> tuple[str, ...]:
-        value = self._take(key, default)
-        if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
-            raise self.problem(key, value, "a list of texts")
-        return tuple(value)
-
-    def number(self, key: str, default: float | None, *, whole: bool, least: int = 1) -> Any:
-        """A number > 0, or a whole one from `least` up; `None` only where that is the default."""
-        value = self._take(key, default)
-        if value is None and default is None:
-            return None
-        kinds = (int,) if whole else (int, float)
-        # TOML's true is Python's True, which is an int too.
-        in_range = isinstance(value, kinds) and (
-            value >= least if whole else 0 < value < float("inf")
-        )
-        if isinstance(value, bool) or not in_range:
-            expected = f"a whole number from {least} up" if whole else "a number > 0"
-            raise self.problem(key, value, expected)
-        return value if whole else float(value)
-
-    def optional_table(self, key: str) -> _Table | None:
-        if self._values.get(key) is not None:
-            return self.table(key)
-        self._take(key, None)
-        return None
-
-    def component(self, key: str) -> ComponentSpec:
-        return ComponentSpec(self.text(key), self.rest())
-
-    def rest(self) -> dict[str, Any]:
-        """The keys that were not read yet, with their values; they count as read now."""
-        rest, self._values = self._values, {}
-        return rest
-
-    def finish(self) -> None:
-        for key in self._values:
-            hint = did_you_mean(key, self._keys) or f"it has {', '.join(self._keys)}"
-            raise BadParameter(f"{self._where}: {self._path}there is no key {key!r}; {hint}")
-
-    def problem(self, key: str, value: Any, expected: str) -> BadParameter:
-        actual = "missing" if value is None else repr(value)[:200]
-        return BadParameter(f"{self._where}: {self._path}{key} is {actual}; it is {expected}")
-
-    def _take(self, key: str, default: Any) -> Any:
-        self._keys.append(key)
-        value = self._values.pop(key, None)
-        return default if value is None else value
+def _component(table: TomlTable, key: str) -> ComponentSpec:
+    return ComponentSpec(table.text(key), table.rest())
 
 
-def _rewards(table: _Table) -> tuple[ComponentSpec, ...]:
+def _rewards(table: TomlTable) -> tuple[ComponentSpec, ...]:
     names = table.texts("names")
     if not names or len(set(map(REWARDS.current_name, names))) < len(names):
         raise table.problem("names", list(names), "a list of different rewards, the primary first")
@@ -332,18 +251,7 @@ def _rewards(table: _Table) -> tuple[ComponentSpec, ...]:
     return rewards
 
 
-def _limits(table: _Table) -> RunLimits:
-    values = {}
-    for key, default in asdict(RunLimits()).items():
-        whole = isinstance(default, int) or key == "tokens"
-        # 0 errors: the run never stops for them.
-        least = 0 if key == "stop_after_errors" else 1
-        values[key] = table.number(key, default, whole=whole, least=least)
-    table.finish()
-    return RunLimits(**values)
-
-
-def _service(table: _Table | None) -> Service | None:
+def _service(table: TomlTable | None) -> Service | None:
     if table is None:
         return None
     name, shares = table.text("name"), table.texts("shares", [])

@@ -12,13 +12,13 @@ from typing import Any, Literal, Protocol
 
 from assay.agents.attempt import AttemptState
 from assay.agents.functions import observation_hint
-from assay.agents.models.calls import agent_turn
+from assay.agents.models.timeouts import agent_turn
 from assay.agents.protocol import Action, Agent
 from assay.errors import ModelError
 from assay.ledger.provenance import utc_now
 from assay.resources.pool import Pools
 from assay.resources.spec import ResourceSpec
-from assay.runner.benchmark import RunLimits
+from assay.runner.limits import RunLimits
 from assay.runner.plan import PlannedAttempt, step_scorer_of
 from assay.runner.retries import cannot_work
 from assay.runner.services import fill_base_url

@@ -14,8 +14,8 @@ from typing import Any
 from assay.errors import BadParameter, BadRecord
 from assay.ledger.provenance import RepositoryState, task_set_hash
 from assay.registry.options import without_defaults
-from assay.runner.benchmark import RunLimits
 from assay.runner.budget import make_budget
+from assay.runner.limits import RunLimits
 from assay.runner.options import RunOptions
 from assay.runner.plan import Plan, agent_of, benchmark_of, make_plan
 from assay.schema.manifest import MODEL_ACCESS_OPTIONS, RunManifest

@@ -16,9 +16,9 @@ from typing import Any
 
 import orjson
 
-from assay.agents.models.calls import CALL_S, check_timeout, model_call
 from assay.agents.models.endpoint import excerpt, token_count
 from assay.agents.models.protocol import Reply
+from assay.agents.models.timeouts import CALL_S, check_timeout, model_call
 from assay.errors import BadParameter, ModelError
 from assay.resources.scratch import scratch_prefix
 from assay.schema.secrets import SecretMask, environment_secrets

@@ -5,23 +5,28 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import random
-import re
-import time
 from base64 import b64encode
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 import httpx
 import orjson
 
 from assay.agents.models.connections import Connections, connections_of_the_run
 from assay.agents.models.http1 import NoResponse, Response
+from assay.agents.models.retries import (
+    Attempts,
+    Problem,
+    RetryPolicy,
+    default_retry,
+    is_prompt_too_long,
+    may_pass,
+    problem_of,
+)
 from assay.errors import BadParameter, ModelError, PromptTooLong
-from assay.resources.backoff import Backoff, retry_after_s
 from assay.schema.secrets import SecretMask, secret_values
 
 T = TypeVar("T")
@@ -29,43 +34,6 @@ T = TypeVar("T")
 MAX_BYTES = 16_000_000
 """A longer response is not a reply; it is refused before it fills the memory."""
 EXCERPT_CHARS = 300
-POLITE_S = 0.5
-"""A server that asks to wait for at least so long is asked as often as the call's time allows."""
-NO_QUOTA = (
-    b"insufficient_quota", b"quota_exceeded", b"exceeded your current quota",
-    b"billing_hard_limit_reached", b"billing_not_active", b"credit balance is too low",
-)  # fmt: skip
-"""What servers say of an account that is used up, also with a status that asks to wait."""
-TOO_LONG = (
-    b"context_length_exceeded", b"maximum context length", b"prompt is too long",
-    b"context window", b"exceeds the available context size", b"request_too_large",
-)  # fmt: skip
-"""What servers say of a conversation that is longer than the model takes."""
-TEMPORARY = (
-    "overloaded", "rate_limit", "rate limit", "too many requests", "server_error", "api_error",
-    "internal", "timeout", "timed out", "unavailable", "try again",
-)  # fmt: skip
-"""What an error in the body of a response with status 200 says of itself when it may pass."""
-
-
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """How often and how long to wait for a server that is busy, failing or not there."""
-
-    backoff: Backoff = field(default_factory=Backoff)
-    """The waits, unless the server says how long to wait."""
-    clock: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    rng: random.Random = field(default_factory=random.Random)
-
-
-class _Problem(NamedTuple):
-    """Why a request has no reply, where the next one may have."""
-
-    text: str
-    fatal: bool = True
-    wait_s: float | None = None
-    """How long the server asks to wait."""
 
 
 class Endpoint:
@@ -94,7 +62,7 @@ class Endpoint:
         }
         self.mask = SecretMask([secret, *secret_values(url)])
         """Takes the key out of whatever the server sends, and out of every message."""
-        self._retry = retry or _default_retry()
+        self._retry = retry or default_retry()
         self._missing_key = "" if secret else key_env
         self._own = Connections()
 
@@ -129,39 +97,31 @@ class Endpoint:
         be so later; every other failure is fatal.
         """
         retry = self._retry
-        attempts = retry.backoff.attempts
-        deadline = retry.clock() + timeout_s
+        attempts = Attempts(retry, timeout_s)
         content = encode(body)
-        problem: _Problem | None = None
+        problem: Problem | None = None
         gate = self._connections.gate(self._url)
-        attempt = 0
-        while attempt < attempts:
-            attempt += 1
+        while attempts.are_left():
             try:
-                async with asyncio.timeout(max(deadline - retry.clock(), 0.001)):
+                async with asyncio.timeout(attempts.begin()):
                     async with gate.request(retry.clock, retry.sleep) as turn:
                         response = await self.send(content)
             except TimeoutError:
                 if problem is None:
                     self.fail(f"no complete reply within {timeout_s:g} s", fatal=False)
                 # A retry that ran out of time says less than what was wrong before it.
-                self._give_up(problem, attempt)
+                self._give_up(problem, attempts.sent)
             if isinstance(response, Response) and response.status == 200:
                 return self._checked(response)
             problem = self._temporary_problem(response)
-            is_busy = isinstance(response, Response) and response.status == 429
-            if is_busy and (problem.wait_s or 0.0) >= POLITE_S:
-                attempts += 1
-            wait = problem.wait_s
+            wait = attempts.wait_s(problem)
             if wait is None:
-                wait = retry.backoff.wait_s(attempt, retry.rng)
-            if attempt == attempts or retry.clock() + wait >= deadline:
-                self._give_up(problem, attempt)
-            if is_busy or problem.wait_s is not None:
+                self._give_up(problem, attempts.sent)
+            if problem.is_busy or problem.wait_s is not None:
                 gate.slow_down(turn, retry.clock() + wait)
             else:
                 await retry.sleep(wait)
-        raise BadParameter(f"a retry policy with attempts={attempts!r} sends nothing")
+        raise BadParameter(f"a retry policy with attempts={retry.backoff.attempts!r} sends nothing")
 
     def fail(self, problem: str, *, fatal: bool = True) -> NoReturn:
         """Raise a `ModelError` with the URL and the problem, without the key."""
@@ -179,22 +139,21 @@ class Endpoint:
             self.fail(f"a web page ({kind}) instead of a reply; is the URL right? {page}")
         return response.content
 
-    def _give_up(self, problem: _Problem, sent: int) -> NoReturn:
+    def _give_up(self, problem: Problem, sent: int) -> NoReturn:
         # In words that are the same for one request and for six: messages are counted.
         self.fail(f"{problem.text} (gave up; requests sent: {sent})", fatal=problem.fatal)
 
-    def _temporary_problem(self, response: Response | str) -> _Problem:
-        """Why there is no reply; raises where asking again is of no use."""
+    def _temporary_problem(self, response: Response | str) -> Problem:
+        """The problem of a response, raised unless another request may succeed."""
         if isinstance(response, str):
-            return _Problem(response)
+            return Problem(response)
         text = f"status {response.status}: {excerpt(response.content)}"
-        body = response.content[:4096].lower()
-        if response.status in (400, 413, 422) and any(mark in body for mark in TOO_LONG):
+        if response.status in (400, 413, 422) and is_prompt_too_long(response.content):
             raise PromptTooLong(self._public(text))
-        if not _is_temporary(response.status) or any(mark in body for mark in NO_QUOTA):
+        problem = problem_of(response, text)
+        if problem is None:
             self.fail(text + self._key_hint(response.status))
-        is_busy = response.status in (408, 429)
-        return _Problem(text, fatal=not is_busy, wait_s=retry_after_s(response.headers))
+        return problem
 
     def _key_hint(self, status: int) -> str:
         """That no key was sent, where a server refuses for want of one."""
@@ -224,8 +183,6 @@ class Endpoint:
         return replace(response, content=self.mask.bytes(response.content))
 
 
-_default_retry: Final = lru_cache(maxsize=1)(RetryPolicy)
-"""Made once: drawing a seed takes longer than all else in making a model."""
 _parse_url: Final = lru_cache(maxsize=64)(httpx.URL)
 
 
@@ -243,10 +200,6 @@ def encode(body: Mapping[str, Any]) -> bytes:
         return orjson.dumps(body)
     except TypeError:
         return json.dumps(body).encode()
-
-
-def _is_temporary(status: int) -> bool:
-    return status in (408, 429) or status >= 500
 
 
 def read_key(variable: str) -> str:
@@ -301,24 +254,12 @@ def read_object(content: str | bytes, what: str, *, fatal: bool = True) -> dict[
 
 
 def reported_error(error: object, what: str) -> ModelError | PromptTooLong:
-    """The error that a response with status 200 holds, whole or as an event of its stream.
-
-    It is fatal unless it says of itself that it may pass.
-    """
+    """The error that a response with status 200 holds, whole or as an event of its stream."""
     text = str(error)
     problem = f"{what} reports an error: {excerpt(text)}"
-    body = text[:4096].lower()
-    if any(mark.decode() in body for mark in TOO_LONG):
+    if is_prompt_too_long(text):
         return PromptTooLong(problem)
-    if any(mark.decode() in body for mark in NO_QUOTA):
-        return ModelError(problem)
-    names = ("type", "code", "status")
-    codes = [str(error[name])[:80] for name in names if isinstance(error, dict) and error.get(name)]
-    numbers = [int(code) for code in codes if re.fullmatch(r"[0-9]{3}", code)]
-    # Its kind, where it names one, says more than the words of its message.
-    kind = " ".join(codes).lower() or body
-    may_pass = any(map(_is_temporary, numbers)) or any(mark in kind for mark in TEMPORARY)
-    return ModelError(problem, fatal=not may_pass)
+    return ModelError(problem, fatal=not may_pass(error))
 
 
 def excerpt(content: str | bytes) -> str:

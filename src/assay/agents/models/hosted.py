@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from assay.agents.models.cache import ask
-from assay.agents.models.calls import CALL_S, check_timeout, model_call
-from assay.agents.models.endpoint import Endpoint, RetryPolicy, read_key
+from assay.agents.models.endpoint import Endpoint, read_key
 from assay.agents.models.protocol import Reply, TokenPrices
+from assay.agents.models.retries import RetryPolicy
+from assay.agents.models.timeouts import CALL_S, check_timeout, model_call
 from assay.errors import BadParameter, ModelError
 from assay.schema.secrets import SecretMask
 
