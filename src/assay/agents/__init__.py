@@ -1,4 +1,4 @@
-"""Policies: observation in, action out; scripted, replayed, or chosen by a language model."""
+"""Agents: each takes an observation and returns an action, as a script, a replay or a model does."""
 
 from __future__ import annotations
 

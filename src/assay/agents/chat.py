@@ -1,4 +1,4 @@
-"""The agent that passes a conversation on to a model: the model's reply is what it says."""
+"""The agent that sends a conversation to a model and acts as the model replies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GRACE_S = 5.0
 
 
 class ChatAgent:
-    """Asks a model; its reply calls tools, or is the answer.
+    """An agent that asks a model: the model's reply calls tools, or is the answer.
 
     `system` stands before the question, as the system message. `tool_calls` says how tools are
     called: "native" by the API's own calls, "text" by the last line of the reply, "auto" natively
@@ -65,7 +65,7 @@ class ChatAgent:
         self._begin()
 
     async def act(self, observation: Observation, *, step: int) -> Action:  # noqa: ARG002
-        """What the model's reply does or answers."""
+        """Ask the model, and return the action or the answer in its reply."""
         self._actions = observation.actions or self._actions
         tools = self._tools(observation) if self._native else ()
         if tools:
@@ -138,7 +138,7 @@ class ChatAgent:
         usage: Usage,
         refusals: Sequence[str] = (),
     ) -> Action:
-        """A reply of text alone: it ends with a call, or is the answer or the action itself."""
+        """Return the action of a reply of text: a tool call in its last line, or the answer."""
         action = recorded(as_action(reply.text, observation), observation, self._transcript)
         message = action.messages[-1]
         message.update(reply.fields)
@@ -148,7 +148,7 @@ class ChatAgent:
 
 
 def _objection(reply: Reply, observation: Observation, tools: Sequence[ActionTool]) -> str:
-    """Why a reply without a call is not enough; empty where it may be the answer."""
+    """Return why a reply without a tool call is refused; empty if the reply may be the answer."""
     names = ", ".join(tool.name for tool in tools)
     if reply.cut_off:
         return f"{CUT_OFF} before a call or an answer; be briefer"
@@ -173,7 +173,7 @@ def _refused(refusals: Sequence[str], think: str = "") -> str:
 
 
 def _plain(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The conversation in text alone: what a call returned is what the other side says."""
+    """Return the conversation as plain text: results of tools become messages of the user."""
     return [
         {
             "role": "user" if message["role"] == "tool" else message["role"],

@@ -1,4 +1,4 @@
-"""An agent that does again what a recorded episode did."""
+"""An agent that repeats the actions of a recorded episode."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ReplayAgent(ScriptedAgent):
         if (episodes is None) == (steps is None):
             raise BadParameter("the replay agent takes either `episodes` or `steps`")
         if episodes is not None and answer is not None:
-            raise BadParameter("`answer` goes with `steps`; an episode holds its own")
+            raise BadParameter("`answer` is allowed only with `steps`; an episode has its own answer")
         super().__init__()
         self._by_task = _recordings(episodes)
         self._any = None if steps is None else _Recording(_read_steps(steps), answer)
@@ -73,7 +73,7 @@ class ReplayAgent(ScriptedAgent):
 
 
 def _same(recorded: Step, observation: Observation) -> bool | None:
-    """Whether the environment shows what it showed then; `None` when the record does not say.
+    """Whether the environment shows the same as in the recording; `None` if unknown.
 
     Pages are compared by their structure and their elements, which is what actions refer to: a
     page's text also holds addresses, which change with the port of a local server.

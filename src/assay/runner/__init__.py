@@ -1,4 +1,4 @@
-"""Episodes: planned, played many at a time on this machine or on Ray, recorded, and resumed."""
+"""Runs of benchmarks: planned, played in parallel on this machine or on Ray, and resumed."""
 
 from __future__ import annotations
 

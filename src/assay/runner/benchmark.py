@@ -29,7 +29,7 @@ ADDRESSES = (
 
 @dataclass(frozen=True, slots=True)
 class ComponentSpec:
-    """A registry name, and the options that its object is made with."""
+    """A part of a benchmark: a registered name and options."""
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -37,14 +37,14 @@ class ComponentSpec:
     """The object itself, where it was passed instead of named."""
 
     def find(self, registry: Registry[Callable[..., Any]]) -> Callable[..., Any]:
-        """The object: the one that was passed, is registered, or is at the address."""
+        """Return the object: the passed value, or the object of that name or address."""
         item: Callable[..., Any] = registry.find(self.name) if self.value is None else self.value
         return item
 
 
 @dataclass(frozen=True, slots=True)
 class Service(ComponentSpec):
-    """A local server that runs as long as the benchmark does; its address is `{base_url}`."""
+    """A local server that runs during the benchmark; tasks refer to it as `{base_url}`."""
 
     shares: tuple[str, ...] = ()
     """Options that it takes over from the tasks, such as their seed."""
@@ -52,7 +52,7 @@ class Service(ComponentSpec):
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A benchmark as its file says it, checked as far as the file alone allows."""
+    """A benchmark: tasks, an environment, rewards, limits and a service."""
 
     name: str
     tasks: ComponentSpec
@@ -64,7 +64,7 @@ class Benchmark:
     summary: str = ""
 
     def to_record(self) -> dict[str, Any]:
-        """The benchmark in the shape of its file, defaults filled in."""
+        """Return the benchmark in the form of its TOML file, with defaults."""
         service = self.service and {
             "name": self.service.name,
             "shares": list(self.service.shares),
@@ -94,7 +94,7 @@ REGISTRY_OF: Mapping[str, tuple[Registry[Callable[..., Any]], str]] = {
 
 
 def find_benchmark(name: str | Path, settings: Mapping[str, Any] | None = None) -> Benchmark:
-    """The benchmark of that name, or in that file, with these settings (`limits.steps`) changed."""
+    """Return the benchmark of a name or a file, with some settings (`limits.steps`) changed."""
     path = Path(name)
     if path.suffix == ".toml":
         return read_benchmark(_read_file(path), where=str(path), settings=settings)
@@ -105,18 +105,18 @@ def find_benchmark(name: str | Path, settings: Mapping[str, Any] | None = None) 
         hint = did_you_mean(str(name), names, "`assay list benchmarks` shows all")
         raise UnknownName(
             f"no benchmark named {str(name)!r}; {hint}, "
-            f"and a path that ends in .toml or {', '.join(SUFFIXES)} names a file of your own"
+            f"and a file of your own is a path that ends in .toml or {', '.join(SUFFIXES)}"
         )
     file: object = BENCHMARKS.get(str(name))
     if not isinstance(file, Traversable):
         raise BadParameter(
-            f"benchmark {str(name)!r} is {file!r:.200}; a package offers the path of its TOML file"
+            f"benchmark {str(name)!r} is {file!r:.200}; a package must register the path of a TOML file"
         )
     return read_benchmark(_read_file(file), where=f"{name}.toml", settings=settings)
 
 
 def _question_file(path: Path, settings: Mapping[str, Any]) -> Benchmark:
-    """The benchmark that a file of questions is: they are asked in a conversation."""
+    """Return the benchmark for a file of questions, which are asked in a conversation."""
     if not settings.get("rewards.names"):
         raise BadParameter(
             f"{path} is a file of questions; say what scores the answers, such as --reward "
@@ -131,7 +131,7 @@ def _question_file(path: Path, settings: Mapping[str, Any]) -> Benchmark:
 def questions_benchmark(
     title: Mapping[str, str], tasks: Mapping[str, str], settings: Mapping[str, Any], *, where: str
 ) -> Benchmark:
-    """The benchmark in which each task is a question of a conversation."""
+    """Return a benchmark whose tasks are questions, asked in a conversation."""
     limits = dict(QUESTION_LIMITS)
     fixed = {"environment": {"name": "chat"}, "rewards": {}, "limits": limits}
     return read_benchmark({**title, "tasks": tasks, **fixed}, where=where, settings=settings)
@@ -140,7 +140,7 @@ def questions_benchmark(
 def read_benchmark(
     document: Mapping[str, Any], *, where: str, settings: Mapping[str, Any] | None = None
 ) -> Benchmark:
-    """The benchmark that a parsed document describes; errors name the file and the key."""
+    """Return the benchmark of a parsed TOML document; errors name the file and the key."""
     copy = with_settings(document, settings or {}, where)
     top = TomlTable(copy, where, "")
     benchmark = Benchmark(
@@ -159,7 +159,7 @@ def read_benchmark(
 def with_settings(
     document: Mapping[str, Any], settings: Mapping[str, Any], where: str
 ) -> dict[str, Any]:
-    """A copy of the document in which every dotted key has its new value."""
+    """Return a copy of the document with new values under dotted keys."""
     copy = {
         key: dict(value) if isinstance(value, Mapping) else value for key, value in document.items()
     }
@@ -167,7 +167,7 @@ def with_settings(
         section, _, option = key.partition(".")
         if section not in SECTIONS or not option:
             raise BadParameter(
-                f"{key!r} is no setting of a benchmark; write SECTION.KEY with one of the "
+                f"{key!r} is not a setting of a benchmark; write SECTION.KEY with one of the "
                 f"sections {', '.join(SECTIONS)}"
             )
         table: Any = copy.get(section)
@@ -184,7 +184,7 @@ def with_settings(
 
 
 def _annotation(section: str, table: Mapping[str, Any], option: str) -> Any:
-    """The type of an option of a benchmark, as its object declares it."""
+    """Return the declared type of an option of a benchmark."""
     registry, key = REGISTRY_OF.get(section, (None, ""))
     if option == key:
         return str
@@ -220,7 +220,7 @@ def _resolve_paths(document: dict[str, Any], folder: Path) -> None:
 
 
 def _resolve_address(text: Any, folder: Path) -> Any:
-    """The address of an object in a file of the benchmark's folder, from wherever it is run.
+    """Return the address of an object (`file.py:name`) with the benchmark's folder added.
 
     Of a list each one; of a table its keys.
     """

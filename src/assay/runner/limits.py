@@ -14,7 +14,7 @@ QUESTION_LIMITS: Mapping[str, float] = {"steps": 10, "step_s": 300.0, "episode_s
 
 @dataclass(frozen=True, slots=True)
 class RunLimits(EpisodeLimits):
-    """What an episode may take, and what the runner does when the environment fails."""
+    """The limits of an episode and its scoring, and of attempts after failures."""
 
     reset_s: float = 60.0
     score_s: float = 60.0
@@ -26,7 +26,7 @@ class RunLimits(EpisodeLimits):
 
 
 def read_limits(table: TomlTable) -> RunLimits:
-    """Return the limits of a benchmark file, with the defaults for those that it leaves out."""
+    """Return the limits in a benchmark file, with defaults for the missing ones."""
     values = {}
     for key, default in asdict(RunLimits()).items():
         whole = isinstance(default, int) or key == "tokens"

@@ -1,4 +1,4 @@
-"""The options of a run: every parameter of `assay.run`, and of `assay run`, is declared here once.
+"""Declares the options of a run: the parameters of `assay.run` and of `assay run`.
 
 `run` and `run_async` take the fields of `RunOptions` as their parameters (`takes_options`), and the
 command line makes its options of them: names, defaults and help are theirs.
@@ -32,7 +32,7 @@ RUNS_DIR = "runs"
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """The options of a run: what is run, how and where; `None` stands for what was left out."""
+    """The options of a run; `None` stands for an option that was not given."""
 
     benchmark: Annotated[
         str | Path | None,
@@ -136,28 +136,28 @@ class RunOptions:
             raise BadParameter(f"workers is {self.workers!r}; it is a whole number from 1 up")
         if self.stop_after_errors is not None and self.stop_after_errors < 0:
             raise BadParameter(
-                f"stop_after_errors is {self.stop_after_errors!r}; it is a whole number, and 0 is "
+                f"stop_after_errors is {self.stop_after_errors!r}; it must be >= 0, and 0 means "
                 "never"
             )
 
     @property
     def selection(self) -> str | None:
-        """Which tasks, where the tasks are not passed themselves."""
+        """The names of the selected tasks; `None` if the tasks are passed as values."""
         return self.tasks if isinstance(self.tasks, str) else None
 
     @property
     def task_values(self) -> Iterable[TaskLike] | None:
-        """The tasks, where they are passed themselves."""
+        """The tasks that are passed as values; `None` if they are names."""
         return None if isinstance(self.tasks, str) else self.tasks
 
     @property
     def agent_or_chat(self) -> str | Agent | Callable[..., Any] | None:
-        """The agent; the one that passes questions on where only a model is named."""
+        """The agent; if only a model is named, the agent `chat`."""
         return "chat" if self.agent is None and self.model is not None else self.agent
 
     @property
     def benchmark_settings(self) -> dict[str, Any]:
-        """The settings of the benchmark, short forms included."""
+        """The settings of the benchmark, with the columns and rewards of their own options."""
         columns = {} if self.task_values is not None else self.columns or {}
         short: dict[str, Any] = {f"tasks.columns.{key}": name for key, name in columns.items()}
         if self.rewards is not None:
@@ -166,7 +166,7 @@ class RunOptions:
 
     @property
     def agent_settings(self) -> dict[str, Any]:
-        """The options of the agent, short forms included."""
+        """The options of the agent, including its model."""
         short = {} if self.model is None else model_settings(self.model)
         return short | {key: v for key, v in (self.settings or {}).items() if not _has_section(key)}
 
@@ -177,7 +177,7 @@ def _has_section(key: str) -> bool:
 
 
 def model_settings(model: str | Model) -> dict[str, Any]:
-    """The options of an agent that `openai:NAME` stands for; a name alone is the model's kind."""
+    """Return the agent options for a model such as `openai:NAME`."""
     if not isinstance(model, str):
         return {"model": model}
     kind, colon, name = model.partition(":")
@@ -198,7 +198,7 @@ HELP: Mapping[str, str] = {
 def takes_options(
     options: Callable[P, RunOptions],
 ) -> Callable[[Callable[[RunOptions], T]], Callable[P, T]]:
-    """The function takes the fields of the options in the place of their record."""
+    """Make a function of one options record take the record's fields as its parameters."""
 
     def decorate(function: Callable[[RunOptions], T]) -> Callable[P, T]:
         @wraps(function)

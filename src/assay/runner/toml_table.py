@@ -1,4 +1,4 @@
-"""Reads a table of a benchmark file: the type of each value, and keys that do not exist."""
+"""Reads a table of a benchmark file, and checks its types and its keys."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from assay.errors import BadParameter, did_you_mean
 
 
 class TomlTable:
-    """One table of a benchmark file; a key that is never read is a mistake."""
+    """A table of a benchmark file; an unknown key is an error."""
 
     def __init__(self, values: Mapping[str, Any], where: str, path: str) -> None:
         self._values = dict(values)
@@ -38,7 +38,7 @@ class TomlTable:
         return tuple(value)
 
     def number(self, key: str, default: float | None, *, whole: bool, least: int = 1) -> Any:
-        """A number > 0, or a whole one from `least` up; `None` only where that is the default."""
+        """Return a number > 0, or a whole number >= `least`; `None` only as the default."""
         value = self._take(key, default)
         if value is None and default is None:
             return None
@@ -59,7 +59,7 @@ class TomlTable:
         return None
 
     def rest(self) -> dict[str, Any]:
-        """The keys that were not read yet, with their values; they count as read now."""
+        """Return the keys that are not read yet, with their values, and mark them as read."""
         rest, self._values = self._values, {}
         return rest
 

@@ -1,4 +1,4 @@
-"""Tasks, environments and rewards that are passed as Python values instead of named."""
+"""Takes tasks, environments and rewards that are passed as Python values."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ TaskLike: TypeAlias = Task | Mapping[str, Any] | str
 
 
 def benchmark_of_values(settings: Mapping[str, Any]) -> Benchmark:
-    """The benchmark around tasks that are values: a conversation, unless another is named."""
+    """Return a benchmark for tasks that are passed as values; its environment is a chat."""
     if not settings.get("rewards.names"):
         raise BadParameter(
-            "say what scores the tasks: rewards=['math_equal_reward'], or a function of your own"
+            "no reward: name one, as in rewards=['math_equal_reward'], or pass a function of your own"
         )
     tasks = {"source": TASK_VALUES}
     return questions_benchmark({"name": "tasks"}, tasks, settings, where="tasks")
@@ -38,7 +38,7 @@ def with_values(
     environment: Any,
     rewards: Sequence[RewardLike] | None,
 ) -> Benchmark:
-    """The benchmark with what was passed in the place of what it names; `None` keeps that."""
+    """Return the benchmark with the passed tasks, environment and rewards in place."""
     if tasks is not None:
         values = read_tasks(tasks, columns)
         benchmark = replace(benchmark, tasks=ComponentSpec(TASK_VALUES, {}, values))
@@ -56,7 +56,7 @@ def with_values(
 
 
 def read_tasks(tasks: Iterable[TaskLike], columns: Mapping[str, str]) -> tuple[Task, ...]:
-    """The tasks, each a `Task`, a row, or a question; raises `BadRecord` for any other."""
+    """Return tasks from `Task` objects, mappings or questions."""
     read: list[Task] = []
     for number, item in enumerate(tasks, 1):
         if isinstance(item, Task):
@@ -75,7 +75,7 @@ def read_tasks(tasks: Iterable[TaskLike], columns: Mapping[str, str]) -> tuple[T
 
 
 def read_environment(environment: Any) -> ComponentSpec:
-    """An environment by name, by name with options, by what makes one, or ready-made."""
+    """Return the environment for a name, a mapping, a class or an instance."""
     if isinstance(environment, str):
         return ComponentSpec(environment)
     if isinstance(environment, Mapping):
@@ -114,7 +114,7 @@ def _copies_of(environment: Any, name: str) -> Callable[[], Any]:
 
 
 def reward_names(rewards: Sequence[RewardLike]) -> list[str]:
-    """The names under which a record keeps the rewards."""
+    """Return the names of the rewards for the record of a run."""
     return [
         item
         if isinstance(item, str)

@@ -1,4 +1,4 @@
-"""What the endpoints of one run share: open connections, and how fast a server may be asked."""
+"""The open connections and rate limits that all model endpoints of a run share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from assay.resources.loopback import is_loopback
 
 
 class RateGate:
-    """Delays requests to one URL; a refusal for too many requests slows all callers down.
+    """Limits the requests to one URL; a response with status 429 slows all callers down.
 
     After one nobody sends before the time that the server named, and then half as many requests
     are under way at once; each round of replies allows one more. Callers may be in several threads,
@@ -41,7 +41,7 @@ class RateGate:
     async def request(
         self, clock: Callable[[], float], sleep: Callable[[float], Awaitable[None]]
     ) -> AsyncIterator[int]:
-        """One request is under way while the block lasts; the number is for `slow_down`."""
+        """Wait until a request may be sent; the block is the request."""
         # Asked again after every wait: another request may have been refused meanwhile.
         while (obstacle := self._enter(clock())) is not None:
             await (sleep(obstacle) if isinstance(obstacle, float) else obstacle)
@@ -52,7 +52,7 @@ class RateGate:
             self._leave(refusals)
 
     def slow_down(self, sent_after: int, resume_at: float) -> None:
-        """A request was refused; those that were sent together with it count once."""
+        """Slow requests down after a refusal; refusals of one batch count once."""
         with self._lock:
             self._resume_at = max(self._resume_at, resume_at)
             if sent_after == self._refusals:
@@ -60,7 +60,7 @@ class RateGate:
                 self._limit = max(1.0, (self._under_way + 1) // 2)
 
     def _enter(self, now: float) -> float | asyncio.Future[None] | None:
-        """`None`, and one request more is under way; else how long, or for what, to wait first."""
+        """Begin a request and return `None`, or return the seconds or the future to wait for."""
         with self._lock:
             if self._resume_at > now:
                 return self._resume_at - now
@@ -88,7 +88,7 @@ def _settle(waiter: asyncio.Future[None]) -> None:
 
 
 class Connections:
-    """Open connections by server, and gates by URL."""
+    """The open connections of each server, and the rate gate of each URL."""
 
     def __init__(self, cache: Path | None = None) -> None:
         self.cache = cache
@@ -123,7 +123,7 @@ class Connections:
         return response
 
     def _is_home(self, loop: asyncio.AbstractEventLoop) -> bool:
-        """Whether connections of that loop are kept.
+        """Whether connections of this event loop are kept for reuse.
 
         An agent may start a loop for each question, in a thread of its own: a connection that
         outlives its loop can neither be used nor closed.
@@ -187,7 +187,7 @@ def _server(url: httpx.URL) -> str:
 
 
 def _take_usable(idle: list[HttpConnection]) -> HttpConnection | None:
-    """The connection that was used last; what cannot be used is closed."""
+    """Return the last connection that is usable, and close those that are not."""
     while idle:
         connection = idle.pop()
         if connection.is_usable():
@@ -197,7 +197,7 @@ def _take_usable(idle: list[HttpConnection]) -> HttpConnection | None:
 
 
 def _has_proxy(url: httpx.URL) -> bool:
-    """Whether the environment names a proxy for the server.
+    """Whether the environment variables name a proxy for this server.
 
     One is for other machines: on this one it would only read the key.
     """
@@ -215,7 +215,7 @@ _SHARED: ContextVar[Connections | None] = ContextVar("assay_connections", defaul
 
 @asynccontextmanager
 async def shared_connections(cache: Path | None = None) -> AsyncIterator[None]:
-    """Whatever is asked while the block lasts, by this task and those it starts, shares.
+    """Share connections among all model requests of this asyncio task within the block.
 
     With `cache`, replies are kept in that folder, and found there.
     """
@@ -229,5 +229,5 @@ async def shared_connections(cache: Path | None = None) -> AsyncIterator[None]:
 
 
 def connections_of_the_run() -> Connections | None:
-    """What this task shares with others; `None` outside of a run."""
+    """Return the connections that this run shares; `None` outside of a run."""
     return _SHARED.get()

@@ -1,4 +1,4 @@
-"""An HTTP endpoint that answers JSON requests: retries, bounds, and errors that hold no key."""
+"""An HTTP endpoint for JSON requests, with retries, size limits and errors without the key."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ EXCERPT_CHARS = 300
 
 
 class Endpoint:
-    """One URL to post to, with the key it needs."""
+    """One URL that takes POST requests, with its headers and its key."""
 
     def __init__(
         self,
@@ -73,13 +73,13 @@ class Endpoint:
 
     @property
     def public_url(self) -> str:
-        """The URL as messages may show it: without user, password and query."""
+        """The URL without user, password and query, for messages."""
         return f"{self._url.scheme}://{self._url.netloc.decode('ascii')}{self._url.path}"
 
     async def post_and_read(
         self, body: Mapping[str, Any], read: Callable[[bytes], T], *, timeout_s: float
     ) -> T:
-        """What `read` makes of the response; a `ModelError` of it gets the URL added."""
+        """Send a request, and return what `read` makes of the response."""
         content = await self.post(body, timeout_s=timeout_s)
         try:
             return read(content)
@@ -89,7 +89,7 @@ class Endpoint:
             self.fail(str(error), fatal=error.fatal)
 
     async def post(self, body: Mapping[str, Any], *, timeout_s: float) -> bytes:
-        """The content of the response with status 200, within `timeout_s` seconds in all.
+        """Send a request, with retries for `timeout_s` seconds, and return the response's content.
 
         429, 408, 5xx and failed connections are tried again while attempts and time last; where
         429 says when to come again, time alone decides. Where a server names a time, and after
@@ -121,10 +121,10 @@ class Endpoint:
                 gate.slow_down(turn, retry.clock() + wait)
             else:
                 await retry.sleep(wait)
-        raise BadParameter(f"a retry policy with attempts={retry.backoff.attempts!r} sends nothing")
+        raise BadParameter(f"the retry policy has attempts={retry.backoff.attempts!r} sends nothing")
 
     def fail(self, problem: str, *, fatal: bool = True) -> NoReturn:
-        """Raise a `ModelError` with the URL and the problem, without the key."""
+        """Raise a ModelError that names the URL and the problem, without the key."""
         raise ModelError(self._public(problem), fatal=fatal) from None
 
     def _public(self, problem: str) -> str:
@@ -132,7 +132,7 @@ class Endpoint:
         return self.mask.text(text)
 
     def _checked(self, response: Response) -> bytes:
-        """The content of a response that may be a reply; a web page is none."""
+        """Return the content of the response; raise ModelError if it is a web page."""
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind in ("text/html", "application/xhtml+xml"):
             page = excerpt(response.content)
@@ -144,7 +144,7 @@ class Endpoint:
         self.fail(f"{problem.text} (gave up; requests sent: {sent})", fatal=problem.fatal)
 
     def _temporary_problem(self, response: Response | str) -> Problem:
-        """The problem of a response, raised unless another request may succeed."""
+        """Return why the request failed; raise ModelError if no retry can succeed."""
         if isinstance(response, str):
             return Problem(response)
         text = f"status {response.status}: {excerpt(response.content)}"
@@ -156,7 +156,7 @@ class Endpoint:
         return problem
 
     def _key_hint(self, status: int) -> str:
-        """That no key was sent, where a server refuses for want of one."""
+        """Return a hint that no key was sent, if the server refused the request for that."""
         if status not in (401, 403) or not self._missing_key:
             return ""
         return f" (no key was sent: the environment variable {self._missing_key!r} is empty)"
@@ -166,11 +166,11 @@ class Endpoint:
         return connections_of_the_run() or self._own
 
     async def close(self) -> None:
-        """Close the connections that are not the run's."""
+        """Close the connections that this endpoint opened itself."""
         await self._own.close()
 
     async def send(self, body: bytes) -> Response | str:
-        """The response to one request, or as text why there is none."""
+        """Send one request, and return the response, or a text that says why there is none."""
         try:
             response = await self._connections.post(
                 self._url, self._headers, body, max_bytes=MAX_BYTES
@@ -187,7 +187,7 @@ _parse_url: Final = lru_cache(maxsize=64)(httpx.URL)
 
 
 def _basic_authorization(url: httpx.URL) -> dict[str, str]:
-    """The header for the user and password of a URL, where it has them."""
+    """Return the authorization header for a URL with a user and a password."""
     if not url.userinfo:
         return {}
     pair = f"{url.username}:{url.password}".encode()
@@ -195,7 +195,7 @@ def _basic_authorization(url: httpx.URL) -> dict[str, str]:
 
 
 def encode(body: Mapping[str, Any]) -> bytes:
-    """The body as JSON. What the fast encoder refuses (lone surrogates of a page) is escaped."""
+    """Return the body as JSON; lone surrogates are escaped."""
     try:
         return orjson.dumps(body)
     except TypeError:
@@ -203,15 +203,15 @@ def encode(body: Mapping[str, Any]) -> bytes:
 
 
 def read_key(variable: str) -> str:
-    """The key that an environment variable holds; empty when it is not set."""
+    """Return the key in an environment variable; empty if the variable is not set."""
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and (key.isprintable() or not key)):
-        raise BadParameter(f"the environment variable {variable!r} holds characters no key has")
+        raise BadParameter(f"the environment variable {variable!r} contains characters that are not allowed in a key")
     return key
 
 
 def server_events(content: bytes) -> Iterator[str]:
-    """The data of each server-sent event, in order."""
+    """Yield the data of each server-sent event."""
     data: list[str] = []
     for line in [*content.decode("utf-8", "replace").split("\n"), ""]:
         text = line.removesuffix("\r")
@@ -223,12 +223,12 @@ def server_events(content: bytes) -> Iterator[str]:
 
 
 def read_event(event: str) -> dict[str, Any]:
-    """The JSON object of one event. A stream that was cut off ends in half of one."""
+    """Return the JSON object of one event; a half event is an error that may pass."""
     return read_object(event, "an event of the stream", fatal=False)
 
 
 def cut_off(content: bytes) -> ModelError:
-    """The error for a stream without its end, or for what is no stream at all."""
+    """Return the error for a stream that is cut off, or for a response that is no stream."""
     if any(True for _ in server_events(content)):
         problem = f"the stream stops in the middle of a reply: {excerpt(content)}"
         return ModelError(problem, fatal=False)
@@ -241,7 +241,7 @@ def cut_off(content: bytes) -> ModelError:
 
 
 def read_object(content: str | bytes, what: str, *, fatal: bool = True) -> dict[str, Any]:
-    """The JSON object that `content` is; an error that it reports is raised as one."""
+    """Return `content` as a JSON object; raise ModelError if the object reports an error."""
     try:
         value = orjson.loads(content)
     except ValueError:
@@ -254,7 +254,7 @@ def read_object(content: str | bytes, what: str, *, fatal: bool = True) -> dict[
 
 
 def reported_error(error: object, what: str) -> ModelError | PromptTooLong:
-    """The error that a response with status 200 holds, whole or as an event of its stream."""
+    """Return the error that a response of status 200, or an event in it, reports."""
     text = str(error)
     problem = f"{what} reports an error: {excerpt(text)}"
     if is_prompt_too_long(text):
@@ -263,7 +263,7 @@ def reported_error(error: object, what: str) -> ModelError | PromptTooLong:
 
 
 def excerpt(content: str | bytes) -> str:
-    """The beginning of the content on one line, without control characters."""
+    """Return the start of the content on one line, without control characters."""
     head = content[:4096]
     text = head if isinstance(head, str) else head.decode("utf-8", "replace")
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
@@ -271,12 +271,12 @@ def excerpt(content: str | bytes) -> str:
 
 
 def string_in(record: object, name: str) -> str:
-    """A text that a record holds under a name; empty for anything else."""
+    """Return the text under a name of a record; empty if the value is not a text."""
     value = record.get(name) if isinstance(record, dict) else None
     return value if isinstance(value, str) else ""
 
 
 def token_count(record: object, name: str) -> int:
-    """A count of tokens as a server reports it; 0 for anything else."""
+    """Return the token count under a name of a record; 0 if the value is not a count."""
     value = record.get(name) if isinstance(record, dict) else None
     return value if isinstance(value, int) and 0 <= value < 2**53 else 0

@@ -1,4 +1,4 @@
-"""Whether a failed request to a model's server is sent again, and how long to wait before that."""
+"""Decides whether a failed request to a model's server is retried, and after which wait."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TEMPORARY = (
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often and how long to wait for a server that is busy, failing or not there."""
+    """How often a request is retried, and how long to wait before each retry."""
 
     backoff: Backoff = field(default_factory=Backoff)
     """The waits, unless the server says how long to wait."""
@@ -49,7 +49,7 @@ default_retry: Final = lru_cache(maxsize=1)(RetryPolicy)
 
 
 class Problem(NamedTuple):
-    """Why a request failed, where a later request may succeed."""
+    """Why a request failed; a retry may succeed."""
 
     text: str
     fatal: bool = True
@@ -60,7 +60,7 @@ class Problem(NamedTuple):
 
 
 class Attempts:
-    """The attempts at one call of a model: how many are left, and the wait before the next."""
+    """The attempts at one model call: the number sent, the number allowed, and the deadline."""
 
     def __init__(self, policy: RetryPolicy, timeout_s: float) -> None:
         self.sent = 0
@@ -77,7 +77,7 @@ class Attempts:
         return max(self._deadline - self._policy.clock(), 0.001)
 
     def wait_s(self, problem: Problem) -> float | None:
-        """Seconds to wait before the next attempt; `None` when attempts or time are used up."""
+        """Return the seconds to wait before the next attempt; `None` if none is left."""
         if problem.is_busy and (problem.wait_s or 0.0) >= POLITE_S:
             self._most += 1
         wait = problem.wait_s
@@ -88,7 +88,7 @@ class Attempts:
 
 
 def problem_of(response: Response, text: str) -> Problem | None:
-    """The problem, where a later request may succeed after this response; `None` elsewhere."""
+    """Return the problem if a retry may succeed after this response, else `None`."""
     if not _is_temporary(response.status) or _has(response.content, NO_QUOTA):
         return None
     is_slow = response.status in (408, 429)
@@ -97,12 +97,12 @@ def problem_of(response: Response, text: str) -> Problem | None:
 
 
 def is_prompt_too_long(content: str | bytes) -> bool:
-    """Whether an error says that the conversation is longer than the model takes."""
+    """Whether an error says that the conversation is too long for the model."""
     return _has(content, TOO_LONG)
 
 
 def may_pass(error: object) -> bool:
-    """Whether an error in a response with status 200 says that a later request may succeed."""
+    """Whether a retry may succeed after this error in a response of status 200."""
     text = str(error)
     if _has(text, NO_QUOTA):
         return False
