@@ -182,9 +182,9 @@ def test_a_function_asks_for_columns_and_never_for_the_reference() -> None:
     settings = {"tasks.colour": "red"}
     result = run("corridor.toml", agent=reads, settings=settings, tasks="a")
     assert endings(result) == [("answered", "red")]
-    with pytest.raises(BadParameter, match=r"asks for 'colour', which task 'a' does not have"):
+    with pytest.raises(BadParameter, match=r"needs 'colour', but task 'a' has no such value"):
         run("corridor.toml", agent=reads)
-    with pytest.raises(BadParameter, match="the reference, which no agent sees"):
+    with pytest.raises(BadParameter, match="the reference, which is secret"):
         run("corridor.toml", agent=cheats)
 
 

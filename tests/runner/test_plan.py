@@ -114,7 +114,7 @@ def test_a_reward_whose_column_no_task_has_is_refused_before_the_run(corridor: B
     changed = read_benchmark(
         corridor.to_record(), where="x", settings={"rewards.names": ["wants_colour"]}
     )
-    with pytest.raises(MissingParameter, match=r"needs 'colour', which task 'a' does not have"):
+    with pytest.raises(MissingParameter, match=r"needs 'colour', but task 'a' has no such column"):
         plan(changed)
 
 

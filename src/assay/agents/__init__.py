@@ -1,4 +1,4 @@
-"""Agents: each takes an observation and returns an action, as a script, a replay or a model does."""
+"""Agents: each takes an observation and returns an action, from a script or a model."""
 
 from __future__ import annotations
 

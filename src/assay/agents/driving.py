@@ -133,7 +133,7 @@ def positional_of(function: Callable[..., Any], agent: str = "") -> tuple[inspec
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     positional = tuple(each for each in parameters if each.kind in kinds)
     if agent and any(each.name == "answer" for each in positional):
-        raise BadParameter(f"agent {agent!r} asks for 'answer', the reference, which no agent sees")
+        raise BadParameter(f"agent {agent!r} asks for 'answer', the reference, which is secret")
     return positional
 
 
@@ -168,9 +168,9 @@ def fill_parameters(
             filled.append(first)
         else:
             raise BadParameter(
-                f"agent {agent!r} asks for {parameter.name!r}, which task {task.id!r} does not "
-                f"have; there are: {', '.join(values)}. Keyword-only parameters are options, and "
-                "a seed there is where the run has one (--seed)"
+                f"agent {agent!r} needs {parameter.name!r}, but task {task.id!r} has no such "
+                f"value; there are: {', '.join(values)}. Keyword-only parameters are options; "
+                "`seed` needs a run with --seed"
             )
     return filled
 
@@ -188,7 +188,7 @@ def _as_answer(result: object) -> Action:
     action = as_action(dict(result) if isinstance(result, Mapping) else result, Observation(""))
     if action.answer is None and not action.gave_up:
         raise TypeError(
-            f"the agent returned {result!r:.300}; one that drives the browser by itself returns "
-            "its answer, or nothing"
+            f"the agent returned {result!r:.300}; an agent that drives the browser must return "
+            "its answer, or `None`"
         )
     return action

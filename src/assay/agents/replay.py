@@ -49,7 +49,7 @@ class ReplayAgent(ScriptedAgent):
         if (episodes is None) == (steps is None):
             raise BadParameter("the replay agent takes either `episodes` or `steps`")
         if episodes is not None and answer is not None:
-            raise BadParameter("`answer` is allowed only with `steps`; an episode has its own answer")
+            raise BadParameter("`answer` needs `steps`; an episode has its own answer")
         super().__init__()
         self._by_task = _recordings(episodes)
         self._any = None if steps is None else _Recording(_read_steps(steps), answer)

@@ -210,7 +210,7 @@ def _nested(options: Mapping[str, Any]) -> dict[str, Any]:
         for parent in parents:
             inner = table.get(parent)
             if not isinstance(inner, Mapping | None):
-                raise BadParameter(f"option {key!r}: {parent!r} already has the value {inner!r}, which is not a table")
+                raise BadParameter(f"option {key!r}: {parent!r} has the value {inner!r} already")
             # A copy: the table may be one of the caller's, such as that of a manifest.
             table[parent] = table = dict(inner or {})
         table[last] = value

@@ -110,7 +110,7 @@ def find_benchmark(name: str | Path, settings: Mapping[str, Any] | None = None) 
     file: object = BENCHMARKS.get(str(name))
     if not isinstance(file, Traversable):
         raise BadParameter(
-            f"benchmark {str(name)!r} is {file!r:.200}; a package must register the path of a TOML file"
+            f"benchmark {str(name)!r} is {file!r:.200}; it must be a path of a TOML file"
         )
     return read_benchmark(_read_file(file), where=f"{name}.toml", settings=settings)
 

@@ -42,7 +42,7 @@ def make_budget(max_cost: float | None, max_tokens: int | None, recorded: Any = 
     before = Budget(**recorded) if recorded else Budget()
     for name, limit in (("max_cost", max_cost), ("max_tokens", max_tokens)):
         if limit is not None and not limit >= 0:
-            raise BadParameter(f"{name} is {limit!r}; it must be a number >= 0, and 0 means no limit")
+            raise BadParameter(f"{name} is {limit!r}; it must be >= 0, and 0 means no limit")
     return Budget(
         (before.cost_usd if max_cost is None else max_cost) or None,
         (before.tokens if max_tokens is None else max_tokens) or None,

@@ -89,7 +89,7 @@ async def _answer(
         if environment.alive():
             raise
         async with recorder.turn("env_error", recorder.resources.limits.step_s):
-            raise DeadResource(f"the agent's browser ended during the episode: {error!s:.300}") from error
+            raise DeadResource(f"the agent's browser ended too early: {error!s:.300}") from error
 
 
 async def _cancel(*tasks: asyncio.Task[Any]) -> None:

@@ -137,7 +137,7 @@ def _executor_of(options: RunOptions) -> Executor:
         raise BadParameter(f"engine={options.engine!r}; choose 'local' or 'ray'")
     if options.address is not None:
         raise BadParameter(
-            f"address {options.address!r} is the address of a Ray cluster; set the engine to 'ray', too"
+            f"address {options.address!r} is for a Ray cluster; set the engine to 'ray', too"
         )
     return local_executor
 

@@ -24,7 +24,7 @@ def benchmark_of_values(settings: Mapping[str, Any]) -> Benchmark:
     """Return a benchmark for tasks that are passed as values; its environment is a chat."""
     if not settings.get("rewards.names"):
         raise BadParameter(
-            "no reward: name one, as in rewards=['math_equal_reward'], or pass a function of your own"
+            "no reward: name a reward, as in rewards=['math_equal_reward'], or pass a function"
         )
     tasks = {"source": TASK_VALUES}
     return questions_benchmark({"name": "tasks"}, tasks, settings, where="tasks")

@@ -1,4 +1,4 @@
-"""The questions that the town's web can answer, with references computed from its records."""
+"""The tasks of the town: questions with references computed from its records."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """A kind of question, and what stands in the way of answering it."""
+    """A template of questions, with the obstacles to answering them."""
 
     name: str
     """Also of the function in `questions` that draws them."""
@@ -52,7 +52,7 @@ def tasks(
     difficulty: Difficulty | None = None,
     names: Sequence[str] = (),
 ) -> list[Task]:
-    """The town's tasks: another seed keeps the ids and changes every number and name.
+    """Return the town's tasks; another seed gives the same ids with other facts.
 
     `demo` keeps the twenty of the demonstration, `difficulty` one level, `names` the tasks or
     whole templates named.
@@ -63,8 +63,8 @@ def tasks(
     if unknown:
         templates = ", ".join(template.name for template in TEMPLATES)
         raise BadParameter(
-            f"no townsquare task {unknown[0]!r}; a name is a template ({templates}) or one of its "
-            f"instances, such as {every[0].id!r}"
+            f"no townsquare task {unknown[0]!r}; names are those of templates ({templates}) or of "
+            f"single tasks, such as {every[0].id!r}"
         )
     return [
         task
@@ -109,7 +109,7 @@ def _instances(template: Template, records: Records) -> Iterator[Task]:
 
 
 def _distinct(template: Template, candidates: Iterator[Question]) -> Iterator[tuple[str, str]]:
-    """The goals, no two alike, each with its reference."""
+    """Yield different goals, each with its reference answer."""
     seen: set[str] = set()
     for question in candidates:
         goal = template.goal.format(town=TOWN, **question.words)

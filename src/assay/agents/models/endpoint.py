@@ -121,7 +121,7 @@ class Endpoint:
                 gate.slow_down(turn, retry.clock() + wait)
             else:
                 await retry.sleep(wait)
-        raise BadParameter(f"the retry policy has attempts={retry.backoff.attempts!r} sends nothing")
+        raise BadParameter(f"attempts is {retry.backoff.attempts!r}; it must be at least 1")
 
     def fail(self, problem: str, *, fatal: bool = True) -> NoReturn:
         """Raise a ModelError that names the URL and the problem, without the key."""
@@ -206,7 +206,7 @@ def read_key(variable: str) -> str:
     """Return the key in an environment variable; empty if the variable is not set."""
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and (key.isprintable() or not key)):
-        raise BadParameter(f"the environment variable {variable!r} contains characters that are not allowed in a key")
+        raise BadParameter(f"the environment variable {variable!r} has characters that no key has")
     return key
 
 
@@ -228,7 +228,7 @@ def read_event(event: str) -> dict[str, Any]:
 
 
 def cut_off(content: bytes) -> ModelError:
-    """Return the error for a stream that is cut off, or for a response that is no stream."""
+    """Return the error for a stream that is cut off, or a response that is no stream."""
     if any(True for _ in server_events(content)):
         problem = f"the stream stops in the middle of a reply: {excerpt(content)}"
         return ModelError(problem, fatal=False)

@@ -180,7 +180,7 @@ def _decoded(content: bytes, encoding: str, max_bytes: int) -> bytes:
     if kind in ("", "identity"):
         return content
     if kind not in ("gzip", "x-gzip", "deflate"):
-        raise ModelError(f"the response has a content encoding that the request did not allow: {encoding[:80]!r}")
+        raise ModelError(f"the response has an unsupported content encoding: {encoding[:80]!r}")
     decoder = zlib.decompressobj(zlib.MAX_WBITS | 32)
     decoded = decoder.decompress(content, max_bytes + 1)
     if len(decoded) > max_bytes:

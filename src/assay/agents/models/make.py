@@ -15,7 +15,7 @@ def make_model(model: str | Model, options: Mapping[str, Any]) -> Model:
     """Return the model of that name with these options; a ready-made model is returned as is."""
     if not isinstance(model, str):
         if options:
-            raise BadParameter("`model_options` need the name of a model; this model is an object with options of its own")
+            raise BadParameter("`model_options` need the name of a model, not a model object")
         return model
     factory = MODELS.get(model)
     try:

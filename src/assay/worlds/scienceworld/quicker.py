@@ -1,4 +1,4 @@
-"""The simulator's classes with six changes: a step twice as fast and repeatable, a quick load.
+"""Patches six classes of the simulator, which make steps fast and repeatable.
 
 Most of a step is the parser, which works out the names of all objects anew for every template that
 it tries; and sets of objects, which compare ids but hash by identity. The names are cached for as
@@ -84,7 +84,7 @@ CHANGES: Final[dict[str, tuple[Callable[[ClassFile], None], str]]] = {
 
 @cache
 def quicker_classes(jar: str) -> dict[str, bytes]:
-    """The changed classes of a simulator, and ours, by file name; none for another release."""
+    """Return the patched and the added classes by file name; empty for another release."""
     with zipfile.ZipFile(jar) as archive:
         names = set(archive.namelist())
         if not {f"{name}.class" for name in CHANGES} <= names:

@@ -17,7 +17,7 @@ def tasks(
     seed: int = DEFAULT_SEED,
     shuffle: bool = False,
 ) -> tuple[Task, ...]:
-    """One task for each goal; its id is the number of the goal.
+    """Return one task for each goal; the task's id is the goal's number.
 
     Raises `BadParameter` for a kind of goals that there is not.
     """
