@@ -1,7 +1,4 @@
-"""The search engine, which compares only titles and ranks popular pages first.
-
-What it has indexed are the templates of `catalogue.toml`, filled for the town.
-"""
+"""The search engine, which compares only titles and ranks popular pages first."""
 
 from __future__ import annotations
 
@@ -58,16 +55,11 @@ def words(text: str) -> frozenset[str]:
 
 def list_documents(records: Records, sites: Mapping[str, str]) -> Iterator[Document]:
     """Yield every page that the search engine can find; `sites` maps labels to names."""
-    for row in CATALOGUE["document"]:
-        for item in records.things(row["each"]) if "each" in row else ("",):
+    for each, site, path, popularity, *texts in CATALOGUE["documents"]:
+        for item in records.things(each) if each else ("",):
             names = {"town": TOWN, "twin_town": TWIN_TOWN, "item": item}
             if isinstance(item, str):
                 names |= {"slug": slug(item), "category": category_title(item)}
-            title, path, snippet = (
-                row[part].format(**names) for part in ("title", "path", "snippet")
-            )
-            popularity = (
-                getattr(item, "popularity", None) or CATALOGUE["popularity"][row["popularity"]]
-            )
-            site = row["site"]
-            yield Document(f"{title} - {sites[site]}", site, path, snippet, popularity)
+            title, snippet, address = (text.format(**names) for text in (*texts, path))
+            rank = getattr(item, "popularity", None) or CATALOGUE["popularity"][popularity]
+            yield Document(f"{title} - {sites[site]}", site, address, snippet, rank)

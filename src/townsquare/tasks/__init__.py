@@ -19,7 +19,7 @@ from townsquare.tasks.questions import Question
 Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Template:
     """A template of questions, with the obstacles to answering them."""
 
@@ -31,13 +31,14 @@ class Template:
     answer_kind: str
     difficulty: Difficulty
     planted: Sequence[str]
-    start: str = "/"
-    demo: Sequence[int] = ()
+    start: str
+    demo: Sequence[int]
     """The numbers of the tasks that are in the demonstration."""
 
 
+_TABLE = package_table(__package__, "templates")
 TEMPLATES = tuple(
-    Template(name=name, **row) for name, row in package_table(__package__, "templates").items()
+    Template(name, _TABLE["goals"][name], *row) for name, row in _TABLE["kinds"].items()
 )
 INSTANCES = 4
 """How many tasks each template gives."""
