@@ -65,7 +65,7 @@ def program(code: str) -> str:
     ("code", "stop_reason", "words"),
     [
         ("sys.exit('out of luck')", "agent_error", "ended with status 1: out of luck"),
-        ("print('hello', flush=True); time.sleep(9)", "agent_error", "no JSON: hello"),
+        ("print('hello', flush=True); time.sleep(9)", "agent_error", "not JSON: hello"),
         (
             "input(); print(json.dumps({'error': 'no idea'}), flush=True)",
             "agent_error",

@@ -56,7 +56,7 @@ def test_a_selection_that_finds_nothing_says_what_ids_look_like(selection: str) 
 
 
 def test_the_end_of_two_ids_is_refused() -> None:
-    with pytest.raises(BadParameter, match=r"may be any of \['a.1', 'b.1'\]"):
+    with pytest.raises(BadParameter, match=r"is ambiguous among \['a.1', 'b.1'\]"):
         select_tasks([Task(id="a.1"), Task(id="b.1")], "1")
 
 

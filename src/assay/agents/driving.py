@@ -1,8 +1,4 @@
-"""Agents that are called once an episode and drive the browser themselves.
-
-The environment observes what they do, and the rollout records it step by step; what they return is
-the answer.
-"""
+"""Agents that are called once an episode and drive the browser themselves."""
 
 from __future__ import annotations
 
@@ -176,10 +172,7 @@ def fill_parameters(
 
 
 def _as_answer(result: object) -> Action:
-    """Return the agent's answer as an action; an agent that returns `None` gives up.
-
-    Raises `TypeError` for what is no text, number, `Action` or mapping of the fields of one.
-    """
+    """Return the agent's answer as an action; an agent that returns `None` gives up."""
     if result is None:
         return Action("", gave_up=True)
     if isinstance(result, (str, int, float)) and not isinstance(result, bool):

@@ -166,10 +166,7 @@ def _takes_text(act: Callable[..., Any]) -> bool:
 
 
 def observation_hint(error: BaseException) -> str:
-    """Return advice if the error comes from treating an `Observation` as a text; else empty.
-
-    A class's `act` gets the whole observation, where a function gets its text.
-    """
+    """Return advice if the error comes from treating an `Observation` as a text; else empty."""
     if not isinstance(error, (TypeError, AttributeError)) or "'Observation'" not in str(error):
         return ""
     return (

@@ -76,9 +76,8 @@ ACTION_FIELDS = ("action", "answer", "gave_up", "think", "messages", "usage")
 def as_action(result: object, observation: Observation) -> Action:
     """Return the agent's result as an action; the result is a text, a mapping or an `Action`.
 
-    A text is an action; in a conversation, where it calls no tool, it is the answer. A number is
-    its text. A mapping has the fields of an action, with `action` for its text. Raises `TypeError`
-    for anything else.
+    A text that calls no tool of a conversation is the answer; a number is its text. Raises
+    `TypeError` for a result of another type.
     """
     action: object = result
     if isinstance(result, (str, int, float)) and not isinstance(result, bool):

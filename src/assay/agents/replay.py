@@ -31,10 +31,8 @@ class _Recording:
 class ReplayAgent(ScriptedAgent):
     """Repeats recorded actions, then the recorded answer; without an answer it gives up.
 
-    The recording is `episodes` (records, found by task id; of several for one task, the first),
-    or `steps` (records, or the path of a file with one JSON record per line) with the `answer`
-    beside them, which then serves every task. `think` says at each step whether the
-    environment shows what it showed when the recording was made.
+    `episodes` are records, found by task id; `steps` are records, or the path of a file of JSON
+    lines, for every task, with `answer`. `think` says whether the environment shows the same.
     """
 
     name = "replay"

@@ -25,10 +25,7 @@ REASON_CHARS = 1_000
 
 
 def calls_natively(choice: ToolCalls, model: Model) -> bool:
-    """Whether the model calls tools natively; "auto" depends on the model.
-
-    Raises `BadParameter` for another choice, and for "native" with a model that cannot.
-    """
+    """Whether the model calls tools natively; "auto" depends on the model."""
     check_choice("tool_calls", choice, get_args(ToolCalls))
     native = bool(getattr(model, "native_tools", False))
     if choice == "native" and not native:
@@ -90,8 +87,7 @@ class CallQueue:
     def take(self, object_to: Callable[[ReadyCall], str] = lambda _: "") -> ReadyCall | None:
         """Return the next call that can be carried out; the next observation is its result.
 
-        Those before it are refused. `None` when there is none left. `object_to` gives a reason not
-        to do a call, or nothing.
+        `object_to` returns a reason to refuse a call, or nothing; refused calls are skipped.
         """
         while self._waiting:
             waiting = self._waiting.popleft()

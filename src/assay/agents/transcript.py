@@ -1,8 +1,7 @@
 """The recorded conversation of an episode: chat messages, tool calls and their results.
 
-A result is a message of the role "tool" that carries the id of the call it answers, so that a
-reward which asks whether tools were used can tell from the record alone. An answer is a
-plain message, not a call. A reply that could not be read has the reason as `unreadable`.
+A result is a message of the role "tool" with the id of its call; an answer is a plain message; a
+reply that could not be read has the reason as `unreadable`.
 """
 
 from __future__ import annotations
@@ -85,8 +84,7 @@ class Transcript:
     ) -> list[Message]:
         """Add the tool calls of one reply, and return their records.
 
-        The server's ids are kept. A call without one, or with one that was there before, gets its
-        own: results name their calls by it.
+        A call without an id of its own gets a new id, since results name their calls by it.
         """
         records = [tool_call(self._new_id(call.id), call.name, call.arguments) for call in calls]
         message = {"role": "assistant", "content": reply, "tool_calls": records, **(fields or {})}

@@ -18,13 +18,7 @@ from assay.errors import BadParameter, UnknownName, did_you_mean
 from assay.ledger.layout import RunLayout, find_run
 from assay.ledger.run import Run
 from assay.registry import AGENTS, MODELS
-from assay.registry.annotations import (
-    UNKNOWN,
-    OptionText,
-    admits,
-    annotations_of,
-    read_option,
-)
+from assay.registry.annotations import UNKNOWN, OptionText, admits, annotations_of, read_option
 from assay.resources.spec import check_options
 from assay.runner.benchmark import SECTIONS
 from assay.schema.episode import Episode
@@ -78,10 +72,7 @@ class AgentChoice:
 
 
 def choose_agent(agent: Any, options: Mapping[str, Any]) -> AgentChoice:
-    """Return the agent for a name, an address, a class, a function or an object.
-
-    A wrong option is a `BadParameter`.
-    """
+    """Return the agent for a name, an address, a class, a function or an object."""
     if isinstance(agent, str):
         # The short forms: a URL, `stdio:COMMAND`.
         if agent.startswith(("http://", "https://")):

@@ -220,10 +220,7 @@ def _resolve_paths(document: dict[str, Any], folder: Path) -> None:
 
 
 def _resolve_address(text: Any, folder: Path) -> Any:
-    """Return the address of an object (`file.py:name`) with the benchmark's folder added.
-
-    Of a list each one; of a table its keys.
-    """
+    """Return the address of an object (`file.py:name`) with the benchmark's folder added."""
     if isinstance(text, list):
         return [_resolve_address(item, folder) for item in text]
     if isinstance(text, dict):

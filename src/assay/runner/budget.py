@@ -35,10 +35,7 @@ NO_BUDGET = Budget()
 
 
 def make_budget(max_cost: float | None, max_tokens: int | None, recorded: Any = None) -> Budget:
-    """Return a budget; `None` keeps the recorded limit, and 0 removes the limit.
-
-    Raises `BadParameter` for a negative number.
-    """
+    """Return a budget; `None` keeps the recorded limit, and 0 removes the limit."""
     before = Budget(**recorded) if recorded else Budget()
     for name, limit in (("max_cost", max_cost), ("max_tokens", max_tokens)):
         if limit is not None and not limit >= 0:
@@ -57,8 +54,7 @@ def with_prices(
 ) -> AgentChoice:
     """Return the agent with the prices of its model added to the model's options, if known.
 
-    What is in `settings` stands. Else the prices of the table count, and at the vendor's own
-    address the list prices that come with Assay.
+    Prices in `settings` come first, then the table, then the list prices of the vendor.
     """
     make, inner = _model_of(agent)
     name = inner.get("model")

@@ -1,9 +1,8 @@
 """Scoring and rollouts on a Ray cluster.
 
-Scoring is a Ray task for each shard; rollouts are actors that each have environments of their own.
-Ray decides where they run. A task that is lost with its worker or node is run again by Ray, and
-leaves the same bytes; an episode that is lost with its actor is played again by another one, as a
-new attempt. Only this process writes to the ledger.
+Scoring is a Ray task for each shard; rollouts are actors with environments of their own. Ray runs a
+lost task again; a lost episode is played again as a new attempt. Only this process writes to the
+ledger.
 """
 
 from __future__ import annotations
@@ -69,8 +68,7 @@ class RayTasks:
     def map(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
         """Yield each result when it is ready; an item of a lost worker is done again.
 
-        Raises a `ResourceError` that names what cannot be done because its worker is lost every
-        time, after all the rest has been done.
+        Raises a `ResourceError` at the end for items whose worker was lost every time.
         """
         ray = _ray()
         payload = ray.put(pack(work, ray.cloudpickle))
@@ -115,10 +113,7 @@ def _call_payload(payload: bytes, item: Any) -> Any:
 
 
 def ray_executor(address: str | None = None) -> Executor:
-    """Return an executor that plays episodes in Ray actors, one episode at a time in each.
-
-    Raises `MissingExtra` if Ray is not installed.
-    """
+    """Return an executor that plays episodes in Ray actors, one episode at a time in each."""
     _ray()
 
     @asynccontextmanager

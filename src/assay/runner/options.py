@@ -1,7 +1,6 @@
 """Declares the options of a run: the parameters of `assay.run` and of `assay run`.
 
-`run` and `run_async` take the fields of `RunOptions` as their parameters (`takes_options`), and the
-command line makes its options of them: names, defaults and help are theirs.
+`takes_options` makes parameters of the fields of `RunOptions`, and the command line its options.
 """
 
 from __future__ import annotations

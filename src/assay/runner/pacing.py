@@ -79,8 +79,7 @@ class Pacing:
     def _count_failure(self, episode: Episode) -> None:
         """End the run if its first attempts have all failed with the same error.
 
-        Failures are alike when they are fatal, as a refused key or a program that ends is, and
-        `message_key` is the same.
+        Errors are the same if they are fatal and have the same `message_key`.
         """
         failure = episode.failure
         key = None if failure is None or not failure.fatal else message_key(failure.message)

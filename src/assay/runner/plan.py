@@ -21,19 +21,11 @@ from assay.registry.annotations import annotations_of, names_none
 from assay.resources.protocol import StepScorer
 from assay.resources.spec import check_options
 from assay.runner.agents import AgentChoice, choose_agent, with_defaults, with_recordings
-from assay.runner.benchmark import (
-    Benchmark,
-    ComponentSpec,
-    find_benchmark,
-    read_benchmark,
-)
+from assay.runner.benchmark import Benchmark, ComponentSpec, find_benchmark, read_benchmark
 from assay.runner.budget import NO_BUDGET, Budget, check_prices, make_budget, with_prices
 from assay.runner.options import RunOptions
 from assay.runner.services import service_options
-from assay.runner.values import (
-    benchmark_of_values,
-    with_values,
-)
+from assay.runner.values import benchmark_of_values, with_values
 from assay.schema.column_names import ANSWERS, GOALS
 from assay.schema.manifest import RunManifest
 from assay.schema.task import Task

@@ -120,10 +120,7 @@ class EpisodeRecorder:
 
     @asynccontextmanager
     async def turn(self, turn: Turn, limit_s: float) -> AsyncIterator[None]:
-        """Limit the block to `limit_s` seconds, and attribute its failures to `turn`.
-
-        Waiting for a model is not the agent's time: a call has its own limit.
-        """
+        """Limit the block to `limit_s` seconds, and attribute its failures to `turn`."""
         self._turn, self._turn_limit_s = turn, limit_s
         if turn == "env_error":
             async with asyncio.timeout(limit_s) as self._turn_clock:

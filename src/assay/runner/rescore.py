@@ -22,8 +22,7 @@ def rescore(
 ) -> Run:
     """Return a new run with the same attempts and new scores, in the same folder of runs.
 
-    Every attempt is scored, those included that a retry replaced. Page texts and pictures are not
-    copied: the child finds its parent's, as long as both are in one folder.
+    Attempts that a retry replaced are scored, too. The child finds the artifacts of its parent.
     """
 
     async def score_all() -> None:

@@ -1,7 +1,6 @@
 """Resumes a run: its plan comes from its manifest.
 
-It goes on with another budget, and with its model at another address or with other time limits;
-any other difference is refused.
+Only the budget, and the address and the time limits of the model, may differ.
 """
 
 from __future__ import annotations
@@ -25,10 +24,7 @@ LISTED_CHANGES = 5
 
 
 def plan_resumed(options: RunOptions, manifest: RunManifest) -> Plan:
-    """Return the plan of the run; raise BadParameter if the options differ from it.
-
-    What the options leave out comes from the manifest.
-    """
+    """Return the plan of the run; raise BadParameter if the options differ from it."""
     config = manifest.config
     if not {"benchmark", "agent", "tasks", "repeats"} <= config.keys():
         raise BadRecord(

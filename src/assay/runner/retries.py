@@ -26,9 +26,8 @@ RETRIED = ("env", "model")
 class AttemptRetryPolicy:
     """Decides whether an attempt is followed by another at the same episode.
 
-    Its environment may have ended it, or the worker that played it may be lost: then another one
-    follows, up to a number of failures in all. A model that failed was asked again and again
-    already, within the attempt. Every other ending counts.
+    An attempt that its environment ended, or that was lost with its worker, is repeated up to a
+    limit. A failed model was asked again within the attempt.
     """
 
     environment_failures: int
@@ -95,10 +94,7 @@ def tracker_for(plan: Plan, run: Run, retry_errors: Collection[str] = ()) -> Ret
 
 
 def read_retry_errors(whose: str | Sequence[str] | bool) -> tuple[str, ...]:
-    """Return the stop reasons for names such as `env,model`; `True` means these two.
-
-    Raises `BadParameter` for any other name.
-    """
+    """Return the stop reasons for names such as `env,model`; `True` means these two."""
     if isinstance(whose, bool):
         names: Sequence[str] = RETRIED if whose else ()
     else:

@@ -34,10 +34,7 @@ async def rollout(
     resources: RunResources,
     on_work: Callable[[], None] = do_nothing,
 ) -> Episode:
-    """Play and score one attempt at one task.
-
-    `on_work` is called when the agent has got a reply of its model, or has acted without one.
-    """
+    """Play and score one attempt at one task."""
     recorder = EpisodeRecorder(attempt, planned_attempt, resources, on_work)
     environments = {resources.environment.name: resources.environment}
     with attempt_state(recorder.state), episode_boundary(recorder):

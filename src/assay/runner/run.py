@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import (
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Coroutine,
-    Iterator,
-    Mapping,
-)
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
@@ -90,9 +83,7 @@ async def run_async(options: RunOptions) -> Run:
 def start(options: RunOptions) -> StartedRun:
     """Return a new or resumed run that is written to disk but not executed yet.
 
-    What would end every episode is raised before anything is written: a missing extra, an option
-    that the agent or the environment refuses, a task that the environment refuses. On another
-    machine the environment is not asked.
+    Errors that would end every episode are raised before anything is written.
     """
     executor = _executor_of(options)
     if read_retry_errors(options.retry_errors) and options.resume is None:
@@ -256,12 +247,7 @@ class StartedRun:
         self.writer.close()
 
     async def execute(self, on_progress: Callable[[RunProgress], None] = no_progress) -> Run:
-        """Play the missing episodes of the plan, and return the run.
-
-        Raises `MissingExtra` when the machine lacks what the environment or the agent needs,
-        `RunStopped` when the first attempts all failed alike, and `BudgetSpent` when the plan's
-        budget has no room for the next attempt.
-        """
+        """Play the missing episodes of the plan, and return the run."""
         plan, writer = self.plan, self.writer
         retries = tracker_for(plan, self.run, read_retry_errors(self.options.retry_errors))
         queue = deque(attempt for attempt in plan.attempts() if not retries.refusal(attempt.key))

@@ -272,8 +272,7 @@ def _best_result(dialogue: Dialogue) -> Element | None:
 def fit(result: Element, question: str, *, official: bool) -> int:
     """Return a score of how well a search result matches the question.
 
-    Names count most, then words; with `official`, words that official
-    sites use count for a result, and those of advertisements against it.
+    Names count most, then words; `official` adds words of official sites and subtracts advertising.
     """
     text = f"{result.name} {result.about}"
     lower = text.lower()

@@ -42,12 +42,10 @@ class _Stale(ModelError):
 class CliModel:
     """A model that is a program: it reads a prompt on standard input and writes the reply.
 
-    The reply is a JSON object with `result`, and where there are any `session_id`, `usage` and
-    `total_cost_usd`; output that is no JSON object is the reply itself. While the client keeps a
-    session, only what is new is sent; when the session is stale (`stale` holds the messages that
-    say so) or the resumed call takes more than half of the time, a fresh session gets the whole
-    conversation. The program runs in an empty directory of its own, in its own process group,
-    which is killed when time is up; `timeout_s` is for one reply.
+    The reply is a JSON object with `result`, and perhaps `session_id`, `usage` and
+    `total_cost_usd`; other output is the reply itself. While the program keeps a session, only new
+    messages are sent; a new session gets the whole conversation when the session is stale (its
+    message is one of `stale`) or the resumed call takes more than half of the time.
     """
 
     name = "cli"

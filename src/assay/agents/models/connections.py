@@ -105,8 +105,7 @@ class Connections:
     ) -> Response:
         """The response of the server.
 
-        Raises `NoResponse` when there is none, and `ModelError` for one that is too long, and
-        where the proxy of the environment cannot be used.
+        Raises `NoResponse`, or `ModelError` for a response that is too long or a bad proxy.
         """
         if _has_proxy(url):
             return await self._post_by_proxy(url, headers, body, max_bytes=max_bytes)
@@ -197,10 +196,7 @@ def _take_usable(idle: list[HttpConnection]) -> HttpConnection | None:
 
 
 def _has_proxy(url: httpx.URL) -> bool:
-    """Whether the environment variables name a proxy for this server.
-
-    One is for other machines: on this one it would only read the key.
-    """
+    """Whether the environment names a proxy for this server, if it is on another machine."""
     if _is_own(url.host):
         return False
     proxies = getproxies()
@@ -215,10 +211,7 @@ _SHARED: ContextVar[Connections | None] = ContextVar("assay_connections", defaul
 
 @asynccontextmanager
 async def shared_connections(cache: Path | None = None) -> AsyncIterator[None]:
-    """Share connections among all model requests of this asyncio task within the block.
-
-    With `cache`, replies are kept in that folder, and found there.
-    """
+    """Share connections among all model requests of this asyncio task within the block."""
     connections = Connections(cache)
     token = _SHARED.set(connections)
     try:

@@ -91,10 +91,8 @@ class Endpoint:
     async def post(self, body: Mapping[str, Any], *, timeout_s: float) -> bytes:
         """Send a request, with retries for `timeout_s` seconds, and return the response's content.
 
-        429, 408, 5xx and failed connections are tried again while attempts and time last; where
-        429 says when to come again, time alone decides. Where a server names a time, and after
-        429 in any case, every caller of the URL waits. A server that is busy or slow then may not
-        be so later; every other failure is fatal.
+        Status 429, 408, 5xx and failed connections are retried while attempts and time last; a 429
+        that names a wait is limited by time alone. After a 429 or a named wait all callers wait.
         """
         retry = self._retry
         attempts = Attempts(retry, timeout_s)

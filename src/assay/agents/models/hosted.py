@@ -26,10 +26,8 @@ _NO_TOOLS = re.compile(r": status 4\d\d: .*\b(?:tools?|tool[-_ ]?choice|function
 class HostedModel(ABC):
     """A model behind HTTP; each request holds the whole conversation.
 
-    The key is read from the environment variable `api_key_env` when the model is made. A server
-    that asks for none needs none: only the default one is refused without a key. `extra` is added
-    to the body of every request, for what one server has and another does not. `timeout_s` is for
-    one reply, retries included.
+    Only the default server needs a key. `extra` is added to the body of every request; `timeout_s`
+    is for one reply, retries included.
     """
 
     model: str
@@ -81,10 +79,7 @@ class HostedModel(ABC):
         return key
 
     def _url(self) -> str:
-        """Return the URL for requests: `base_url`, `/v1` if `base_url` has no path, and `path`.
-
-        The whole URL of the endpoint is taken as it is.
-        """
+        """Return the URL for requests: `base_url`, `/v1` if `base_url` has no path, and `path`."""
         base = self.base_url.rstrip("/")
         if base.endswith(self.path):
             return base

@@ -1,8 +1,6 @@
 """A small HTTP/1.1 client on asyncio: it posts a body and reads a bounded response.
 
-`docs/performance.md` has what it takes beside the clients that do everything. Redirects are not
-followed, and cookies not kept. A server that is behind a proxy of the environment is asked with
-`httpx`, which knows proxies.
+Redirects are not followed, and cookies not kept; `connections` asks by a proxy with `httpx`.
 """
 
 from __future__ import annotations
@@ -99,8 +97,7 @@ class HttpConnection:
     ) -> Response:
         """Send a request and return its response; the connection is then reusable or closed.
 
-        Raises `NoResponse` when the connection breaks or the server does not speak HTTP, and
-        `ModelError` for a response of more than `max_bytes` or a header that HTTP does not take.
+        Raises `NoResponse` if the connection breaks, `ModelError` for a response that is too long.
         """
         try:
             response = await self._exchange(url, headers, body, max_bytes)

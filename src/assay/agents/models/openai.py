@@ -31,10 +31,7 @@ MAX_CALLS = 64
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OpenAIModel(HostedModel):
-    """A model behind `{base_url}/chat/completions`.
-
-    With `send_seed`, each request has the seed of its attempt, where the run has one.
-    """
+    """A model behind `{base_url}/chat/completions`; `send_seed` sends the seed of the attempt."""
 
     name = "openai"
     path = "/chat/completions"

@@ -46,10 +46,7 @@ def default_prices() -> PriceTable:
 
 
 def read_prices(path: str | Path) -> PriceTable:
-    """Return the prices in a TOML or JSON file.
-
-    Raises `UnknownName` when it cannot be read, and `BadParameter` when it is no such table.
-    """
+    """Return the prices in a TOML or JSON file."""
     file = Path(path)
     try:
         text = file.read_text("utf-8")

@@ -70,10 +70,7 @@ class TokenPrices:
     output_usd: float | None = None
 
     def usage(self, prompt_tokens: int, completion_tokens: int) -> Usage:
-        """Return the usage of one call, with its cost if prices and token counts are known.
-
-        A server that counts no tokens says nothing of them; that is not the same as free.
-        """
+        """Return the usage of one call, with its cost if prices and token counts are known."""
         cost = None
         is_counted = bool(prompt_tokens or completion_tokens)
         if is_counted and self.input_usd is not None and self.output_usd is not None:

@@ -1,8 +1,4 @@
-"""Time limits of model calls and agent turns; a turn's clock stops during a model call.
-
-A call has a time limit of its own. An agent's turn has another one, which is for the agent: it is
-not used up by waiting for a reply.
-"""
+"""Time limits of model calls and agent turns; a turn's clock stops during a model call."""
 
 from __future__ import annotations
 

@@ -36,10 +36,8 @@ class _Episode:
 class AlfWorld:
     """A household in text, in which an agent finds, treats and moves things.
 
-    `folder` is an official data folder for games that are not shipped; without it the environment
-    variable ALFWORLD_DATA names one. With `step_limit`, the episode is over after so many steps, as
-    it is after 50 where the reference's own training environment is used; without, only when the
-    goal is reached.
+    `folder` is an official data folder, by default that of the variable ALFWORLD_DATA; two splits
+    need none. The episode ends at the goal, or after `step_limit` steps.
     """
 
     name: str = "alfworld"

@@ -1,9 +1,8 @@
 """The engine of one ALFWorld game: possible commands, their effects and the texts.
 
-The state is a set of facts, as in PDDL. In every state there is one table of what can be done,
-from command to move; a command that is not in the table does nothing. Rules, texts and order are
-those of the reference engine (ALFWorld's domain and grammar under TextWorld). Where one of them
-looks like a mistake, a comment says so: it is kept, because agents have been measured with it.
+The state is a set of facts, as in PDDL; in each state a table has the possible commands. Rules,
+texts and order are those of the reference engine (ALFWorld's domain and grammar under TextWorld).
+Its mistakes are kept, with a comment, because agents have been measured with them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The goal formula of a game, written out once over its objects and tested at every step.
 
-Quantifiers are written out over the objects of the game, and everything that no command can change
-is evaluated away. What is left of "some mug is hot and in some cabinet" is an `AnyCondition` of
-several `AllConditions` such as `{ishot mug 1, inreceptacle mug 1 cabinet 2}`: cheap to test, and
-easy to count.
+Quantifiers are written out over the objects of the game, and conditions that no command can change
+are evaluated. What is left of "some mug is hot and in some cabinet" is an `AnyCondition` of
+several `AllConditions`, such as `{ishot mug 1, inreceptacle mug 1 cabinet 2}`.
 """
 
 from __future__ import annotations

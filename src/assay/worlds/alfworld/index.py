@@ -1,8 +1,7 @@
 """A cache of the goals of games, so that a data folder of thousands of files is read once.
 
-The index is a file in the user's cache folder: a data folder is often shared and read-only. It is
-an aid and never a source: an entry counts only while its file has the size and the time that it had
-when it was read, and an index that is missing, damaged or cannot be written costs time only.
+The index is a file in the user's cache folder, since a data folder is often read-only. An entry
+counts only while its file is unchanged; an index that cannot be used costs only time.
 """
 
 from __future__ import annotations

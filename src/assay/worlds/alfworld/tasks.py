@@ -66,9 +66,8 @@ class ArchiveEntry:
 class AlfWorldArchive:
     """An archive of compressed games, each of which can be read alone.
 
-    `index` lists the games; `data` holds, for each, a deflate stream that leans on a shared
-    dictionary (its first entry). A stream is the walkthrough, as JSON on its first line, and the
-    PDDL problem, written tersely. The rules are the same for all games and are not repeated.
+    `index` lists the games; `data` has a deflate stream for each, after a dictionary that all
+    share: the walkthrough, as JSON on the first line, and the PDDL problem in shorthand.
     `tools/pack_alfworld.py` writes both.
     """
 
@@ -156,10 +155,7 @@ class GameLoader:
             ]
 
     def house(self, task_id: str) -> HouseLayout:
-        """Return the house of a game; houses are cached.
-
-        Raises as `load` does. A file that has changed is read again.
-        """
+        """Return the house of a game; houses are cached."""
         ids = self._shipped_ids(task_id)
         if len(ids) == 1:
             return _shipped_house(ids[0])

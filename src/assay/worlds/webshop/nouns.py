@@ -1,10 +1,9 @@
 """Finds the nouns of product titles, which WebShop's score compares.
 
-The original uses spaCy's small English model at every purchase. For the 1000 shipped products its
-answers are stored (model 3.6.0); another catalogue can bring its own `title_nouns.json`. Where
-titles are not listed, spaCy is used if it and its model are installed; otherwise every word that
-is not a stop word counts as a noun, which gives the same `r_type` for about 92 of 100 first-page
-results of the shipped goals. `source` says which of the three it was.
+The original uses spaCy's small English model at every purchase. The nouns of the 1000 shipped
+products are stored (model 3.6.0); another catalogue can bring `title_nouns.json`. Without, spaCy is
+used if it is installed; else every word that is no stop word counts as a noun, which gives the same
+`r_type` for about 92 of 100 first-page results of the shipped goals.
 """
 
 from __future__ import annotations

@@ -51,10 +51,7 @@ async def webshop_reward(
 
 def _purchase(progress: Mapping[str, Any]) -> dict[str, float | None]:
     if not progress:
-        return {
-            "bought": 0.0,
-            **dict.fromkeys(("r_type", "r_att", "r_option", "r_price")),
-        }
+        return {"bought": 0.0, **dict.fromkeys(("r_type", "r_att", "r_option", "r_price"))}
     price_ok = progress.get("price_ok")
     return {
         "bought": 1.0,
