@@ -516,7 +516,7 @@ ANSWER = ("--agent", "mine.py:answer")
         ((*RUN, "--agent", "stido:node cal.js"), "did you mean 'stdio:'? stdio:COMMAND is a"),
         ((*RUN, *ANSWER, "--max-cost", "5usd"), "'5usd' is no number of dollars, such as 5"),
         ((*RUN, *ANSWER, "--max-tokens", "5k"), "'5k' is not a valid whole number"),
-        (RUN, "only the agent is missing: --agent FILE.py:NAME"),
+        (RUN, "the agent is missing: --agent FILE.py:NAME"),
     ],
 )
 def test_a_slip_is_answered_with_what_was_meant(
@@ -606,7 +606,7 @@ def test_a_program_that_greets_before_it_replies_ends_the_run_early(
     )  # fmt: skip
     assert code == 1
     assert "stopped early" in err
-    assert "standard output holds replies alone" in err
+    assert "must write only replies to standard output" in err
 
 
 def test_a_program_that_keeps_one_waiting_is_named(

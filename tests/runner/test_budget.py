@@ -238,8 +238,8 @@ def test_list_prices_hold_at_the_vendors_own_address_alone(monkeypatch: pytest.M
         ("p.toml", "models = 3", "has no table"),
         ("p.toml", "[models.m]\ninput_usd_per_mtok = 1", "model 'm' is"),
         ("p.json", '{"models": {"m": {"input_usd_per_mtok": -1, "output_usd_per_mtok": 1}}}', "-1"),
-        ("p.json", "{", "no table of prices"),
-        ("p.toml", "[[", "no table of prices"),
+        ("p.json", "{", "not a valid price file"),
+        ("p.toml", "[[", "not a valid price file"),
     ],
 )
 def test_a_damaged_table_of_prices_is_an_error_that_names_it(

@@ -479,7 +479,7 @@ def test_an_unknown_kind_of_error_is_refused(corridor: Path, whose: str) -> None
 
 
 def test_errors_are_retried_of_a_run_that_is_resumed(corridor: Path) -> None:
-    with pytest.raises(BadParameter, match="say which one to resume"):
+    with pytest.raises(BadParameter, match="say which run to resume"):
         assay.run(corridor, agent="scripted", retry_errors=True)
 
 

@@ -155,7 +155,7 @@ def test_a_run_is_awaited_in_its_own_loop() -> None:
     ("arguments", "error", "words"),
     [
         ({"agent": shout}, BadParameter, "name a benchmark and an agent"),
-        ({"tasks": TASKS, "agent": shout}, BadParameter, "say what scores the tasks"),
+        ({"tasks": TASKS, "agent": shout}, BadParameter, "name a reward"),
         ({"tasks": [3], "agent": shout, "rewards": [exact]}, BadParameter, r"tasks\[0\] is 3"),
         ({"tasks": [{}], "agent": shout, "rewards": [exact]}, BadRecord, r"tasks\[0\]: no 'goal'"),
         ({"tasks": [], "agent": shout, "rewards": [exact]}, BadParameter, "has no tasks"),
