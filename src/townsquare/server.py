@@ -108,7 +108,7 @@ class Town:
         await asyncio.to_thread(self.stop)
 
     async def _run(self, listening: Future[int]) -> None:
-        """Serve until the town is stopped; every connection is closed afterwards."""
+        """Serve requests until the server is stopped, then close all connections."""
         self._loop, self._stopped = asyncio.get_running_loop(), asyncio.Event()
         try:
             listener = socket.create_server((ADDRESS, self._requested_port))

@@ -311,7 +311,7 @@ def test_a_proxy_that_cannot_be_used_is_a_failure_of_the_model(
 ) -> None:
     monkeypatch.setenv("all_proxy", proxy)
     endpoint = Endpoint("http://model.example/v1", headers={})
-    with pytest.raises(ModelError, match="the proxy of the environment cannot be used"):
+    with pytest.raises(ModelError, match="the proxy in the environment variables cannot be used"):
         asyncio.run(endpoint.post({}, timeout_s=5))
 
 

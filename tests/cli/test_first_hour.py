@@ -581,7 +581,7 @@ def test_an_option_of_the_wrong_type_is_refused_before_the_run(
         "--column", "question=q", "--set", "loud=flase",
     )  # fmt: skip
     assert code == 2
-    assert "loud is 'flase'; it takes true or false" in err
+    assert "loud is 'flase'; it must be true or false" in err
 
 
 def test_a_reward_with_a_column_of_its_own_is_not_audited_on_rows_without_it(

@@ -131,8 +131,8 @@ def test_the_conversation_of_a_function_is_recorded(here: str) -> None:
         ("no_such_module:walk", "No module named 'no_such_module'"),
         ("{here}.py:wolk", "has no 'wolk'; did you mean 'walk'?"),
         ("{here}.py:", "is no address; it is FILE.py:NAME"),
-        ("{here}.py:number", "it is a class with `act`, or a function"),
-        ("{here}.py:NoAgent", "it has no `act`"),
+        ("{here}.py:number", "it must be a class with `act`, or a function"),
+        ("{here}.py:NoAgent", "it has no method `act`"),
     ],
 )
 def test_an_unknown_agent_names_the_way(here: str, agent: str, words: str) -> None:

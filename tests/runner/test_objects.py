@@ -162,7 +162,7 @@ def test_a_run_is_awaited_in_its_own_loop() -> None:
         (
             {"tasks": TASKS, "agent": shout, "rewards": [exact], "environment": 5},
             BadParameter,
-            "environment is 5; it is a name, a class, or an instance",
+            "environment is 5; it must be a name, a class, or an instance",
         ),
     ],
 )

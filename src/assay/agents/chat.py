@@ -47,7 +47,7 @@ class ChatAgent:
         self._model = make_model(model, model_options or {})
         self._native = calls_natively(tool_calls, self._model)
         if type(bad_replies) is not int or bad_replies < 1:
-            raise BadParameter(f"bad_replies is {bad_replies!r}; it is a whole number >= 1")
+            raise BadParameter(f"bad_replies is {bad_replies!r}; it must be a whole number >= 1")
         self._bad_replies = bad_replies
         self._system = system
         self._begin()

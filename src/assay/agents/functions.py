@@ -40,7 +40,7 @@ def agent_factory(item: Any, name: str) -> Callable[..., Agent]:
         return _ClassFactory(item)
     if not callable(item) and not hasattr(item, "act"):
         raise BadParameter(
-            f"agent {name!r} is {item!r:.200}; it is a class with `act`, or a function of the "
+            f"agent {name!r} is {item!r:.200}; it must be a class with `act`, or a function of the "
             "question or the observation"
         )
     if hasattr(item, "act"):
@@ -92,7 +92,7 @@ class _FunctionFactory:
 
 
 def complete_agent(item: Any) -> Agent:
-    """Return an agent with `start`, `act` and `close`, and add those that the item lacks."""
+    """Return the item as an agent; missing methods of `start`, `act` and `close` are added."""
     verbs = [getattr(item, verb, None) for verb in ("start", "act", "close")]
     if all(inspect.iscoroutinefunction(verb) for verb in verbs) and not _takes_text(item.act):
         agent: Agent = item
@@ -103,7 +103,7 @@ def complete_agent(item: Any) -> Agent:
         name = type(item).__name__
         return _FunctionFactory(item, name)()
     raise BadParameter(
-        f"{item!r:.200} is no agent: it has no `act`; a function that is the agent itself takes "
+        f"{item!r:.200} is not an agent: it has no method `act`; an agent function must take "
         "the question or the observation as its first parameter"
     )
 

@@ -116,7 +116,7 @@ class HttpAgent(_OutsideAgent):
     def __init__(self, *, url: str = "", token_env: str = "") -> None:
         super().__init__()
         if not url.startswith(("http://", "https://")):
-            raise BadParameter(f"url is {url!r}; it begins with http:// or https://")
+            raise BadParameter(f"url is {url!r}; it must begin with http:// or https://")
         token = read_key(token_env) if token_env else ""
         if token_env and not token:
             raise BadParameter(f"the environment variable {token_env!r} is not set")

@@ -87,7 +87,7 @@ def as_action(result: object, observation: Observation) -> Action:
         action = _from_mapping(result)
     if not isinstance(action, Action) or not isinstance(action.text, str):
         raise TypeError(
-            f"the agent returned {result!r:.300}; it returns a text, an `Action`, or a mapping "
+            f"the agent returned {result!r:.300}; it must return a text, an `Action`, or a mapping "
             f"with some of {', '.join(ACTION_FIELDS)}"
         )
     tools = observation.tools

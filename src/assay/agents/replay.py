@@ -29,7 +29,7 @@ class _Recording:
 
 
 class ReplayAgent(ScriptedAgent):
-    """Repeats recorded actions, then the recorded answer; without an answer it gives up.
+    """An agent that repeats the recorded actions and the recorded answer, or gives up at the end.
 
     `episodes` are records, found by task id; `steps` are records, or the path of a file of JSON
     lines, for every task, with `answer`. `think` says whether the environment shows the same.

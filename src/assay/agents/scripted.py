@@ -74,6 +74,6 @@ def _read_scripts(actions: Script | Mapping[str, Script]) -> dict[str, Script]:
     for task, script in scripts.items():
         if isinstance(script, str) or not all(isinstance(text, str) for text in script):
             raise BadParameter(
-                f"the script of {task!r} is {script!r}; it is a list of action texts"
+                f"the script of {task!r} is {script!r}; it must be a list of action texts"
             )
     return {task: tuple(script) for task, script in scripts.items()}

@@ -147,7 +147,7 @@ def _read_options(
         kind = types.get(key, UNKNOWN)
         words = [words for plain, words in _PLAIN if plain is kind]
         if words and isinstance(options[key], OptionText) and not admits(kind, value):
-            raise BadParameter(f"{owner}: {key} is {value!r}; it takes {words[0]}")
+            raise BadParameter(f"{owner}: {key} is {value!r}; it must be {words[0]}")
     return result
 
 

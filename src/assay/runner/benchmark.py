@@ -1,4 +1,4 @@
-"""Benchmarks: TOML files that bind tasks, an environment, rewards and limits by name."""
+"""Reads benchmarks: TOML files that name tasks, an environment, rewards and limits."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _question_file(path: Path, settings: Mapping[str, Any]) -> Benchmark:
     """Return the benchmark for a file of questions, which are asked in a conversation."""
     if not settings.get("rewards.names"):
         raise BadParameter(
-            f"{path} is a file of questions; say what scores the answers, such as --reward "
+            f"{path} is a file of questions; name a reward for the answers, such as --reward "
             "math_equal_reward or qa_f1_reward (`assay list rewards`), or a function of your own "
             f"({OWN})"
         )
@@ -178,7 +178,7 @@ def with_settings(
             table[parent] = dict(table.get(parent) or {})
             table = table[parent]
         if not isinstance(table, dict):
-            raise BadParameter(f"{where}: [{section}] is {table!r}; it is a table")
+            raise BadParameter(f"{where}: [{section}] is {table!r}; it must be a table")
         table[last] = read_option(value, _annotation(section, copy[section], option))
     return copy
 
@@ -238,7 +238,9 @@ def _component(table: TomlTable, key: str) -> ComponentSpec:
 def _rewards(table: TomlTable) -> tuple[ComponentSpec, ...]:
     names = table.texts("names")
     if not names or len(set(map(REWARDS.current_name, names))) < len(names):
-        raise table.problem("names", list(names), "a list of different rewards, the primary first")
+        raise table.problem(
+            "names", list(names), "a list of different rewards that starts with the primary reward"
+        )
     options = table.table("options", {})
     rewards = tuple(
         ComponentSpec(REWARDS.current_name(name), options.table(name, {}).rest()) for name in names

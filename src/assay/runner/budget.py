@@ -89,7 +89,7 @@ def check_prices(agent: AgentChoice, *limits: float | None) -> None:
         return
     if None in (inner.get(option) for option in PRICE_OPTIONS):
         raise BadParameter(
-            f"no price is known of model {inner.get('model')!r} at "
+            f"the price of model {inner.get('model')!r} is not known at "
             f"{inner.get('base_url') or make.own_url}, so a limit of {money(limit)} cannot be "
             "kept; name the prices with --prices FILE, or with --set "
             "model_options.input_usd_per_mtok=… and output_usd_per_mtok=…"

@@ -100,9 +100,9 @@ class RayTasks:
         if failures:
             first, problem = failures[0]
             raise ResourceError(
-                f"{len(failures)} of {len(items)} shards ended their worker "
-                f"{1 + SHARD_RETRIES} times, {first!r:.300} first; all others are kept, and "
-                f"--resume tries these again ({problem!s:.300})"
+                f"{len(failures)} of {len(items)} shards failed because their worker was lost "
+                f"{1 + SHARD_RETRIES} times; the first is {first!r:.300}. The results of other "
+                f"shards are kept; --resume tries the failed shards again ({problem!s:.300})"
             )
 
 
@@ -263,7 +263,7 @@ class ActorPool:
                 if actor not in self._actors:
                     self.ray.kill(actor)
         raise ResourceError(
-            f"no worker could be started, {WORKER_LOSSES} times in succession: {problem!s:.500}"
+            f"no worker could be started in {WORKER_LOSSES} attempts: {problem!s:.500}"
         )
 
     def _forget_start(self, task: asyncio.Task[None]) -> None:

@@ -43,7 +43,7 @@ Event: TypeAlias = Step | bytes | Literal["works"] | Episode
 
 @dataclass(frozen=True, slots=True)
 class RemoteRecorder:
-    """Replaces the ledger in an actor: steps and artifacts are sent to the driver."""
+    """Replaces the ledger in an actor: it sends steps and artifacts to the main process."""
 
     events: asyncio.Queue[Event | None] = field(default_factory=asyncio.Queue)
     """What happened; `None` when the episode is over."""
@@ -75,7 +75,7 @@ class RolloutActor:
         self._resources: RunResources | None = None
 
     async def open(self) -> None:
-        """Open the resources of the episodes; raise MissingExtra if the machine lacks one."""
+        """Open the resources of the episodes; raise MissingExtra if a package is missing."""
         ready = asyncio.get_running_loop().create_future()
         self._lifetime = asyncio.create_task(self._keep_open(ready))
         await asyncio.wait((ready, self._lifetime), return_when=asyncio.FIRST_COMPLETED)
@@ -142,7 +142,7 @@ def pack(contents: Any, cloudpickle: Any) -> bytes:
         except UNPICKLABLE as error:
             raise BadParameter(
                 f"{_unpicklable(registered, cloudpickle)} cannot be sent to a worker: {error}; "
-                "what it refers to must be picklable, or be made when it is called"
+                "its objects must be picklable, or be made when it is called"
             ) from error
     return pickle.dumps((_versions(), packed))
 

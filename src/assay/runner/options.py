@@ -132,7 +132,7 @@ class RunOptions:
 
     def __post_init__(self) -> None:
         if self.workers < 1:
-            raise BadParameter(f"workers is {self.workers!r}; it is a whole number from 1 up")
+            raise BadParameter(f"workers is {self.workers!r}; it must be a whole number >= 1")
         if self.stop_after_errors is not None and self.stop_after_errors < 0:
             raise BadParameter(
                 f"stop_after_errors is {self.stop_after_errors!r}; it must be >= 0, and 0 means "
@@ -146,7 +146,7 @@ class RunOptions:
 
     @property
     def task_values(self) -> Iterable[TaskLike] | None:
-        """The tasks that are passed as values; `None` if they are names."""
+        """The tasks that are passed as values; `None` if tasks are selected by name."""
         return None if isinstance(self.tasks, str) else self.tasks
 
     @property
@@ -156,7 +156,7 @@ class RunOptions:
 
     @property
     def benchmark_settings(self) -> dict[str, Any]:
-        """The settings of the benchmark, with the columns and rewards of their own options."""
+        """The settings of the benchmark, including the options `columns` and `rewards`."""
         columns = {} if self.task_values is not None else self.columns or {}
         short: dict[str, Any] = {f"tasks.columns.{key}": name for key, name in columns.items()}
         if self.rewards is not None:
@@ -197,7 +197,7 @@ HELP: Mapping[str, str] = {
 def takes_options(
     options: Callable[P, RunOptions],
 ) -> Callable[[Callable[[RunOptions], T]], Callable[P, T]]:
-    """Make a function of one options record take the record's fields as its parameters."""
+    """Give a function the fields of an options record as its parameters."""
 
     def decorate(function: Callable[[RunOptions], T]) -> Callable[P, T]:
         @wraps(function)

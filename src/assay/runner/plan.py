@@ -41,7 +41,7 @@ AttemptKey: TypeAlias = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class PlannedAttempt:
-    """One task to be attempted once; repeats count from 0."""
+    """A planned attempt at a task; repeats count from 0."""
 
     task: Task
     repeat: int
@@ -184,7 +184,7 @@ def make_plan(
 ) -> Plan:
     """Return a plan, after a check of its names, options and columns."""
     if repeats < 1:
-        raise BadParameter(f"repeats is {repeats!r}; it is a whole number from 1 up")
+        raise BadParameter(f"repeats is {repeats!r}; it must be a whole number >= 1")
     environment = benchmark.environment
     check_options(
         f"[environment] {environment.name!r}",
@@ -342,9 +342,9 @@ def _check_references(scorer: Scorer, benchmark: Benchmark, tasks: Sequence[Task
     file = source.options.get("path") if source.name == "jsonl" else None
     columns = list(tasks[0].metadata) if file is None else columns_of(Path(file))
     raise MissingParameter(
-        f"{spec.name} needs 'answer', the reference, and no task of {benchmark.name!r} has one; "
-        f"the columns are: {', '.join(sorted(columns)) or 'none'}; say which one it is: --column "
-        f"answer={likely_answer(columns)}"
+        f"{spec.name} needs 'answer', the reference, but no task of {benchmark.name!r} has one; "
+        f"the columns are: {', '.join(sorted(columns)) or 'none'}; name the column of references: "
+        f"--column answer={likely_answer(columns)}"
     )
 
 

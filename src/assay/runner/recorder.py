@@ -37,7 +37,7 @@ Turn = Literal["agent_error", "env_error"]
 
 
 def do_nothing() -> None:
-    """Ignore that the agent has shown that it works."""
+    """Do nothing when the agent has shown that it works."""
 
 
 class StepSink(Protocol):
@@ -138,7 +138,9 @@ class EpisodeRecorder:
         texts = (action.text, action.think, "" if action.answer is None else action.answer)
         if not all(isinstance(text, str) for text in texts) or not isinstance(action.usage, Usage):
             # Agents are written by anyone.
-            raise TypeError(f"the agent returned {action!r:.300}, which is not an action of texts")
+            raise TypeError(
+                f"the agent returned {action!r:.300}; the fields of an action must be texts"
+            )
         self._action, self._cut_off_s = action, 0.0
         self._has_acted = True
         self._usage += action.usage
@@ -222,7 +224,7 @@ class EpisodeRecorder:
             self._fail(self._turn, message, error, fatal=fatal)
 
     def _waited_for_model_s(self) -> float:
-        """Return how long a model call had waited that used up the episode's time, or 0.
+        """Return the seconds that a model call had waited when the episode's time ran out, or 0.
 
         One that had not waited longer than a step may take is not what used the time up.
         """

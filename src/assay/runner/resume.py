@@ -92,7 +92,7 @@ def _without_default_options(config: Mapping[str, Any], plan: Plan) -> dict[str,
 
 
 def resumption_notes(plan: Plan, manifest: RunManifest, code: RepositoryState) -> dict[str, Any]:
-    """Return what later attempts record: a changed commit, changed access to the model."""
+    """Return notes for later attempts: a changed commit, changed access to the model."""
     notes: dict[str, Any] = {}
     recorded = (manifest.commit, manifest.dirty)
     if (code.commit, code.dirty) != recorded and any(recorded):

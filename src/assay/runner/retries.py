@@ -24,7 +24,7 @@ RETRIED = ("env", "model")
 
 @dataclass(frozen=True, slots=True)
 class AttemptRetryPolicy:
-    """Decides whether an attempt is followed by another at the same episode.
+    """Decides whether a failed attempt at an episode is followed by another attempt.
 
     An attempt that its environment ended, or that was lost with its worker, is repeated up to a
     limit. A failed model was asked again within the attempt.
@@ -38,7 +38,7 @@ class AttemptRetryPolicy:
         return cls(plan.benchmark.limits.attempts, WORKER_LOSSES)
 
     def refusal(self, stop_reason: StopReason | None, failures: int) -> str:
-        """Return why an attempt with this ending is not repeated; empty if it is.
+        """Return why an attempt with this ending is not repeated; empty if it must be repeated.
 
         `stop_reason` is `None` for an attempt that was lost with its worker. `failures` is how
         often the episode has failed in the same way, this time included.
@@ -63,7 +63,7 @@ class RetryTracker:
         self._refusals: dict[AttemptKey, str] = {}
 
     def add(self, episode: Episode) -> str:
-        """Count a finished attempt, and return why its episode is not tried again, or nothing."""
+        """Count an attempt, and return why its episode is not tried again, or an empty text."""
         key = (episode.task.id, episode.repeat)
         self._failures[key] += episode.stop_reason == "env_error"
         # An attempt that counts settles its episode, whatever was recorded after it.
@@ -112,7 +112,7 @@ CALLERS = ("assay.resources.threads", "assay.runner.rollout")
 
 
 def cannot_work(error: BaseException) -> bool:
-    """Whether this error of an agent's first turn would occur at any task.
+    """Whether this error in an agent's first turn would occur in every task.
 
     Its program ends or its server fails, a module or a name is missing, it takes the observation
     for a text, or it cannot be called as agents are. Any other error may be of one task alone.

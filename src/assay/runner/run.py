@@ -71,7 +71,7 @@ def run(options: RunOptions) -> Run:
 
 @takes_options(RunOptions)
 async def run_async(options: RunOptions) -> Run:
-    """The same as `run`, in the event loop of the caller.
+    """Run a benchmark as `run` does, but in the event loop of the caller.
 
     So an agent may use what belongs to that loop, such as a client that is open already.
     Cancelling it leaves a run that can be resumed.

@@ -70,7 +70,7 @@ class TomlTable:
 
     def problem(self, key: str, value: Any, expected: str) -> BadParameter:
         actual = "missing" if value is None else repr(value)[:200]
-        return BadParameter(f"{self._where}: {self._path}{key} is {actual}; it is {expected}")
+        return BadParameter(f"{self._where}: {self._path}{key} is {actual}; it must be {expected}")
 
     def _take(self, key: str, default: Any) -> Any:
         self._keys.append(key)

@@ -1,4 +1,4 @@
-"""Takes tasks, environments and rewards that are passed as Python values."""
+"""Reads tasks, environments and rewards that are passed as Python values."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def with_values(
     environment: Any,
     rewards: Sequence[RewardLike] | None,
 ) -> Benchmark:
-    """Return the benchmark with the passed tasks, environment and rewards in place."""
+    """Return the benchmark with its tasks, environment and rewards replaced by those passed."""
     if tasks is not None:
         values = read_tasks(tasks, columns)
         benchmark = replace(benchmark, tasks=ComponentSpec(TASK_VALUES, {}, values))
@@ -66,7 +66,7 @@ def read_tasks(tasks: Iterable[TaskLike], columns: Mapping[str, str]) -> tuple[T
         row = {"question": item} if isinstance(item, str) else item
         if not isinstance(row, Mapping):
             raise BadParameter(
-                f"{where} is {item!r:.200}; a task is a Task, a mapping such as "
+                f"{where} is {item!r:.200}; a task must be a Task, a mapping such as "
                 "{'question': …, 'answer': …}, or the question alone"
             )
         renamed = rename_columns(row, columns, where)
@@ -89,7 +89,7 @@ def read_environment(environment: Any) -> ComponentSpec:
         return ComponentSpec(name, {}, _copies_of(environment, name))
     if not callable(environment):
         raise BadParameter(
-            f"environment is {environment!r:.200}; it is a name, a class, or an instance"
+            f"environment is {environment!r:.200}; it must be a name, a class, or an instance"
         )
     return ComponentSpec(name, {}, environment)
 

@@ -71,7 +71,7 @@ class Page:
 
     @property
     def obstacle(self) -> bool:
-        """Whether the page is an obstacle rather than content."""
+        """Whether the page is an obstacle, such as a login page or an error."""
         top = self.headings[0].lower() if self.headings else ""
         return self.blocked or top.startswith(_OBSTACLES)
 

@@ -131,7 +131,7 @@ class CliModel:
                     _send_prompt(process, prompt),
                 )
                 if max(len(output), len(errors)) > MAX_BYTES:
-                    raise ModelError(f"the client wrote more than {MAX_BYTES:,} bytes")
+                    raise ModelError(f"the program wrote more than {MAX_BYTES:,} bytes")
                 return output, errors, await process.wait()
         except TimeoutError:
             raise _TimedOut(

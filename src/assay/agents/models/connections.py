@@ -41,7 +41,7 @@ class RateGate:
     async def request(
         self, clock: Callable[[], float], sleep: Callable[[float], Awaitable[None]]
     ) -> AsyncIterator[int]:
-        """Wait until a request may be sent; the block is the request."""
+        """Wait until a request may be sent, and count the request as open within the block."""
         # Asked again after every wait: another request may have been refused meanwhile.
         while (obstacle := self._enter(clock())) is not None:
             await (sleep(obstacle) if isinstance(obstacle, float) else obstacle)
@@ -52,7 +52,7 @@ class RateGate:
             self._leave(refusals)
 
     def slow_down(self, sent_after: int, resume_at: float) -> None:
-        """Slow requests down after a refusal; refusals of one batch count once."""
+        """Slow down after a refused request; requests that were sent together count once."""
         with self._lock:
             self._resume_at = max(self._resume_at, resume_at)
             if sent_after == self._refusals:
@@ -149,7 +149,9 @@ class Connections:
                 self._proxied[key] = httpx.AsyncClient(timeout=None, limits=limits)  # noqa: S113
             except (ImportError, ValueError) as error:
                 # A kind that httpx does not know, or knows with another package alone.
-                raise ModelError(f"the proxy of the environment cannot be used: {error}") from error
+                raise ModelError(
+                    f"the proxy in the environment variables cannot be used: {error}"
+                ) from error
         received = bytearray()
         request = self._proxied[key].stream("POST", url, content=body, headers=headers)
         try:

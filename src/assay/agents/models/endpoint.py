@@ -134,7 +134,7 @@ class Endpoint:
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind in ("text/html", "application/xhtml+xml"):
             page = excerpt(response.content)
-            self.fail(f"a web page ({kind}) instead of a reply; is the URL right? {page}")
+            self.fail(f"the server sent a web page ({kind}), no reply; is the URL right? {page}")
         return response.content
 
     def _give_up(self, problem: Problem, sent: int) -> NoReturn:
@@ -204,7 +204,7 @@ def read_key(variable: str) -> str:
     """Return the key in an environment variable; empty if the variable is not set."""
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and (key.isprintable() or not key)):
-        raise BadParameter(f"the environment variable {variable!r} has characters that no key has")
+        raise BadParameter(f"the environment variable {variable!r} holds an invalid key")
     return key
 
 

@@ -75,7 +75,9 @@ class HostedModel(ABC):
                 f"{self.api_key_env!r}, or set `base_url` to a server that needs none"
             )
         if urlsplit(self.base_url).scheme not in ("http", "https"):
-            raise BadParameter(f"base_url is {self.base_url!r}; it begins with http:// or https://")
+            raise BadParameter(
+                f"base_url is {self.base_url!r}; it must begin with http:// or https://"
+            )
         return key
 
     def _url(self) -> str:

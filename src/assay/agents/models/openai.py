@@ -1,4 +1,4 @@
-"""Any endpoint that speaks OpenAI's chat completions: hosted, vLLM, SGLang, llama.cpp, Ollama."""
+"""Models behind OpenAI's chat completions API: hosted, vLLM, SGLang, llama.cpp, Ollama."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class _MessageParts:
         whole["arguments"] += as_text(arguments) if arguments is not None else ""
 
     def _place(self, index: object, id_: str, name: str) -> int:
-        """Return the index of a tool call; an index that another call has is replaced.
+        """Return the index of a tool call, or the next free index if another call has it.
 
         A server that numbers none of its calls, or all alike, sends each of them whole.
         """

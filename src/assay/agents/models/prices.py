@@ -74,9 +74,11 @@ def _table(document: Any, where: str) -> PriceTable:
 def _price(price: Any, where: str) -> ModelPrice:
     names = [field.name for field in fields(ModelPrice)]
     if not isinstance(price, Mapping) or set(price) != set(names):
-        raise BadParameter(f"{where} is {price!r:.200}; it is a table with {' and '.join(names)}")
+        raise BadParameter(
+            f"{where} is {price!r:.200}; it must be a table with {' and '.join(names)}"
+        )
     for name, value in price.items():
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not is_number or not isfinite(value) or value < 0:
-            raise BadParameter(f"{where}: {name} is {value!r:.100}; it is a number of dollars")
+            raise BadParameter(f"{where}: {name} is {value!r:.100}; it must be a number of dollars")
     return ModelPrice(**{name: float(price[name]) for name in names})

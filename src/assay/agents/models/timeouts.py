@@ -99,4 +99,4 @@ def check_timeout(timeout_s: Any) -> float:
     is_number = isinstance(timeout_s, (int, float)) and not isinstance(timeout_s, bool)
     if is_number and 0 < timeout_s < float("inf"):
         return float(timeout_s)
-    raise BadParameter(f"timeout_s is {timeout_s!r}; it is a number of seconds > 0")
+    raise BadParameter(f"timeout_s is {timeout_s!r}; it must be a number of seconds > 0")

@@ -155,7 +155,7 @@ def read_typed_names(words: list[Expression], *, source: str) -> dict[str, str]:
         else:
             waiting.append(word)
     if expect_type:
-        raise BadRecord(f"{source}: a list of names ends with '-' and no type")
+        raise BadRecord(f"{source}: a list of names ends with '-' without a type")
     types.update(dict.fromkeys(waiting, "object"))
     return types
 

@@ -54,7 +54,7 @@ class Chat:
     async def step(self, action: str) -> Observation:
         """Call the tool that the action names, and return the tool's result."""
         if self._task is None:
-            raise NotReset("the conversation was not reset to a task")
+            raise NotReset("this conversation has no task; call `reset(task)` first")
         request = tool_call_in(action, self._tools)
         if request is None:
             return self._see("no tool was called" + self._prompt)
@@ -97,7 +97,7 @@ class Chat:
     def evidence(self) -> WorldEvidence:
         """Return the number of tool calls; a conversation has no score of its own."""
         if self._task is None:
-            raise NotReset("the conversation was not reset to a task")
+            raise NotReset("this conversation has no task; call `reset(task)` first")
         return WorldEvidence(self.name, self._task.id, progress={"steps": self._calls})
 
     def forget(self) -> None:

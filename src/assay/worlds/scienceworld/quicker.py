@@ -1,4 +1,4 @@
-"""Patches six classes of the simulator, which make steps fast and repeatable.
+"""Patches classes of the simulator so that steps become fast and repeatable.
 
 Most of a step is the parser, which names all objects anew for every template, and sets of objects,
 which hash by identity. Names are cached while an action is read (`java/assay/Referents.java`), the

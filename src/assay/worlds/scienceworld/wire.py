@@ -39,7 +39,7 @@ class GatewayDisconnected(GatewayError):
 
 
 class GatewayConnection:
-    """An authenticated connection to one gateway."""
+    """An authenticated connection to the Java gateway."""
 
     def __init__(self, port: int, token: str) -> None:
         try:

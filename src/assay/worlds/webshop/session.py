@@ -138,7 +138,7 @@ class ShoppingState:
 
 
 class ShopSession:
-    """A shopper in a shared shop, who plays one task at a time.
+    """The session of a shopper in a shared shop, with one task at a time.
 
     An action is `search[keywords]`, which works on every page, or `click[target]`; `choose` means
     `click`. The argument reaches from the first bracket of the first line to its last. What is no
@@ -163,7 +163,7 @@ class ShopSession:
         if number is None or number >= len(goals):
             raise BadParameter(
                 f"no {kind} WebShop goal {_excerpt(str(task_id))}; "
-                f"this catalogue has {len(goals)}, counted from 0"
+                f"this catalogue has {len(goals)} goals, numbered from 0"
             )
         goal = goals[number]
         page = pages.index_page(goal.instruction)
