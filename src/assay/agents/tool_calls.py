@@ -125,7 +125,7 @@ class CallQueue:
         self._reasons.append(because)
 
     def take_refusal(self) -> str:
-        """Return why no call of the newest reply was carried out; empty if a call was."""
+        """Return why no call of the newest reply was carried out; empty if one was carried out."""
         reasons, self._reasons = self._reasons, []
         return "" if self._n_done else "; ".join(reasons)[:REASON_CHARS]
 

@@ -42,7 +42,7 @@ LOST = "lost_attempts"
 
 @contextmanager
 def connect(address: str | None = None, *, workers: int | None = None) -> Iterator[RayTasks]:
-    """Connect to the Ray cluster at `address`; the block gets an engine for it.
+    """Connect to the Ray cluster at `address`, and yield an engine that uses the cluster.
 
     Without an address it is the cluster of RAY_ADDRESS, or else one that is started on this
     machine and ends with the block. Where this process is connected already, that is used and

@@ -84,7 +84,7 @@ class RolloutActor:
         self._resources = await ready
 
     async def play(self, attempt: str, planned_attempt: PlannedAttempt) -> AsyncIterator[Event]:
-        """Play an episode, and yield its steps and artifacts, and last the episode."""
+        """Play an episode, and yield its steps and artifacts and finally the episode."""
         assert self._resources is not None, "open() comes first"
         self._playing = asyncio.create_task(self._play(attempt, planned_attempt, self._resources))
         while (event := await self._recorder.events.get()) is not None:

@@ -14,7 +14,7 @@ QUESTION_LIMITS: Mapping[str, float] = {"steps": 10, "step_s": 300.0, "episode_s
 
 @dataclass(frozen=True, slots=True)
 class RunLimits(EpisodeLimits):
-    """The limits of an episode and its scoring, and of attempts after failures."""
+    """The limits of one episode, of its scoring, and of attempts after failures."""
 
     reset_s: float = 60.0
     score_s: float = 60.0

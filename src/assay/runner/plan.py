@@ -333,7 +333,7 @@ def _check_parts(columns: Any, scorers: Sequence[Scorer], agent: AgentChoice) ->
 
 
 def _check_references(scorer: Scorer, benchmark: Benchmark, tasks: Sequence[Task]) -> None:
-    """Raise `MissingParameter` if the reward needs a reference, and no task has one."""
+    """Raise MissingParameter if the reward needs a reference but no task has a reference."""
     spec, source = scorer.spec, benchmark.tasks
     if "answer" not in spec.required or any(task.answer is not None for task in tasks):
         return
@@ -349,7 +349,7 @@ def _check_references(scorer: Scorer, benchmark: Benchmark, tasks: Sequence[Task
 
 
 def _check_columns(scorer: Scorer, tasks: Sequence[Task]) -> None:
-    """Raise `MissingParameter` if a task lacks a column that the reward needs."""
+    """Raise MissingParameter if a task lacks a column that the reward needs."""
     for task in tasks:
         columns = {*task.columns(), *RESERVED}
         for name in scorer.spec.required:

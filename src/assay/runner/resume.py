@@ -106,7 +106,7 @@ def resumption_notes(plan: Plan, manifest: RunManifest, code: RepositoryState) -
 def _with_model_where_it_is_now(
     then: Mapping[str, Any], now: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    """Return the earlier configuration with the model's present address and time limits."""
+    """Return the earlier configuration with the model's current address and time limits."""
     before, after = _model_options(then), _model_options(now)
     identity = {key: value for key, value in before.items() if key not in MODEL_ACCESS_OPTIONS}
     location = {key: value for key, value in after.items() if key in MODEL_ACCESS_OPTIONS}

@@ -32,7 +32,7 @@ def service_options(benchmark: Benchmark) -> dict[str, Any]:
 
 @asynccontextmanager
 async def running_service(benchmark: Benchmark) -> AsyncIterator[str]:
-    """Run the benchmark's service during the block, which gets its address."""
+    """Run the benchmark's service within the block, and yield the service's address."""
     if benchmark.service is None:
         yield ""
         return

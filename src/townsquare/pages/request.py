@@ -58,7 +58,7 @@ def redirect(location: str) -> Response:
 
 
 def read_date(text: str) -> date | None:
-    """Return the date in a text YYYY-MM-DD, or `None`."""
+    """Return the date in a text such as 2024-05-31; `None` if the text is not a date."""
     try:
         return date.fromisoformat(text.strip())
     except ValueError:

@@ -1,1 +1,1 @@
-"""The records of the town, drawn from a seed."""
+"""The records of the town, generated from a seed."""

@@ -120,7 +120,7 @@ def _manual(dialogue: Dialogue) -> tuple[Page | None, Element | None]:
 
 
 def _address(example: str, manual: Page, station: str, start: date, end: date) -> str:
-    """Return the example address with this station and these days."""
+    """Put this station and these days into the example address of the API."""
     entries = [entry for line in manual.lines if (entry := _ENTRY.match(line))]
     names = {entry[2]: entry[1] for entry in entries}
     station_key = next((key for key, name in names.items() if name == station), "")

@@ -1,4 +1,4 @@
-"""Draws the questions of each template in `templates.toml` from the records."""
+"""Generates the questions of each template in `templates.toml` from the records."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def _digest(value: Any) -> str:
 
 
 def _keep(path: Path, content: bytes) -> None:
-    """Write the file atomically: a reader sees the whole file or none."""
+    """Write the file atomically: a reader sees the whole file or no file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{uuid4().hex}.draft")
     try:

@@ -198,7 +198,7 @@ def _take_usable(idle: list[HttpConnection]) -> HttpConnection | None:
 
 
 def _has_proxy(url: httpx.URL) -> bool:
-    """Whether the environment names a proxy for this server, if it is on another machine."""
+    """Whether the environment variables name a proxy for this server on another machine."""
     if _is_own(url.host):
         return False
     proxies = getproxies()

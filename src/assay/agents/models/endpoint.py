@@ -221,7 +221,7 @@ def server_events(content: bytes) -> Iterator[str]:
 
 
 def read_event(event: str) -> dict[str, Any]:
-    """Return the JSON object of one event; a half event is an error that may pass."""
+    """Return the JSON object of one event; raise ModelError if the event is cut off."""
     return read_object(event, "an event of the stream", fatal=False)
 
 

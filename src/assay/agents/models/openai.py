@@ -180,7 +180,7 @@ def _first_choice(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _continued(before: Any, more: str | list[Any]) -> str | list[Any]:
-    """Return both joined; if their types differ, return the second alone."""
+    """Return the old and the new value joined; if their types differ, the new value alone."""
     if isinstance(before, str) and isinstance(more, str):
         return before + more
     return [*before, *more] if isinstance(before, list) and isinstance(more, list) else more

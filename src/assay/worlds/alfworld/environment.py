@@ -34,7 +34,7 @@ class _Episode:
 
 
 class AlfWorld:
-    """A household in text, in which an agent finds, treats and moves things.
+    """A household described in text, in which an agent finds, heats, cleans and moves objects.
 
     `folder` is an official data folder, by default that of the variable ALFWORLD_DATA; two splits
     need none. The episode ends at the goal, or after `step_limit` steps.

@@ -192,7 +192,7 @@ class _Grounding:
         return self.quantifiers[key]
 
     def bindings(self, quantifier: _Quantifier, done: int, binding: Binding) -> Iterator[Binding]:
-        """Yield every assignment of the quantifier's variables, after the first `done` of them."""
+        """Yield every assignment of the quantifier's variables from number `done` on."""
         if done == len(quantifier.variables):
             yield binding
             return

@@ -32,7 +32,7 @@ class FileSignature(NamedTuple):
 
     @classmethod
     def of(cls, path: Path) -> Self:
-        """Return the present signature of a file; raise OSError if there is no file."""
+        """Return the current signature of a file; raise OSError if there is no file."""
         status = path.stat()
         return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 

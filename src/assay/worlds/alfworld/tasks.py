@@ -119,7 +119,7 @@ def shipped() -> AlfWorldArchive:
 
 
 def tasks(*, split: str = "valid_unseen", folder: str | None = None) -> list[Task]:
-    """Return the tasks of a split of ALFWorld; splits other than two need `folder`."""
+    """Return the tasks of an ALFWorld split; a split that is not shipped needs `folder`."""
     return GameLoader(folder).tasks(split)
 
 

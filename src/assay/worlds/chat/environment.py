@@ -123,7 +123,7 @@ def _tool(tool: str | Callable[..., Any]) -> tuple[str, Callable[..., Any]]:
 
 
 def _action(name: str, tool: Callable[..., Any]) -> ActionTool:
-    """Return the tool in the form of native tool calls."""
+    """Return the tool in the form that native tool calls need."""
 
     def write(arguments: Mapping[str, Any]) -> str:
         return f"{name}({json.dumps(arguments, ensure_ascii=False)})"

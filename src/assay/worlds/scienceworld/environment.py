@@ -98,7 +98,7 @@ class ScienceWorld(OwnProcessEnvironment):
         return self._observe(task_id, turn)
 
     async def valid_actions(self) -> list[str]:
-        """Return all actions that the simulator accepts now, which takes long."""
+        """Return all actions that the simulator accepts now; this takes long."""
         self.evidence()
         return await self._run("listing actions", self._game.valid_actions, self.step_timeout_s)
 

@@ -96,7 +96,7 @@ class ScienceGame:
         return ScienceTurn(text, self._progress, score - before.score)
 
     def valid_actions(self) -> list[str]:
-        """Return all actions that the simulator accepts now, which takes long."""
+        """Return all actions that the simulator accepts now; this takes long."""
         record = json.loads(self._simulator.text("getValidActionObjectCombinationsJSON"))
         return sorted({entry["action"] for entry in record["validActions"]})
 

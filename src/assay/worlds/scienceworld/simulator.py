@@ -115,7 +115,7 @@ class Simulator:
         return self._ask(GatewayConnection.text, method, arguments)
 
     def lines(self, method: str, *arguments: Value) -> list[str]:
-        """Call a method of the simulator that returns a list, and return its texts."""
+        """Call a method of the simulator that returns a list, and return the texts in the list."""
         return self._ask(GatewayConnection.lines, method, arguments)
 
     def is_running(self) -> bool:

@@ -67,7 +67,7 @@ class GatewayConnection:
         return self._ask(f"c\n{name}\n{method}\n{_write_all(arguments)}e\n")
 
     def text(self, target: JavaObjectReference | str, method: str, *arguments: Value) -> str:
-        """Call a method, and return its result as text; Java prints collections."""
+        """Call a Java method, and return its result as text."""
         value = self.call(target, method, *arguments)
         if not isinstance(value, JavaObjectReference):
             return str(value)
@@ -76,7 +76,7 @@ class GatewayConnection:
         return printed
 
     def lines(self, target: JavaObjectReference | str, method: str, *arguments: Value) -> list[str]:
-        """Call a method that returns a list, and return its texts."""
+        """Call a Java method that returns a list, and return the texts in the list."""
         value = self.call(target, method, *arguments)
         assert isinstance(value, JavaObjectReference)
         text = str(self.call("java.lang.String", "join", "\n", value))
@@ -89,7 +89,7 @@ class GatewayConnection:
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Close the connection, which no call may be using."""
+        """Close the connection; no call may be under way."""
         self._lines.close()
         self._socket.close()
 

@@ -82,7 +82,7 @@ def _synthetic_goals(
 
 
 def _draw_limit(price: float, rng: random.Random) -> tuple[float, str]:
-    """Draw a price limit above the price, and return it with its text."""
+    """Choose a random price limit above the price, and return the limit with its text."""
     limits = [limit for limit in _LIMITS if limit > price][:4]
     if len(limits) < 2:
         return NO_LIMIT, ""

@@ -46,7 +46,7 @@ class ShopStock:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shop:
-    """A shop: a stock, with the prices and goals drawn from a seed."""
+    """A shop: a stock of products, with prices and goals generated from a seed."""
 
     stock: ShopStock
     seed: int
