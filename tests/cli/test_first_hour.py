@@ -389,7 +389,7 @@ TRIPS = [
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        (("question=wording",), "expected, id, topic, wording; name the column of references: --column a"),
+        (("question=wording",), "topic, wording; name the column of references: --column a"),
         (("question=wording", "answr=expected"), "did you mean answer=expected?"),
         (("qestion=wording", "answer=expected"), "did you mean question=wording?"),
         (("answer=expected",), "columns there are: expected, id, topic, wording; say which"),

@@ -279,7 +279,7 @@ def test_each_attempt_has_a_seed_of_its_own_that_another_run_has_too() -> None:
     assert len(set(first.values())) == 6
     assert seeds(seed=7, workers=1) == first
     assert not set(seeds(seed=8).values()) & set(first.values())
-    with pytest.raises(BadParameter, match="asks for 'seed'"):
+    with pytest.raises(BadParameter, match="needs 'seed'"):
         seeds()
 
 

@@ -67,7 +67,7 @@ class Pacing:
             self._wake()
 
     def add(self, episode: Episode) -> None:
-        """Count a finished attempt, and end the run if too many attempts failed with the same error."""
+        """Count a finished attempt, and end the run if too many failed with the same error."""
         self._under_way -= 1
         self._spending.add(episode)
         if self._limit and self._alike >= 0:
