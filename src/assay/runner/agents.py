@@ -80,7 +80,7 @@ def choose_agent(agent: Any, options: Mapping[str, Any]) -> AgentChoice:
         elif agent.startswith(STDIO):
             agent, options = "stdio", {"command": agent.removeprefix(STDIO), **options}
     item = _find(agent) if isinstance(agent, str) else agent
-    name = agent if isinstance(agent, str) else _name_of(agent)
+    name = agent if isinstance(agent, str) else name_of(agent)
     factory = agent_factory(item, name)
     _check_sections(factory, options)
     nested = _nested(_read_options(factory, options, f"agent {name!r}"))
@@ -125,8 +125,8 @@ def _files(name: str, item: Any, options: Mapping[str, Any]) -> tuple[Path, ...]
     return ()
 
 
-def _name_of(agent: Any) -> str:
-    name = getattr(agent, "name", None) or getattr(agent, "__name__", type(agent).__name__)
+def name_of(item: Any) -> str:
+    name = getattr(item, "name", None) or getattr(item, "__name__", type(item).__name__)
     return str(name).strip("<>")
 
 

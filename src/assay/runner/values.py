@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from assay.errors import BadParameter, cause_of
 from assay.registry import find_reward
+from assay.runner.agents import name_of
 from assay.runner.benchmark import Benchmark, ComponentSpec, questions_benchmark
 from assay.schema.task import Task
 from assay.scoring.scorer import RewardLike, Scorer
@@ -84,7 +85,7 @@ def read_environment(environment: Any) -> ComponentSpec:
         if not isinstance(name, str):
             raise BadParameter(f"environment is {environment!r:.200}; it needs a 'name'")
         return ComponentSpec(name, options)
-    name = _name_of(environment)
+    name = name_of(getattr(environment, "func", environment))
     if not isinstance(environment, type) and hasattr(environment, "reset"):
         return ComponentSpec(name, {}, _copies_of(environment, name))
     if not callable(environment):
@@ -92,12 +93,6 @@ def read_environment(environment: Any) -> ComponentSpec:
             f"environment is {environment!r:.200}; it must be a name, a class, or an instance"
         )
     return ComponentSpec(name, {}, environment)
-
-
-def _name_of(environment: Any) -> str:
-    inner = getattr(environment, "func", environment)
-    name = getattr(inner, "name", None) or getattr(inner, "__name__", type(inner).__name__)
-    return str(name).strip("<>")
 
 
 def _copies_of(environment: Any, name: str) -> Callable[[], Any]:

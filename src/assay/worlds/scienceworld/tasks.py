@@ -13,13 +13,9 @@ from assay.schema.task import Task
 Split = Literal["train", "dev", "test"]
 
 SIMPLIFICATIONS = (
-    "easy",
-    "teleportAction",
-    "openContainers",
-    "openDoors",
-    "selfWateringFlowerPots",
+    "easy", "teleportAction", "openContainers", "openDoors", "selfWateringFlowerPots",
     "noElectricalAction",
-)
+)  # fmt: skip
 """`easy` stands for all others but openContainers."""
 
 
