@@ -335,7 +335,7 @@ def test_an_instance_that_was_never_started_closes_and_testifies_nothing() -> No
         (Task(id="boil/1", metadata={"simplifications": 3}), "comma-separated list"),
         (
             Task(id="power-component/1", metadata={"simplifications": "noElectricalAction"}),
-            "cannot be done",
+            "cannot be solved",
         ),
     ],
 )
