@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 
-from assay.agents.models.endpoint import RetryPolicy
 from assay.agents.models.openai import OpenAIModel
+from assay.agents.models.retries import RetryPolicy
 from assay.agents.protocol import Action, EpisodeLimits
 from assay.agents.transcript import Transcript
 from assay.errors import NotReset

@@ -1,4 +1,4 @@
-"""Townsquare: a benchmark about a fictional town, its web on a local server, and a rules model.
+"""Townsquare: a benchmark of questions about a fictional town and its local web sites.
 
 It joins Assay by entry points alone, as any installed package can: a task source, a service, a
 model, an agent and a benchmark.

@@ -1,4 +1,4 @@
-"""The town's web on a loopback port: one thread, one event loop.
+"""Serves the town's web on a loopback port, in one thread.
 
 The Host header chooses the site. Names under `.localhost` reach this machine in Chromium without
 a name server; another client connects to 127.0.0.1 and sends the Host header itself.
@@ -34,7 +34,7 @@ START_S = 10.0
 
 
 class Town:
-    """The web of the town with this seed; `with Town(seed=7) as town: town.base_url`.
+    """A local server of the town's web, as in `with Town(seed=7) as town: town.base_url`.
 
     `port` 0 takes a free one. A page that hangs is given up after `hang_s`, when the client
     disconnects, or when the town stops.
@@ -52,22 +52,22 @@ class Town:
 
     @property
     def port(self) -> int:
-        """The port that the running town listens on."""
+        """The port of the running server."""
         if self._thread is None:
             raise ResourceError("the town is not running; call start() first")
         return self._port
 
     @property
     def base_url(self) -> str:
-        """The address of the portal, without a slash at the end."""
+        """The address of the portal, without a final slash."""
         return site_url("", "", port=self.port)
 
     def url(self, site: str, path: str = "/") -> str:
-        """The address of a page on one of the town's sites."""
+        """Return the address of a page on a site of the town."""
         return site_url(site, path, port=self.port)
 
     def start(self) -> str:
-        """Start the server, unless it runs, and return the address of the portal."""
+        """Start the server, if it is not running, and return the portal's address."""
         if self._thread is None:
             listening: Future[int] = Future()
             thread = threading.Thread(
@@ -84,7 +84,7 @@ class Town:
         return self.base_url
 
     def stop(self) -> None:
-        """Close every connection and free the port; stopping twice does nothing."""
+        """Close all connections and free the port; a second call does nothing."""
         thread, self._thread = self._thread, None
         if thread is None:
             return
@@ -108,7 +108,7 @@ class Town:
         await asyncio.to_thread(self.stop)
 
     async def _run(self, listening: Future[int]) -> None:
-        """Serve until the town is stopped; every connection is closed afterwards."""
+        """Serve requests until the server is stopped, then close all connections."""
         self._loop, self._stopped = asyncio.get_running_loop(), asyncio.Event()
         try:
             listener = socket.create_server((ADDRESS, self._requested_port))
@@ -128,7 +128,7 @@ class Town:
             await asyncio.wait(connections)
 
     def _accept(self, listener: socket.socket, connections: set[asyncio.Task[None]]) -> None:
-        """Accept one client and start to serve it, in one go: no stop can come in between."""
+        """Accept one client and start to serve it, without an await in between."""
         try:
             client, _ = listener.accept()
         except (BlockingIOError, ConnectionError):
@@ -147,7 +147,7 @@ class Town:
         connection.add_done_callback(lambda _: client.close())
 
     async def _serve(self, client: socket.socket) -> None:
-        """Answer the requests of one connection until it ends, idles or breaks the rules."""
+        """Answer the requests of one connection until it ends, is idle or breaks the rules."""
         reader, writer = await asyncio.open_connection(sock=client, limit=MAX_HEAD_BYTES)
         try:
             with suppress(ConnectionError, TimeoutError, asyncio.IncompleteReadError):
@@ -162,7 +162,7 @@ class Town:
     async def _answer_request(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
-        """Whether the connection may go on after this request."""
+        """Answer one request; return whether the connection stays open."""
         try:
             async with asyncio.timeout(IDLE_S):
                 head = await reader.readuntil(b"\r\n\r\n")
@@ -204,7 +204,7 @@ class Town:
 
 
 def _read_head(head: bytes) -> tuple[str, str, dict[str, str]]:
-    """Method, target and headers (names in lower case); what is malformed comes back empty."""
+    """Return method, target and headers of a request; malformed parts are empty."""
     first, *lines = head.decode("latin-1").split("\r\n")
     words = first.split(" ")
     method, target = (words[0], words[1]) if len(words) == 3 else ("", "")
@@ -223,7 +223,7 @@ async def _send(
     status: int | None = None,
     head_only: bool = False,
 ) -> bool:
-    """Send the response; `False`, so that a refusal ends the connection in one line."""
+    """Send the response, and return `False`."""
     code = response.status if status is None else status
     lines = [
         f"HTTP/1.1 {code} {responses.get(code, 'Unknown')}",

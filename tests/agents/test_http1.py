@@ -226,7 +226,7 @@ def test_a_compressed_response_is_read(answer: bytes) -> None:
     [
         (encoded(gzip.compress(b"a" * 1_000_000), "gzip"), "longer than 1,000 bytes"),
         (b"HTTP/1.1 200 OK\r\ncontent-length: 5000\r\n\r\n" + b"a" * 5000, "longer than 1,000"),
-        (encoded(b"x", "br"), "an encoding that was not asked for: 'br'"),
+        (encoded(b"x", "br"), "an unsupported content encoding: 'br'"),
     ],
     ids=["a bomb", "long", "brotli"],
 )
@@ -311,7 +311,7 @@ def test_a_proxy_that_cannot_be_used_is_a_failure_of_the_model(
 ) -> None:
     monkeypatch.setenv("all_proxy", proxy)
     endpoint = Endpoint("http://model.example/v1", headers={})
-    with pytest.raises(ModelError, match="the proxy of the environment cannot be used"):
+    with pytest.raises(ModelError, match="the proxy in the environment variables cannot be used"):
         asyncio.run(endpoint.post({}, timeout_s=5))
 
 

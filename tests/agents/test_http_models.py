@@ -11,9 +11,10 @@ import orjson
 import pytest
 
 from assay.agents.models.anthropic import AnthropicModel
-from assay.agents.models.endpoint import RetryPolicy, server_events
+from assay.agents.models.endpoint import server_events
 from assay.agents.models.openai import OpenAIModel
 from assay.agents.models.protocol import Model, Reply
+from assay.agents.models.retries import RetryPolicy
 from assay.agents.protocol import Action, EpisodeLimits
 from assay.errors import BadParameter, ModelError
 from assay.registry import AGENTS

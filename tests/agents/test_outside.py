@@ -65,7 +65,7 @@ def program(code: str) -> str:
     ("code", "stop_reason", "words"),
     [
         ("sys.exit('out of luck')", "agent_error", "ended with status 1: out of luck"),
-        ("print('hello', flush=True); time.sleep(9)", "agent_error", "no JSON: hello"),
+        ("print('hello', flush=True); time.sleep(9)", "agent_error", "not JSON: hello"),
         (
             "input(); print(json.dumps({'error': 'no idea'}), flush=True)",
             "agent_error",
@@ -105,7 +105,7 @@ def test_a_program_that_is_given_up_is_killed_and_waited_for(code: str) -> None:
 
 
 def test_a_program_that_is_not_there_is_refused_before_the_run() -> None:
-    with pytest.raises(BadParameter, match="there is no program 'no_such_program'"):
+    with pytest.raises(BadParameter, match="no program named 'no_such_program'"):
         ask("stdio:no_such_program agent.js")
     assert not Path("runs").exists()
 
@@ -164,7 +164,7 @@ def test_its_failure_is_its_zero_and_being_out_of_reach_is_not(url: str) -> None
     Served.status = 401
     with pytest.raises(RunStopped, match="status 401"):
         ask(url)
-    with pytest.raises(RunStopped, match="the agent cannot be asked"):
+    with pytest.raises(RunStopped, match="the request to the agent failed"):
         ask("http://127.0.0.1:9/act")
 
 

@@ -133,7 +133,7 @@ def test_an_answer_among_the_recorded_actions_answers() -> None:
 def test_what_cannot_be_replayed_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadParameter, match="either"):
         ReplayAgent()
-    with pytest.raises(BadParameter, match="holds its own"):
+    with pytest.raises(BadParameter, match="has its own"):
         ReplayAgent(episodes=recorded("42"), answer="43")
     with pytest.raises(BadParameter, match="no recorded episode of task 'u'"):
         play(ReplayAgent(episodes=recorded("42")), task=Task(id="u"))

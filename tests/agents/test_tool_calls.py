@@ -12,10 +12,10 @@ import pytest
 
 import assay
 from assay.agents.models.anthropic import AnthropicModel
-from assay.agents.models.endpoint import RetryPolicy
 from assay.agents.models.hosted import HostedModel
 from assay.agents.models.openai import OpenAIModel
 from assay.agents.models.protocol import CallRequest, Reply
+from assay.agents.models.retries import RetryPolicy
 from assay.agents.protocol import Action, EpisodeLimits
 from assay.browser.drive.actions import BROWSER_ACTIONS, PARAMETERS, parse_action
 from assay.browser.research.agent import WebResearchAgent

@@ -281,7 +281,7 @@ def test_the_instructions_follow_the_knobs(knobs: dict[str, Any], says: str, sil
         ({"actions": "fly"}, "no action is named 'fly'"),
         ({"actions": "click,-goto"}, "list only names to use"),
         ({"model_timeout_s": 0}, "model_timeout_s is 0"),
-        ({"model_options": {"a": 1}}, "go with the name of a model"),
+        ({"model_options": {"a": 1}}, "need the name of a model"),
         ({"model": "rules", "model_options": {"a": 1}}, "its options are: none"),
         ({"model": "opnai"}, "did you mean 'openai'"),
     ],

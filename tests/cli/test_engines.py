@@ -67,7 +67,7 @@ def test_a_file_goes_into_a_folder_when_the_name_ends_like_one(
             ["score", "rows", "--reward", "qa_f1_reward", "--out", "out", "--address", "auto"],
             "give --engine ray too",
         ),
-        (["run", "townsquare", "--agent", "rules", "--address", "auto"], "say engine 'ray' too"),
+        (["run", "townsquare", "--agent", "rules", "--address", "auto"], "set the engine to 'ray'"),
         (["score", "rows", "--reward", "x", "--import", "no_such_module"], "--import no_such"),
         (["run", "--import", "json.py"], "another module is called 'json'"),
     ],

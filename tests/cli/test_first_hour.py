@@ -389,7 +389,7 @@ TRIPS = [
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        (("question=wording",), "expected, id, topic, wording; say which one it is: --column a"),
+        (("question=wording",), "topic, wording; name the column of references: --column a"),
         (("question=wording", "answr=expected"), "did you mean answer=expected?"),
         (("qestion=wording", "answer=expected"), "did you mean question=wording?"),
         (("answer=expected",), "columns there are: expected, id, topic, wording; say which"),
@@ -516,7 +516,7 @@ ANSWER = ("--agent", "mine.py:answer")
         ((*RUN, "--agent", "stido:node cal.js"), "did you mean 'stdio:'? stdio:COMMAND is a"),
         ((*RUN, *ANSWER, "--max-cost", "5usd"), "'5usd' is no number of dollars, such as 5"),
         ((*RUN, *ANSWER, "--max-tokens", "5k"), "'5k' is not a valid whole number"),
-        (RUN, "only the agent is missing: --agent FILE.py:NAME"),
+        (RUN, "the agent is missing: --agent FILE.py:NAME"),
     ],
 )
 def test_a_slip_is_answered_with_what_was_meant(
@@ -581,7 +581,7 @@ def test_an_option_of_the_wrong_type_is_refused_before_the_run(
         "--column", "question=q", "--set", "loud=flase",
     )  # fmt: skip
     assert code == 2
-    assert "loud is 'flase'; it takes true or false" in err
+    assert "loud is 'flase'; it must be true or false" in err
 
 
 def test_a_reward_with_a_column_of_its_own_is_not_audited_on_rows_without_it(
@@ -606,7 +606,7 @@ def test_a_program_that_greets_before_it_replies_ends_the_run_early(
     )  # fmt: skip
     assert code == 1
     assert "stopped early" in err
-    assert "standard output holds replies alone" in err
+    assert "must write only replies to standard output" in err
 
 
 def test_a_program_that_keeps_one_waiting_is_named(

@@ -120,7 +120,7 @@ def test_resume_needs_nothing_but_the_run(capfd: pytest.CaptureFixture[str]) -> 
     [
         (["corridor.toml", "--agent", "nobody"], "no agent named 'nobody'"),
         (["corridor", "--agent", "scripted"], "no benchmark named 'corridor'"),
-        (["corridor.toml"], "only the agent is missing"),
+        (["corridor.toml"], "the agent is missing"),
         (["corridor.toml", "--agent", "scripted", "--set", "actions"], "is not KEY=VALUE"),
         (["corridor.toml", "--agent", "scripted", "--expect", "a"], "is not up:ID"),
         (["corridor.toml", "--agent", "scripted", "--set", "limits.steps=no"], "[limits] steps"),

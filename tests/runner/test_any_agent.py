@@ -131,8 +131,8 @@ def test_the_conversation_of_a_function_is_recorded(here: str) -> None:
         ("no_such_module:walk", "No module named 'no_such_module'"),
         ("{here}.py:wolk", "has no 'wolk'; did you mean 'walk'?"),
         ("{here}.py:", "is no address; it is FILE.py:NAME"),
-        ("{here}.py:number", "it is a class with `act`, or a function"),
-        ("{here}.py:NoAgent", "it has no `act`"),
+        ("{here}.py:number", "it must be a class with `act`, or a function"),
+        ("{here}.py:NoAgent", "it has no method `act`"),
     ],
 )
 def test_an_unknown_agent_names_the_way(here: str, agent: str, words: str) -> None:
@@ -182,9 +182,9 @@ def test_a_function_asks_for_columns_and_never_for_the_reference() -> None:
     settings = {"tasks.colour": "red"}
     result = run("corridor.toml", agent=reads, settings=settings, tasks="a")
     assert endings(result) == [("answered", "red")]
-    with pytest.raises(BadParameter, match=r"asks for 'colour', which task 'a' does not have"):
+    with pytest.raises(BadParameter, match=r"needs 'colour', but task 'a' has no such value"):
         run("corridor.toml", agent=reads)
-    with pytest.raises(BadParameter, match="the reference, which no agent sees"):
+    with pytest.raises(BadParameter, match="the reference, which is secret"):
         run("corridor.toml", agent=cheats)
 
 

@@ -20,18 +20,18 @@ def read(folder: Path, text: str, settings: dict[str, object] | None = None) -> 
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('name = "corridor"\n[tasks]', "[tasks]", r"mine.toml: name is missing; it is a text"),
+        ('name = "corridor"\n[tasks]', "[tasks]", r"mine.toml: name is missing; it must be a text"),
         ('source = "corridor"', "", r"\[tasks\] source is missing"),
-        ("steps = 5", 'steps = "five"', r"\[limits\] steps is 'five'; it is a whole number"),
+        ("steps = 5", 'steps = "five"', r"\[limits\] steps is 'five'; it must be a whole number"),
         ("steps = 5", "steps = 0", r"\[limits\] steps is 0"),
         ("steps = 5", "steps = true", r"\[limits\] steps is True"),
-        ("step_s = 5", "step_s = -1", r"\[limits\] step_s is -1; it is a number > 0"),
+        ("step_s = 5", "step_s = -1", r"\[limits\] step_s is -1; it must be a number > 0"),
         ("step_s = 5", "step_s = inf", r"\[limits\] step_s is inf"),
         ("step_s = 5", "steps_s = 5", r"\[limits\] there is no key 'steps_s'; did you mean"),
         ("[limits]", "[limit]", r"mine.toml: there is no key 'limit'; did you mean 'limits'"),
-        ("names = [", "name = [", r"\[rewards\] names is missing; it is a list of texts"),
+        ("names = [", "name = [", r"\[rewards\] names is missing; it must be a list of texts"),
         ('"environment_reward", ', '"qa_f1_reward", ', r"a list of different rewards"),
-        ("[environment]", "[[environment]]", r"environment is \[\{.*it is a table"),
+        ("[environment]", "[[environment]]", r"environment is \[\{.*it must be a table"),
         (
             "[limits]",
             "[rewards.options.qa_f2]\na = 1\n[limits]",

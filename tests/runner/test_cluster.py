@@ -451,7 +451,7 @@ def test_without_ray_the_line_to_install_it_is_said(monkeypatch: pytest.MonkeyPa
     ("arguments", "words"),
     [
         ({"address": "ray://head:10001"}, "on a node of the cluster"),  # the results are not here
-        ({"workers": 0}, "at least one"),
+        ({"workers": 0}, "at least 1"),
     ],
 )
 def test_a_connection_that_makes_no_sense_is_refused(arguments: dict[str, Any], words: str) -> None:

@@ -299,7 +299,7 @@ def test_an_environment_without_a_browser_is_refused_before_the_run(tmp_path: Pa
     def walk(question: str, browser: Any) -> str:
         return "42"
 
-    with pytest.raises(BadParameter, match="asks for a `browser`"):
+    with pytest.raises(BadParameter, match="needs a `browser`"):
         assay.run("webshop", agent=walk, tasks="0", runs_dir=tmp_path, repository=tmp_path)
     assert not list(tmp_path.iterdir())
 
@@ -310,5 +310,5 @@ def test_a_parameter_that_nothing_fills_is_refused_before_the_run(
     def walk(question: str, browser: Any, colour: str) -> str:
         return colour
 
-    with pytest.raises(BadParameter, match="asks for 'colour'"):
+    with pytest.raises(BadParameter, match="needs 'colour'"):
         play(tmp_path, walk, site.base + "/shop")

@@ -11,8 +11,8 @@ from typing import Any, cast
 import pytest
 
 import assay
-from assay.agents.models.calls import model_call
 from assay.agents.models.openai import OpenAIModel
+from assay.agents.models.timeouts import model_call
 from assay.agents.protocol import Action, EpisodeLimits
 from assay.cli.main import main
 from assay.errors import BadParameter, ModelError, PromptTooLong, RunStopped
@@ -24,7 +24,7 @@ from assay.registry import AGENTS, reward
 from assay.report.comparison import compare
 from assay.report.diagnosis import diagnose
 from assay.report.timeline import history
-from assay.runner.benchmark import RunLimits
+from assay.runner.limits import RunLimits
 from assay.runner.rescore import rescore
 from assay.schema.episode import Episode
 from assay.schema.score import Abstained, Scored
@@ -479,7 +479,7 @@ def test_an_unknown_kind_of_error_is_refused(corridor: Path, whose: str) -> None
 
 
 def test_errors_are_retried_of_a_run_that_is_resumed(corridor: Path) -> None:
-    with pytest.raises(BadParameter, match="say which one to resume"):
+    with pytest.raises(BadParameter, match="say which run to resume"):
         assay.run(corridor, agent="scripted", retry_errors=True)
 
 

@@ -155,14 +155,14 @@ def test_a_run_is_awaited_in_its_own_loop() -> None:
     ("arguments", "error", "words"),
     [
         ({"agent": shout}, BadParameter, "name a benchmark and an agent"),
-        ({"tasks": TASKS, "agent": shout}, BadParameter, "say what scores the tasks"),
+        ({"tasks": TASKS, "agent": shout}, BadParameter, "name a reward"),
         ({"tasks": [3], "agent": shout, "rewards": [exact]}, BadParameter, r"tasks\[0\] is 3"),
         ({"tasks": [{}], "agent": shout, "rewards": [exact]}, BadRecord, r"tasks\[0\]: no 'goal'"),
         ({"tasks": [], "agent": shout, "rewards": [exact]}, BadParameter, "has no tasks"),
         (
             {"tasks": TASKS, "agent": shout, "rewards": [exact], "environment": 5},
             BadParameter,
-            "environment is 5; it is a name, a class, or an instance",
+            "environment is 5; it must be a name, a class, or an instance",
         ),
     ],
 )

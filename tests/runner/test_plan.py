@@ -56,7 +56,7 @@ def test_a_selection_that_finds_nothing_says_what_ids_look_like(selection: str) 
 
 
 def test_the_end_of_two_ids_is_refused() -> None:
-    with pytest.raises(BadParameter, match=r"may be any of \['a.1', 'b.1'\]"):
+    with pytest.raises(BadParameter, match=r"is ambiguous among \['a.1', 'b.1'\]"):
         select_tasks([Task(id="a.1"), Task(id="b.1")], "1")
 
 
@@ -114,7 +114,7 @@ def test_a_reward_whose_column_no_task_has_is_refused_before_the_run(corridor: B
     changed = read_benchmark(
         corridor.to_record(), where="x", settings={"rewards.names": ["wants_colour"]}
     )
-    with pytest.raises(MissingParameter, match=r"needs 'colour', which task 'a' does not have"):
+    with pytest.raises(MissingParameter, match=r"needs 'colour', but task 'a' has no such column"):
         plan(changed)
 
 

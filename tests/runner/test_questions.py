@@ -107,7 +107,7 @@ def test_columns_are_named(capfd: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--agent", "scripted"], "say what scores the answers, such as --reward"),
+        (["--agent", "scripted"], "name a reward for the answers, such as --reward"),
         (["--reward", "qa_f1_reward"], "--model openai:NAME asks a model"),
         (["--reward", "qa_f1_reward", "--model", "opnai:m"], "did you mean 'openai'?"),
         (["--reward", "qa_f1_reward", "--model", "openai:"], "write KIND:NAME"),

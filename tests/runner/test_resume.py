@@ -183,5 +183,5 @@ def test_a_secret_option_is_not_kept_and_has_to_be_given_again(corridor: Path) -
     manifest = json.loads(path.read_text())
     manifest["config"]["agent"]["options"] = secret
     path.write_text(json.dumps(manifest))
-    with pytest.raises(BadParameter, match=r"option 'model_options', which no record keeps"):
+    with pytest.raises(BadParameter, match=r"option 'model_options', which is not recorded"):
         assay.run(resume=run.path, runs_dir=run.path.parent)

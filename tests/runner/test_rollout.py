@@ -15,7 +15,7 @@ from assay.errors import MissingExtra
 from assay.ledger.writer import RunWriter
 from assay.resources.pool import Pools
 from assay.resources.spec import ResourceSpec
-from assay.runner.benchmark import RunLimits
+from assay.runner.limits import RunLimits
 from assay.runner.plan import PlannedAttempt
 from assay.runner.recorder import RunResources
 from assay.runner.rollout import rollout

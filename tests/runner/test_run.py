@@ -175,7 +175,7 @@ def test_a_recorded_run_is_re_enacted_by_the_replay_agent(corridor: Path) -> Non
     ("arguments", "words"),
     [
         ({"agent": "scriptd"}, "did you mean 'scripted'"),
-        ({"agent": None}, "only the agent is missing"),
+        ({"agent": None}, "the agent is missing"),
         ({"workers": 0}, "workers is 0"),
         ({"repeats": 0}, "repeats is 0"),
         ({"tasks": "nothing"}, "no task 'nothing'"),

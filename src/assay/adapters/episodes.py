@@ -33,7 +33,7 @@ from assay.resources.context import Context
 from assay.resources.pool import PoolLimits, Pools
 from assay.resources.spec import ResourceSpec
 from assay.resources.threads import shared_loop
-from assay.runner.benchmark import RunLimits
+from assay.runner.limits import RunLimits
 from assay.runner.plan import PlannedAttempt
 from assay.runner.recorder import EpisodeRecorder, LedgerSink, RunResources
 from assay.runner.rollout import episode_boundary

@@ -1,4 +1,4 @@
-"""What an agent and its model can know of the attempt in which they are asked."""
+"""The state of an attempt that its agent and its model can read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class AttemptState:
-    """One attempt while it goes on."""
+    """The state of one attempt that is under way."""
 
     repeat: int = 0
     seed: int | None = None
@@ -27,7 +27,7 @@ _STATE: ContextVar[AttemptState | None] = ContextVar("assay_attempt", default=No
 
 @contextmanager
 def attempt_state(state: AttemptState) -> Iterator[AttemptState]:
-    """Whatever is asked while the block lasts, by this task and those it starts, is of it."""
+    """Set the state of the attempt for this asyncio task and its children within the block."""
     token = _STATE.set(state)
     try:
         yield state
@@ -36,10 +36,10 @@ def attempt_state(state: AttemptState) -> Iterator[AttemptState]:
 
 
 def current_attempt() -> AttemptState:
-    """The attempt that this task plays; an empty one outside of a run."""
+    """Return the state of the attempt under way, or an empty state outside of a run."""
     return _STATE.get() or AttemptState()
 
 
 def attempt_seed() -> int | None:
-    """The seed of the attempt that this task plays; `None` where its run has none."""
+    """Return the seed of the attempt under way, or `None` if its run has no seed."""
     return current_attempt().seed

@@ -1,4 +1,4 @@
-"""The agent that passes a conversation on to a model: the model's reply is what it says."""
+"""The agent that sends a conversation to a model and acts as the model replies."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from assay.agents.functions import recorded
-from assay.agents.models.calls import call_timeout_s, model_call
 from assay.agents.models.make import make_model
 from assay.agents.models.protocol import Model, Reply
+from assay.agents.models.timeouts import call_timeout_s, model_call
 from assay.agents.protocol import Action, EpisodeLimits, as_action
 from assay.agents.tool_calls import CUT_OFF, EMPTY, CallQueue, ReadyCall, ToolCalls, calls_natively
 from assay.agents.transcript import Transcript
@@ -24,7 +24,7 @@ GRACE_S = 5.0
 
 
 class ChatAgent:
-    """Asks a model; its reply calls tools, or is the answer.
+    """An agent that asks a model: the model's reply calls tools, or is the answer.
 
     `system` stands before the question, as the system message. `tool_calls` says how tools are
     called: "native" by the API's own calls, "text" by the last line of the reply, "auto" natively
@@ -47,7 +47,7 @@ class ChatAgent:
         self._model = make_model(model, model_options or {})
         self._native = calls_natively(tool_calls, self._model)
         if type(bad_replies) is not int or bad_replies < 1:
-            raise BadParameter(f"bad_replies is {bad_replies!r}; it is a whole number >= 1")
+            raise BadParameter(f"bad_replies is {bad_replies!r}; it must be a whole number >= 1")
         self._bad_replies = bad_replies
         self._system = system
         self._begin()
@@ -65,7 +65,7 @@ class ChatAgent:
         self._begin()
 
     async def act(self, observation: Observation, *, step: int) -> Action:  # noqa: ARG002
-        """What the model's reply does or answers."""
+        """Ask the model, and return the action or the answer in its reply."""
         self._actions = observation.actions or self._actions
         tools = self._tools(observation) if self._native else ()
         if tools:
@@ -138,7 +138,7 @@ class ChatAgent:
         usage: Usage,
         refusals: Sequence[str] = (),
     ) -> Action:
-        """A reply of text alone: it ends with a call, or is the answer or the action itself."""
+        """Return the action of a reply of text: a tool call in its last line, or the answer."""
         action = recorded(as_action(reply.text, observation), observation, self._transcript)
         message = action.messages[-1]
         message.update(reply.fields)
@@ -148,7 +148,7 @@ class ChatAgent:
 
 
 def _objection(reply: Reply, observation: Observation, tools: Sequence[ActionTool]) -> str:
-    """Why a reply without a call is not enough; empty where it may be the answer."""
+    """Return why a reply without a tool call is refused; empty if the reply may be the answer."""
     names = ", ".join(tool.name for tool in tools)
     if reply.cut_off:
         return f"{CUT_OFF} before a call or an answer; be briefer"
@@ -173,7 +173,7 @@ def _refused(refusals: Sequence[str], think: str = "") -> str:
 
 
 def _plain(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The conversation in text alone: what a call returned is what the other side says."""
+    """Return the conversation as plain text: results of tools become messages of the user."""
     return [
         {
             "role": "user" if message["role"] == "tool" else message["role"],

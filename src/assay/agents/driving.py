@@ -1,8 +1,4 @@
-"""Agents that are called once an episode, with the browser that they drive by themselves.
-
-The environment observes what they do, and the rollout records it step by step; what they return is
-the answer.
-"""
+"""Agents that are called once an episode and drive the browser themselves."""
 
 from __future__ import annotations
 
@@ -26,7 +22,7 @@ BROWSER = "browser"
 
 
 def asks_for_browser(item: Any) -> bool:
-    """Whether a function, or the `run` of a class without `act`, has a parameter `browser`."""
+    """Whether a function, or the method `run` of a class, has a parameter `browser`."""
     function = item
     if isinstance(item, type):
         function = None if hasattr(item, "act") else getattr(item, "run", None)
@@ -39,7 +35,7 @@ def asks_for_browser(item: Any) -> bool:
 
 
 class BrowserDrivingAgentFactory:
-    """Makes an agent that drives the browser: of a function, or of a class with a `run`."""
+    """Makes an agent that drives the browser from a function, or from a class with `run`."""
 
     drives = True
     """What it makes is called once an episode, and needs an environment with a browser."""
@@ -62,7 +58,7 @@ class BrowserDrivingAgentFactory:
 
 
 class BrowserDrivingAgent:
-    """An agent that drives the browser by itself, from the first action to the answer."""
+    """An agent that drives the browser itself, from the first action to the answer."""
 
     def __init__(
         self,
@@ -72,7 +68,7 @@ class BrowserDrivingAgent:
         options: Mapping[str, Any] | None = None,
         close: Callable[[], Any] | None = None,
     ) -> None:
-        """`run` takes values by the names of its parameters, as a function that is a policy."""
+        """Each parameter of `run` gets the value of the same name, as in an agent function."""
         self.name = name
         self._run = run
         self._options = options or {}
@@ -82,7 +78,7 @@ class BrowserDrivingAgent:
         self._transcript = Transcript()
 
     async def check_run(self, tasks: Sequence[Task]) -> None:
-        """Raise `BadParameter` for a parameter that nothing fills in one of the tasks."""
+        """Raise BadParameter if one of the tasks has no value for a parameter of the agent."""
         for task in tasks:
             self._task = task
             self._arguments(None, Observation(""))
@@ -93,18 +89,18 @@ class BrowserDrivingAgent:
         self._transcript = Transcript()
 
     async def drive(self, browser: Any, observation: Observation) -> Action:
-        """What the agent answers in the end, having done in the browser whatever it does there."""
+        """Let the agent act in the browser until it ends, and return its answer."""
         arguments = self._arguments(browser, observation)
         return _as_answer(await call(self._run, *arguments, **self._options))
 
     def step(self, action: str, before: Observation) -> Action:
-        """An action that was seen, with its messages; `before` is what the page showed then."""
+        """Return an observed action with its messages; `before` is the page before the action."""
         self._transcript.add_observation(before.text)
         self._transcript.add_call(action)
         return Action(action, messages=self._transcript.take_new())
 
     def answer(self, action: Action, before: Observation) -> Action:
-        """The last action, with its messages where the agent reports none."""
+        """Return the answer with its messages; the agent's own messages are kept."""
         if action.messages or action.answer is None:
             return action
         self._transcript.add_observation(before.text)
@@ -112,12 +108,12 @@ class BrowserDrivingAgent:
         return replace(action, messages=self._transcript.take_new())
 
     async def act(self, observation: Observation, *, step: int) -> Action:
-        """Raise `BadParameter`: there is no browser here that it could drive."""
+        """Raise BadParameter: this environment has no browser for the agent to drive."""
         del observation, step
         raise BadParameter(f"agent {self.name!r} drives a browser, and this environment has none")
 
     async def close(self) -> None:
-        """Close what the agent has to close."""
+        """Call the agent's `close`, if it has one."""
         if self._close is not None:
             await call(self._close)
 
@@ -128,17 +124,17 @@ class BrowserDrivingAgent:
 
 
 def positional_of(function: Callable[..., Any], agent: str = "") -> tuple[inspect.Parameter, ...]:
-    """The parameters that are filled by name; no agent that is named may ask for the reference."""
+    """Return the positional parameters; raise BadParameter if an agent asks for the reference."""
     parameters = inspect.signature(function).parameters.values()
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     positional = tuple(each for each in parameters if each.kind in kinds)
     if agent and any(each.name == "answer" for each in positional):
-        raise BadParameter(f"agent {agent!r} asks for 'answer', the reference, which no agent sees")
+        raise BadParameter(f"agent {agent!r} asks for 'answer', the reference, which is secret")
     return positional
 
 
 def options_of(function: Callable[..., Any]) -> inspect.Signature:
-    """The keyword-only parameters of a function that is an agent."""
+    """Return the options of an agent function: its keyword-only parameters."""
     parameters = inspect.signature(function).parameters.values()
     return inspect.Signature([each for each in parameters if each.kind is each.KEYWORD_ONLY])
 
@@ -151,7 +147,7 @@ def fill_parameters(
     *,
     first: str | None = None,
 ) -> list[Any]:
-    """The values of parameters: columns of the task, its goal and id, the seed, and `extra`.
+    """Return a value for each parameter, from the task's columns, its goal, the seed and `extra`.
 
     `first` is for a required first one that is none of these; any other is a `BadParameter`.
     """
@@ -168,18 +164,15 @@ def fill_parameters(
             filled.append(first)
         else:
             raise BadParameter(
-                f"agent {agent!r} asks for {parameter.name!r}, which task {task.id!r} does not "
-                f"have; there are: {', '.join(values)}. Keyword-only parameters are options, and "
-                "a seed there is where the run has one (--seed)"
+                f"agent {agent!r} needs {parameter.name!r}, but task {task.id!r} has no such "
+                f"value; there are: {', '.join(values)}. Keyword-only parameters are options; "
+                "`seed` needs a run with --seed"
             )
     return filled
 
 
 def _as_answer(result: object) -> Action:
-    """The action that ends the episode; nothing returned is giving up.
-
-    Raises `TypeError` for what is no text, number, `Action` or mapping of the fields of one.
-    """
+    """Return the agent's answer as an action; an agent that returns `None` gives up."""
     if result is None:
         return Action("", gave_up=True)
     if isinstance(result, (str, int, float)) and not isinstance(result, bool):
@@ -188,7 +181,7 @@ def _as_answer(result: object) -> Action:
     action = as_action(dict(result) if isinstance(result, Mapping) else result, Observation(""))
     if action.answer is None and not action.gave_up:
         raise TypeError(
-            f"the agent returned {result!r:.300}; one that drives the browser by itself returns "
-            "its answer, or nothing"
+            f"the agent returned {result!r:.300}; an agent that drives the browser must return "
+            "its answer, or `None`"
         )
     return action

@@ -1,4 +1,4 @@
-"""Agents of anyone's making: a plain function, a class with `act` alone, a ready-made object."""
+"""Agents made from users' code: a function, a class with `act`, or an object."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Parameter = inspect.Parameter
 
 
 def agent_factory(item: Any, name: str) -> Callable[..., Agent]:
-    """What makes an agent for an episode, of whatever was named or passed as one.
+    """Return the factory that makes an agent for each episode from a class, function or object.
 
     A class is called with the options. A function with a required parameter is the policy itself;
     one without makes an agent. A ready-made object is copied for each episode. One that asks for
@@ -40,7 +40,7 @@ def agent_factory(item: Any, name: str) -> Callable[..., Agent]:
         return _ClassFactory(item)
     if not callable(item) and not hasattr(item, "act"):
         raise BadParameter(
-            f"agent {name!r} is {item!r:.200}; it is a class with `act`, or a function of the "
+            f"agent {name!r} is {item!r:.200}; it must be a class with `act`, or a function of the "
             "question or the observation"
         )
     if hasattr(item, "act"):
@@ -64,7 +64,7 @@ def _copies_of(item: Any, name: str) -> Callable[..., Agent]:
 
 
 class _ClassFactory:
-    """Calls a class or a function that makes an agent, and completes what it made."""
+    """Makes an agent by calling a class or a function, and adds methods that are missing."""
 
     def __init__(self, make: Callable[..., Any]) -> None:
         self._make = make
@@ -76,7 +76,7 @@ class _ClassFactory:
 
 
 class _FunctionFactory:
-    """Makes an agent of a function; its keyword-only parameters are the options."""
+    """Makes an agent from a function, whose keyword-only parameters are its options."""
 
     def __init__(self, function: Callable[..., Any], name: str) -> None:
         self._function = function
@@ -92,7 +92,7 @@ class _FunctionFactory:
 
 
 def complete_agent(item: Any) -> Agent:
-    """An agent with `start`, `act` and `close`, whichever of them the item has."""
+    """Return the item as an agent; missing methods of `start`, `act` and `close` are added."""
     verbs = [getattr(item, verb, None) for verb in ("start", "act", "close")]
     if all(inspect.iscoroutinefunction(verb) for verb in verbs) and not _takes_text(item.act):
         agent: Agent = item
@@ -103,13 +103,13 @@ def complete_agent(item: Any) -> Agent:
         name = type(item).__name__
         return _FunctionFactory(item, name)()
     raise BadParameter(
-        f"{item!r:.200} is no agent: it has no `act`; a function that is the agent itself takes "
+        f"{item!r:.200} is not an agent: it has no method `act`; an agent function must take "
         "the question or the observation as its first parameter"
     )
 
 
 class FunctionAgent:
-    """A function from what is seen to what is done: an action, or in a conversation the answer.
+    """An agent that is a function of the observation and returns an action or an answer.
 
     Its parameters are filled by name: `observation`, `question` (also `goal`), `task_id`, `step`,
     `messages` (the conversation so far), or a column of the task, never the reference. The first
@@ -131,7 +131,7 @@ class FunctionAgent:
         self._transcript = Transcript()
 
     async def check_run(self, tasks: Sequence[Task]) -> None:
-        """Raise `BadParameter` for a parameter that nothing fills in one of the tasks."""
+        """Raise BadParameter if one of the tasks has no value for a parameter of the agent."""
         for task in tasks:
             self._task = task
             self._arguments(Observation(""), step=1)
@@ -142,7 +142,7 @@ class FunctionAgent:
         self._transcript = Transcript()
 
     async def act(self, observation: Observation, *, step: int) -> Action:
-        """What the function returns, as an action."""
+        """Call the function, and return its result as an action."""
         self._transcript.add_observation(observation.text)
         arguments = self._arguments(observation, step)
         result = await call(self._function, *arguments, **self._options)
@@ -160,16 +160,13 @@ class FunctionAgent:
 
 
 def _takes_text(act: Callable[..., Any]) -> bool:
-    """Whether the first parameter is annotated as a text."""
+    """Whether the first parameter of the function is annotated as `str`."""
     first = next(iter(inspect.signature(act).parameters.values()), None)
     return first is not None and first.annotation in (str, "str")
 
 
 def observation_hint(error: BaseException) -> str:
-    """What to do about an error of code that takes an `Observation` for a text; empty for others.
-
-    A class's `act` gets the whole observation, where a function gets its text.
-    """
+    """Return advice if the error comes from treating an `Observation` as a text; else empty."""
     if not isinstance(error, (TypeError, AttributeError)) or "'Observation'" not in str(error):
         return ""
     return (
@@ -179,7 +176,7 @@ def observation_hint(error: BaseException) -> str:
 
 
 class _ObjectAgent:
-    """An object with `act`, plain or async, and with or without `start` and `close`."""
+    """An agent around an object that has `act`, and may have `start` and `close`."""
 
     def __init__(self, item: Any) -> None:
         self._item = item
@@ -195,7 +192,7 @@ class _ObjectAgent:
             await call(self._item.start, task, limits=limits, **seed_for(self._item.start, seed))
 
     async def act(self, observation: Observation, *, step: int) -> Action:
-        """What the object returns, as an action."""
+        """Call the object's `act`, and return its result as an action."""
         self._transcript.add_observation(observation.text)
         options = {"step": step} if self._with_step else {}
         shown = observation.text if self._text_only else observation
@@ -203,20 +200,20 @@ class _ObjectAgent:
         return recorded(as_action(result, observation), observation, self._transcript)
 
     async def close(self) -> None:
-        """Close what the object has to close."""
+        """Call the object's `close`, if it has one."""
         if hasattr(self._item, "close"):
             await call(self._item.close)
 
 
 def seed_for(start: Callable[..., Any], seed: int | None) -> dict[str, int]:
-    """The seed as an argument of an agent's `start`, if there is one and it takes it."""
+    """Return the seed as an argument of an agent's `start`, if `start` has that parameter."""
     if seed is None or "seed" not in inspect.signature(start).parameters:
         return {}
     return {"seed": seed}
 
 
 def recorded(action: Action, observation: Observation, transcript: Transcript) -> Action:
-    """The action with the messages of its turn, where the agent itself reports none."""
+    """Return the action with the messages of its turn, unless the agent reports its own."""
     if action.messages:
         return action
     request = tool_call_in(action.text, observation.tools or ())

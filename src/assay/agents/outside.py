@@ -1,4 +1,4 @@
-"""Agents outside of this process, in any language: behind HTTP, or a program with JSON lines.
+"""Agents in other processes, in any language: an HTTP server, or a program with JSON lines.
 
 Each turn sends one JSON object with `episode`, `step`, `task_id`, `question`, `observation`,
 `tools`, and `seed` where the run has one, and takes one JSON value: a text, or an object with some
@@ -43,15 +43,15 @@ QUOTED_CHARS = 300
 
 
 class AgentFailed(Exception):
-    """An agent in another program or behind a URL reports that it failed, or replies badly."""
+    """An external agent reported a failure, or sent a bad reply."""
 
 
 class AgentUnreachable(AgentFailed):
-    """An external agent does not answer at all: its program ended, or its server failed."""
+    """An external agent gave no reply: its program ended, or its server failed."""
 
 
 class _OutsideAgent(ABC):
-    """The turns of an episode as JSON objects; `_ask` sends one and returns the reply's bytes."""
+    """An external agent: `_ask` sends each turn as a JSON object and returns the reply's bytes."""
 
     name: str
 
@@ -61,13 +61,13 @@ class _OutsideAgent(ABC):
         self._transcript = Transcript()
 
     async def start(self, task: Task, *, limits: EpisodeLimits) -> None:  # noqa: ARG002 - the protocol's
-        """Begin a fresh conversation, with an id of its own."""
+        """Begin a new conversation with a new episode id."""
         self._task = task
         self._episode = uuid.uuid4().hex
         self._transcript = Transcript()
 
     async def act(self, observation: Observation, *, step: int) -> Action:
-        """What the agent outside replies, as an action."""
+        """Send the observation, and return the external agent's reply as an action."""
         self._transcript.add_observation(observation.text)
         request = {
             "episode": self._episode,
@@ -84,17 +84,17 @@ class _OutsideAgent(ABC):
 
     @abstractmethod
     async def _ask(self, request: bytes) -> bytes:
-        """Send one request; the bytes of its reply."""
+        """Send one request, and return the bytes of its reply."""
 
 
 def _read_reply(content: bytes) -> Any:
-    """The reply; raises `ModelError` or `AgentFailed` where it reports a failure or is none."""
+    """Return the reply; raise ModelError or AgentFailed if it is bad or reports a failure."""
     try:
         reply = orjson.loads(content)
     except ValueError:
         raise AgentUnreachable(
-            f"the agent's reply is no JSON: {excerpt(content)}; a program's standard output holds "
-            "replies alone, and standard error anything else"
+            f"the agent's reply is not JSON: {excerpt(content)}; a program must write only "
+            "replies to standard output, and other text to standard error"
         ) from None
     if isinstance(reply, dict) and reply.get("model_error"):
         raise ModelError(excerpt(str(reply["model_error"])), fatal=bool(reply.get("fatal", True)))
@@ -104,7 +104,7 @@ def _read_reply(content: bytes) -> Any:
 
 
 class HttpAgent(_OutsideAgent):
-    """An agent behind a URL: each turn is one POST.
+    """An agent behind a URL; each turn is one POST request.
 
     With `token_env`, the value of that environment variable is sent as a bearer token. A server
     that cannot be reached or refuses (4xx) is no zero of the agent's: the episode ends as
@@ -116,7 +116,7 @@ class HttpAgent(_OutsideAgent):
     def __init__(self, *, url: str = "", token_env: str = "") -> None:
         super().__init__()
         if not url.startswith(("http://", "https://")):
-            raise BadParameter(f"url is {url!r}; it begins with http:// or https://")
+            raise BadParameter(f"url is {url!r}; it must begin with http:// or https://")
         token = read_key(token_env) if token_env else ""
         if token_env and not token:
             raise BadParameter(f"the environment variable {token_env!r} is not set")
@@ -126,7 +126,7 @@ class HttpAgent(_OutsideAgent):
     async def _ask(self, request: bytes) -> bytes:
         response = await self._endpoint.send(request)
         if not isinstance(response, Response):
-            self._endpoint.fail(f"the agent cannot be asked: {response}")
+            self._endpoint.fail(f"the request to the agent failed: {response}")
         if response.status != 200:
             self._refuse(response)
         return response.content
@@ -138,12 +138,12 @@ class HttpAgent(_OutsideAgent):
         self._endpoint.fail(text, fatal=response.status not in (408, 429, 503))
 
     async def close(self) -> None:
-        """Close the connections that are not the run's."""
+        """Close the connections that this endpoint opened itself."""
         await self._endpoint.close()
 
 
 class StdioAgent(_OutsideAgent):
-    """A program of any language: each turn is a line of JSON on its input and one on its output.
+    """An agent that is a program: each turn is a JSON line on its input and on its output.
 
     Each episode has a process of its own, started in the current folder with the first turn, and
     killed with all that it started at the end. Standard error is for its own messages.
@@ -159,7 +159,7 @@ class StdioAgent(_OutsideAgent):
         if not self._command or shutil.which(self._command[0]) is None:
             program = self._command[0] if self._command else ""
             raise BadParameter(
-                f"there is no program {program!r}; `command` is a program and its arguments, such "
+                f"no program named {program!r}; `command` is a program and its arguments, such "
                 "as 'node agent.js'"
             )
         self._environment = {**os.environ, **(environment or {})}
@@ -168,7 +168,7 @@ class StdioAgent(_OutsideAgent):
         self._first_errors = self._errors = ""
 
     async def start(self, task: Task, *, limits: EpisodeLimits) -> None:
-        """End the program of an earlier episode, and start one for this."""
+        """End the program of the last episode, and start a program for this episode."""
         await self.close()
         await super().start(task, limits=limits)
         self._first_errors = self._errors = ""
@@ -191,7 +191,7 @@ class StdioAgent(_OutsideAgent):
             self._errors = (self._errors + text[room:])[-STDERR_CHARS:]
 
     def _last_words(self) -> str:
-        """The beginning of standard error, where some say what is missing, and its end."""
+        """Return the first and the last part of the program's standard error."""
         text = (self._first_errors + self._errors).strip()
         if len(text) <= QUOTED_CHARS:
             return excerpt(text)
@@ -220,7 +220,7 @@ class StdioAgent(_OutsideAgent):
         return line
 
     async def _line_of(self, output: asyncio.StreamReader) -> bytes:
-        """The program's next line; a program that keeps one waiting is named in the log."""
+        """Return the program's next line; log a warning if the program takes long."""
         reading = asyncio.ensure_future(output.readline())
         try:
             done, _ = await asyncio.wait({reading}, timeout=PATIENCE_S)
@@ -237,14 +237,14 @@ class StdioAgent(_OutsideAgent):
             await _give_up(reading)
 
     async def _read_to_the_end(self) -> None:
-        """Wait a moment for the status and the last words of a program that has ended."""
+        """Wait briefly for the exit status and the remaining errors of a program that has ended."""
         with suppress(TimeoutError):
             async with asyncio.timeout(1.0):
                 if self._process is not None and self._reading is not None:
                     await asyncio.gather(self._process.wait(), asyncio.shield(self._reading))
 
     async def close(self) -> None:
-        """Kill the program, and whatever it started."""
+        """Kill the program and its child processes."""
         process, self._process = self._process, None
         reading, self._reading = self._reading, None
         try:
@@ -256,6 +256,6 @@ class StdioAgent(_OutsideAgent):
 
 
 async def _give_up(reading: asyncio.Future[Any]) -> None:
-    """Cancel it, and wait until it has let go of its stream: only one at a time may read that."""
+    """Cancel the read, and wait for its end: only one task may read a stream at a time."""
     reading.cancel()
     await asyncio.wait({reading})

@@ -1,4 +1,4 @@
-"""The protocol of agents: start, act, close, and the action that each turn ends in."""
+"""The protocol of agents: `start`, `act` and `close`, and the action that `act` returns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assay.schema.usage import Usage
 
 @dataclass(frozen=True, slots=True)
 class EpisodeLimits:
-    """What an episode may take; an agent may plan with it, the rollout enforces it."""
+    """The limits of an episode; an agent may read them, and the rollout enforces them."""
 
     steps: int = 15
     step_s: float = 30.0
@@ -30,7 +30,7 @@ class EpisodeLimits:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What the agent does next, and what it cost to decide on it."""
+    """The agent's next action, and the model usage behind it."""
 
     text: str
     """What the environment gets, verbatim, e.g. `click("12")`."""
@@ -45,7 +45,7 @@ class Action:
 
 
 class Agent(Protocol):
-    """A policy for one episode after the other.
+    """A policy that plays one episode after another.
 
     An exception of `act` ends the episode as `agent_error`, and a `ModelError` as `model_error`;
     an agent that has nothing more to say answers, or gives up.
@@ -54,19 +54,19 @@ class Agent(Protocol):
     name: str
 
     async def start(self, task: Task, *, limits: EpisodeLimits) -> None:
-        """Forget any earlier episode and get ready for this one.
+        """Prepare for a new episode, and forget the last one.
 
         An agent that draws at random may take `seed` too, a whole number or `None`.
         """
 
     async def act(self, observation: Observation, *, step: int) -> Action | str | Mapping[str, Any]:
-        """The next action, given what the environment shows now; steps count from 1.
+        """Return the next action for this observation; steps count from 1.
 
         A text or a mapping is read by `as_action`.
         """
 
     async def close(self) -> None:
-        """Close what must be closed, at any stage; a second call does nothing."""
+        """Release the agent's resources; a second call does nothing."""
 
 
 ACTION_FIELDS = ("action", "answer", "gave_up", "think", "messages", "usage")
@@ -74,11 +74,10 @@ ACTION_FIELDS = ("action", "answer", "gave_up", "think", "messages", "usage")
 
 
 def as_action(result: object, observation: Observation) -> Action:
-    """The action that an agent means by what it returned for the observation.
+    """Return the agent's result as an action; the result is a text, a mapping or an `Action`.
 
-    A text is an action; in a conversation, where it calls no tool, it is the answer. A number is
-    its text. A mapping has the fields of an action, with `action` for its text. Raises `TypeError`
-    for anything else.
+    A text that calls no tool of a conversation is the answer; a number is its text. Raises
+    `TypeError` for a result of another type.
     """
     action: object = result
     if isinstance(result, (str, int, float)) and not isinstance(result, bool):
@@ -88,7 +87,7 @@ def as_action(result: object, observation: Observation) -> Action:
         action = _from_mapping(result)
     if not isinstance(action, Action) or not isinstance(action.text, str):
         raise TypeError(
-            f"the agent returned {result!r:.300}; it returns a text, an `Action`, or a mapping "
+            f"the agent returned {result!r:.300}; it must return a text, an `Action`, or a mapping "
             f"with some of {', '.join(ACTION_FIELDS)}"
         )
     tools = observation.tools

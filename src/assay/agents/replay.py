@@ -1,4 +1,4 @@
-"""An agent that does again what a recorded episode did."""
+"""An agent that repeats the actions of a recorded episode."""
 
 from __future__ import annotations
 
@@ -29,12 +29,10 @@ class _Recording:
 
 
 class ReplayAgent(ScriptedAgent):
-    """Repeats recorded actions, then the recorded answer; without an answer it gives up.
+    """An agent that repeats the recorded actions and the recorded answer, or gives up at the end.
 
-    The recording is `episodes` (records, found by task id; of several for one task, the first),
-    or `steps` (records, or the path of a file with one JSON record per line) with the `answer`
-    beside them, which then serves every task. `think` says at each step whether the
-    environment shows what it showed when the recording was made.
+    `episodes` are records, found by task id; `steps` are records, or the path of a file of JSON
+    lines, for every task, with `answer`. `think` says whether the environment shows the same.
     """
 
     name = "replay"
@@ -49,7 +47,7 @@ class ReplayAgent(ScriptedAgent):
         if (episodes is None) == (steps is None):
             raise BadParameter("the replay agent takes either `episodes` or `steps`")
         if episodes is not None and answer is not None:
-            raise BadParameter("`answer` goes with `steps`; an episode holds its own")
+            raise BadParameter("`answer` needs `steps`; an episode has its own answer")
         super().__init__()
         self._by_task = _recordings(episodes)
         self._any = None if steps is None else _Recording(_read_steps(steps), answer)
@@ -73,7 +71,7 @@ class ReplayAgent(ScriptedAgent):
 
 
 def _same(recorded: Step, observation: Observation) -> bool | None:
-    """Whether the environment shows what it showed then; `None` when the record does not say.
+    """Whether the environment shows the same as in the recording; `None` if unknown.
 
     Pages are compared by their structure and their elements, which is what actions refer to: a
     page's text also holds addresses, which change with the port of a local server.

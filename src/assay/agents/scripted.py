@@ -1,4 +1,4 @@
-"""An agent that does what a list says: for tests, baselines and known solutions."""
+"""An agent that plays a list of actions, for tests, baselines and known solutions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Script = Sequence[str]
 
 
 class ScriptedAgent:
-    """Does its actions in order; `answer("…")` answers, and a script without one gives up.
+    """An agent that plays its actions in order; it gives up after the last action.
 
     `actions` is one script for every task, or a mapping from task id to script, whose entry `"*"`
     stands for the tasks it does not name.
@@ -28,11 +28,11 @@ class ScriptedAgent:
         self._begin((), "")
 
     async def start(self, task: Task, *, limits: EpisodeLimits) -> None:  # noqa: ARG002 - the protocol's
-        """Go to the beginning of this task's script."""
+        """Go to the first action of this task's script."""
         self._begin(self._find_script(task), task.goal)
 
     async def act(self, observation: Observation, *, step: int) -> Action:  # noqa: ARG002
-        """The next action of the script."""
+        """Return the next action of the script."""
         self._transcript.add_observation(observation.text)
         think = self._think(observation)
         if self._position == len(self._script):
@@ -74,6 +74,6 @@ def _read_scripts(actions: Script | Mapping[str, Script]) -> dict[str, Script]:
     for task, script in scripts.items():
         if isinstance(script, str) or not all(isinstance(text, str) for text in script):
             raise BadParameter(
-                f"the script of {task!r} is {script!r}; it is a list of action texts"
+                f"the script of {task!r} is {script!r}; it must be a list of action texts"
             )
     return {task: tuple(script) for task, script in scripts.items()}

@@ -1,4 +1,4 @@
-"""Native tool calls of a model: done one a step, in their order, each with its result.
+"""Native tool calls of a model: each step carries out one call and records its result.
 
 An environment takes one action a step. The calls that come with one reply wait here for their
 turn, and the model is asked again when each has its result. What cannot be done (an unknown tool,
@@ -25,10 +25,7 @@ REASON_CHARS = 1_000
 
 
 def calls_natively(choice: ToolCalls, model: Model) -> bool:
-    """Whether the model is to call tools natively: "auto" asks what it can do.
-
-    Raises `BadParameter` for another choice, and for "native" with a model that cannot.
-    """
+    """Whether the model calls tools natively; "auto" depends on the model."""
     check_choice("tool_calls", choice, get_args(ToolCalls))
     native = bool(getattr(model, "native_tools", False))
     if choice == "native" and not native:
@@ -39,7 +36,7 @@ def calls_natively(choice: ToolCalls, model: Model) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ReadyCall:
-    """A tool call that was checked and can be carried out."""
+    """A valid tool call that can be carried out."""
 
     tool: ActionTool
     arguments: Mapping[str, Any]
@@ -48,13 +45,13 @@ class ReadyCall:
 
     @property
     def answer(self) -> str | None:
-        """The answer, where the call gives it."""
+        """The answer, if the call is the tool `answer`."""
         return as_text(self.arguments["text"]) if self.tool is ANSWER else None
 
 
 @dataclass(slots=True)
 class _Waiting:
-    """A call that has its turn to come, or why it cannot be done."""
+    """A tool call that is waiting, or the reason why it cannot be carried out."""
 
     record: Message | None
     """Its entry in the conversation; an answer has none, because it is no use of a tool."""
@@ -62,7 +59,7 @@ class _Waiting:
 
 
 class CallQueue:
-    """The tool calls of the newest reply that were not carried out yet."""
+    """The tool calls of the newest reply that are not carried out yet."""
 
     def __init__(self, transcript: Transcript) -> None:
         self._transcript = transcript
@@ -76,7 +73,7 @@ class CallQueue:
         return bool(self._waiting)
 
     def add(self, reply: Reply, tools: Iterable[ActionTool]) -> None:
-        """Record the calls of a reply and let them wait; none that follows an answer is done."""
+        """Record the calls of a reply and queue them; calls after an answer are dropped."""
         uses = _read_calls(reply, {tool.name: tool for tool in tools})
         end = next((at for at, use in enumerate(uses) if _answers(use)), len(uses))
         self._reply, self._message, self._reasons, self._n_done = reply, {}, [], 0
@@ -88,10 +85,9 @@ class CallQueue:
         self._waiting = deque(_Waiting(record, use) for record, use in pairs)
 
     def take(self, object_to: Callable[[ReadyCall], str] = lambda _: "") -> ReadyCall | None:
-        """The next call that can be done, whose result the next observation is.
+        """Return the next call that can be carried out; the next observation is its result.
 
-        Those before it are refused. `None` when there is none left. `object_to` gives a reason not
-        to do a call, or nothing.
+        `object_to` returns a reason to refuse a call, or nothing; refused calls are skipped.
         """
         while self._waiting:
             waiting = self._waiting.popleft()
@@ -124,12 +120,12 @@ class CallQueue:
             self._message["unreadable"] = "; ".join(self._reasons)[:REASON_CHARS]
 
     def refuse_reply(self, reply: Reply, because: str) -> None:
-        """Record a reply without calls, and why it is not enough."""
+        """Record a reply without calls, and why the reply is refused."""
         self._transcript.add_reply(reply.text, unreadable=because, fields=reply.fields)
         self._reasons.append(because)
 
     def take_refusal(self) -> str:
-        """Why nothing of the newest reply was done; empty if something was, or there is none."""
+        """Return why no call of the newest reply was carried out; empty if one was carried out."""
         reasons, self._reasons = self._reasons, []
         return "" if self._n_done else "; ".join(reasons)[:REASON_CHARS]
 

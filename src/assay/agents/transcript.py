@@ -1,8 +1,7 @@
-"""The conversation of an episode as it is recorded: chat messages with calls and their results.
+"""The recorded conversation of an episode: chat messages, tool calls and their results.
 
-A result is a message of the role "tool" that carries the id of the call it answers, so that a
-reward which asks whether tools were used can tell from the record alone. An answer is a
-plain message, not a call. A reply that could not be read has the reason as `unreadable`.
+A result is a message of the role "tool" with the id of its call; an answer is a plain message; a
+reply that could not be read has the reason as `unreadable`.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ ID_CHARS = 200
 
 
 class Transcript:
-    """The messages of one episode, and those that the current turn has added."""
+    """The messages of one episode."""
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
@@ -31,11 +30,11 @@ class Transcript:
         self._ids: set[str] = set()
 
     def add_system(self, text: str) -> None:
-        """Add the instructions that stand before everything else."""
+        """Add the system message."""
         self.messages.append({"role": "system", "content": text})
 
     def add_observation(self, text: str, *, failed: bool = False) -> None:
-        """Add what the agent observes: the result of its last call, or a plain user message."""
+        """Add an observation, as the result of the last call or as a message of the user."""
         call, self._pending = self._pending, None
         if call is None:
             self.messages.append({"role": "user", "content": text})
@@ -43,7 +42,7 @@ class Transcript:
             self.add_result(call, text, failed=failed)
 
     def add_result(self, call: Message, text: str, *, failed: bool = False) -> None:
-        """Add the result of a call, without waiting for an observation."""
+        """Add the result of a tool call."""
         message = {
             "role": "tool",
             "tool_call_id": call["id"],
@@ -55,7 +54,7 @@ class Transcript:
     def add_reply(
         self, text: str, *, unreadable: str = "", fields: Mapping[str, Any] | None = None
     ) -> None:
-        """Add an answer of the assistant, or a reply of it without an action, with the reason."""
+        """Add a reply of the assistant; `unreadable` says why the reply is refused."""
         marks = {"unreadable": unreadable} if unreadable else {}
         self.messages.append({"role": "assistant", "content": text, **(fields or {}), **marks})
 
@@ -67,7 +66,7 @@ class Transcript:
         reply: str = "",
         fields: Mapping[str, Any] | None = None,
     ) -> None:
-        """Add an action of the assistant; the next observation is its result."""
+        """Add an action of the assistant as a tool call; the next observation is its result."""
         call = parse_call(action)
         if call is None:
             call, parameters = ActionCall("act", (action,)), ("action",)
@@ -76,17 +75,16 @@ class Transcript:
     def add_tool_call(
         self, name: str, arguments: str, *, reply: str, fields: Mapping[str, Any] | None = None
     ) -> None:
-        """Add the call of a tool, its arguments as JSON; the next observation is its result."""
+        """Add a tool call with arguments as JSON; the next observation is its result."""
         (call,) = self.add_calls(reply, [CallRequest("", name, arguments)], fields=fields)
         self.expect(call)
 
     def add_calls(
         self, reply: str, calls: Sequence[CallRequest], *, fields: Mapping[str, Any] | None = None
     ) -> list[Message]:
-        """Add the calls of one reply, and return them as they are recorded.
+        """Add the tool calls of one reply, and return their records.
 
-        The server's ids are kept. A call without one, or with one that was there before, gets its
-        own: results name their calls by it.
+        A call without an id of its own gets a new id, since results name their calls by it.
         """
         records = [tool_call(self._new_id(call.id), call.name, call.arguments) for call in calls]
         message = {"role": "assistant", "content": reply, "tool_calls": records, **(fields or {})}
@@ -94,11 +92,11 @@ class Transcript:
         return records
 
     def expect(self, call: Message) -> None:
-        """Take the next observation as the result of this call."""
+        """Record the next observation as the result of this call."""
         self._pending = call
 
     def take_new(self) -> tuple[Message, ...]:
-        """The messages added since the last call of this method."""
+        """Return the messages that were added since the last call of this method."""
         new = tuple(self.messages[self._n_taken :])
         self._n_taken = len(self.messages)
         return new

@@ -27,6 +27,7 @@ from assay.cli.terminal import number_text, print_json, progress_output
 from assay.errors import BadParameter, RunStopped, UsageError
 from assay.ledger.run import Run
 from assay.ledger.summary import summarise
+from assay.runner.limits import RunLimits
 from assay.runner.options import HELP, RunOptions
 from assay.runner.progress import RunProgress
 from assay.runner.retries import RETRIED
@@ -92,7 +93,10 @@ def _short_option(name: str, text: str, **attributes: Any) -> Callable[[F], F]:
     metavar="[=env,model,agent]",
 )
 @_option(
-    "stop_after_errors", type=WholeNumber(0), metavar="N", note="  [default: 3, or the benchmark's]"
+    "stop_after_errors",
+    type=WholeNumber(0),
+    metavar="N",
+    note=f"  [default: {RunLimits().stop_after_errors}, or the benchmark's]",
 )
 @max_abstained_option(
     "Exit with 3 if a reward does not grade more attempts than this: 0, 0.05 or 5%."

@@ -1,4 +1,4 @@
-"""Episodes: planned, played many at a time on this machine or on Ray, recorded, and resumed."""
+"""Runs of benchmarks: planned, played in parallel on this machine or on Ray, and resumed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,4 @@ from assay.lazy import lazy_names
 if TYPE_CHECKING:
     from assay.runner.cluster import connect as connect
 
-__getattr__, __dir__, __all__ = lazy_names(
-    __name__,
-    {
-        "assay.runner.cluster": "connect",
-    },
-)
+__getattr__, __dir__, __all__ = lazy_names(__name__, {"assay.runner.cluster": "connect"})

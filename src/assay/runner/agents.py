@@ -1,4 +1,4 @@
-"""The agent of a run: which factory makes it, with which options."""
+"""Chooses the agent of a run: its factory and its options."""
 
 from __future__ import annotations
 
@@ -18,13 +18,7 @@ from assay.errors import BadParameter, UnknownName, did_you_mean
 from assay.ledger.layout import RunLayout, find_run
 from assay.ledger.run import Run
 from assay.registry import AGENTS, MODELS
-from assay.registry.annotations import (
-    UNKNOWN,
-    OptionText,
-    admits,
-    annotations_of,
-    read_option,
-)
+from assay.registry.annotations import UNKNOWN, OptionText, admits, annotations_of, read_option
 from assay.resources.spec import check_options
 from assay.runner.benchmark import SECTIONS
 from assay.schema.episode import Episode
@@ -48,7 +42,7 @@ class AgentChoice:
     """The episodes of the run that its options name, for it to re-enact."""
 
     def build(self, base_url: str = "") -> Agent:
-        """A fresh agent, without state of any earlier episode.
+        """Make a new agent for one episode.
 
         Recorded actions that it re-enacts name the service's address of now, `base_url`.
         """
@@ -64,24 +58,21 @@ class AgentChoice:
 
     @property
     def asks_model(self) -> bool:
-        """Whether it names a model, and so reports what the calls of it used."""
+        """Whether the agent names a model, and so reports the usage of its calls."""
         return self.to_record()["options"].get("model") is not None
 
     @property
     def drives(self) -> bool:
-        """Whether it drives a browser by itself, instead of saying what is to be done there."""
+        """Whether the agent drives a browser itself, instead of returning actions."""
         return bool(getattr(self.factory, "drives", False))
 
     def to_record(self) -> dict[str, Any]:
-        """The name and every option, defaults filled in."""
+        """Return the agent's name and all options, with defaults."""
         return {"name": self.name, "options": with_defaults(self.factory, self.options)}
 
 
 def choose_agent(agent: Any, options: Mapping[str, Any]) -> AgentChoice:
-    """The agent of that name or at that address, or that a value is or makes.
-
-    A wrong option is a `BadParameter`.
-    """
+    """Return the agent for a name, an address, a class, a function or an object."""
     if isinstance(agent, str):
         # The short forms: a URL, `stdio:COMMAND`.
         if agent.startswith(("http://", "https://")):
@@ -89,7 +80,7 @@ def choose_agent(agent: Any, options: Mapping[str, Any]) -> AgentChoice:
         elif agent.startswith(STDIO):
             agent, options = "stdio", {"command": agent.removeprefix(STDIO), **options}
     item = _find(agent) if isinstance(agent, str) else agent
-    name = agent if isinstance(agent, str) else _name_of(agent)
+    name = agent if isinstance(agent, str) else name_of(agent)
     factory = agent_factory(item, name)
     _check_sections(factory, options)
     nested = _nested(_read_options(factory, options, f"agent {name!r}"))
@@ -98,7 +89,7 @@ def choose_agent(agent: Any, options: Mapping[str, Any]) -> AgentChoice:
 
 
 def _find(agent: str) -> Any:
-    """The agent of that name or at that address; the error for any other names the short forms."""
+    """Return the agent of that name or address; an unknown name is an error with a hint."""
     try:
         return AGENTS.find(agent)
     except UnknownName as error:
@@ -111,7 +102,7 @@ def _find(agent: str) -> Any:
 
 
 def _check_sections(factory: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    """Raise `BadParameter` for an option whose table is nearly a section of a benchmark."""
+    """Raise BadParameter if an option looks like a misspelt section of a benchmark."""
     parameters = inspect.signature(factory).parameters
     for key in options:
         section, dot, option = key.partition(".")
@@ -121,7 +112,7 @@ def _check_sections(factory: Callable[..., Any], options: Mapping[str, Any]) -> 
 
 
 def _files(name: str, item: Any, options: Mapping[str, Any]) -> tuple[Path, ...]:
-    """The file that the agent is defined in, or those that the command of a program names."""
+    """Return the file that defines the agent, or the files in the command of a program."""
     if name == "stdio":
         words = split_command(options.get("command", ""))
         return tuple(path for path in map(Path, words[1:] or words) if path.is_file())
@@ -134,15 +125,15 @@ def _files(name: str, item: Any, options: Mapping[str, Any]) -> tuple[Path, ...]
     return ()
 
 
-def _name_of(agent: Any) -> str:
-    name = getattr(agent, "name", None) or getattr(agent, "__name__", type(agent).__name__)
+def name_of(item: Any) -> str:
+    name = getattr(item, "name", None) or getattr(item, "__name__", type(item).__name__)
     return str(name).strip("<>")
 
 
 def _read_options(
     factory: Callable[..., Any], options: Mapping[str, Any], owner: str
 ) -> dict[str, Any]:
-    """The options, with what a person typed read by the types of the agent and of its model.
+    """Return the options; text from the command line is read as the type of its option.
 
     Raises `BadParameter` for a text where the agent takes none: any text would count as true.
     """
@@ -156,7 +147,7 @@ def _read_options(
         kind = types.get(key, UNKNOWN)
         words = [words for plain, words in _PLAIN if plain is kind]
         if words and isinstance(options[key], OptionText) and not admits(kind, value):
-            raise BadParameter(f"{owner}: {key} is {value!r}; it takes {words[0]}")
+            raise BadParameter(f"{owner}: {key} is {value!r}; it must be {words[0]}")
     return result
 
 
@@ -164,7 +155,7 @@ _PLAIN: Final = ((bool, "true or false"), (int, "a whole number"), (float, "a nu
 
 
 def with_recordings(choice: AgentChoice, runs_dir: Path) -> AgentChoice:
-    """The same agent, with the episodes of a run that it re-enacts.
+    """Return the agent with the recorded episodes that it replays.
 
     A record has the id of that run: `latest` is soon another one.
     """
@@ -178,7 +169,7 @@ def with_recordings(choice: AgentChoice, runs_dir: Path) -> AgentChoice:
 
 
 def _with_address(episode: Episode, base_url: str) -> Episode:
-    """The episode as it would have been with the service at this address."""
+    """Return the episode with its recorded service address replaced by this address."""
     then = urlsplit(str(episode.metadata.get("base_url", ""))).netloc
     if not then:
         return episode
@@ -192,7 +183,7 @@ def _with_address(episode: Episode, base_url: str) -> Episode:
 
 
 def with_defaults(factory: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options, and the defaults of those that are not among them, nulls included."""
+    """Return all options of a factory: the given ones, and defaults for the others."""
     defaults = {
         name: parameter.default
         for name, parameter in inspect.signature(factory).parameters.items()
@@ -202,7 +193,7 @@ def with_defaults(factory: Callable[..., Any], options: Mapping[str, Any]) -> di
 
 
 def _nested(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Dotted keys (`model_options.url`) as tables within tables."""
+    """Return options with dotted keys, such as `model_options.url`, as nested tables."""
     nested: dict[str, Any] = {}
     for key, value in options.items():
         *parents, last = key.split(".")
@@ -210,7 +201,7 @@ def _nested(options: Mapping[str, Any]) -> dict[str, Any]:
         for parent in parents:
             inner = table.get(parent)
             if not isinstance(inner, Mapping | None):
-                raise BadParameter(f"option {key!r}: {parent!r} is {inner!r} already, not a table")
+                raise BadParameter(f"option {key!r}: {parent!r} has the value {inner!r} already")
             # A copy: the table may be one of the caller's, such as that of a manifest.
             table[parent] = table = dict(inner or {})
         table[last] = value

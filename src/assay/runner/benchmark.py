@@ -1,4 +1,4 @@
-"""Benchmarks: TOML files that bind tasks, an environment, rewards and limits by name."""
+"""Reads benchmarks: TOML files that name tasks, an environment, rewards and limits."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from assay.agents.protocol import EpisodeLimits
 from assay.errors import BadParameter, UnknownName, did_you_mean, nearest_file
 from assay.registry import BENCHMARKS, ENVIRONMENTS, REWARDS, SERVICES, TASKS, Registry
 from assay.registry.addresses import OWN
 from assay.registry.annotations import UNKNOWN, annotations_of, read_option
+from assay.runner.limits import QUESTION_LIMITS, RunLimits, read_limits
+from assay.runner.toml_table import TomlTable
 from assay.tasks.jsonl import SUFFIXES
 
-QUESTION_LIMITS: Mapping[str, float] = {"steps": 10, "step_s": 300.0, "episode_s": 600.0}
-"""An answer may take long, and with tools it may take several turns."""
 PATHS = ("path", "folder")
 """Options that name a file; a relative one starts at the folder of the benchmark's file."""
 
@@ -30,7 +29,7 @@ ADDRESSES = (
 
 @dataclass(frozen=True, slots=True)
 class ComponentSpec:
-    """A registry name, and the options that its object is made with."""
+    """A part of a benchmark: a registered name and options."""
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -38,47 +37,34 @@ class ComponentSpec:
     """The object itself, where it was passed instead of named."""
 
     def find(self, registry: Registry[Callable[..., Any]]) -> Callable[..., Any]:
-        """The object: the one that was passed, is registered, or is at the address."""
+        """Return the object: the passed value, or the object of that name or address."""
         item: Callable[..., Any] = registry.find(self.name) if self.value is None else self.value
         return item
 
 
 @dataclass(frozen=True, slots=True)
 class Service(ComponentSpec):
-    """A local server that runs as long as the benchmark does; its address is `{base_url}`."""
+    """A local server that runs during the benchmark; tasks refer to it as `{base_url}`."""
 
     shares: tuple[str, ...] = ()
     """Options that it takes over from the tasks, such as their seed."""
 
 
 @dataclass(frozen=True, slots=True)
-class RunLimits(EpisodeLimits):
-    """What an episode may take, and what the runner does when the environment fails."""
-
-    reset_s: float = 60.0
-    score_s: float = 60.0
-    """For one reward; a slower one abstains."""
-    attempts: int = 3
-    """How often a task is tried when its environment fails; every try stays in the ledger."""
-    stop_after_errors: int = 3
-    """So many first attempts that all fail alike end the run; 0 for never."""
-
-
-@dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A benchmark as its file says it, checked as far as the file alone allows."""
+    """A benchmark: tasks, an environment, rewards, limits and a service."""
 
     name: str
     tasks: ComponentSpec
     environment: ComponentSpec
     rewards: tuple[ComponentSpec, ...]
     """The first one is primary."""
-    limits: RunLimits = RunLimits()
+    limits: RunLimits = field(default_factory=RunLimits)
     service: Service | None = None
     summary: str = ""
 
     def to_record(self) -> dict[str, Any]:
-        """The benchmark in the shape of its file, defaults filled in."""
+        """Return the benchmark in the form of its TOML file, with defaults."""
         service = self.service and {
             "name": self.service.name,
             "shares": list(self.service.shares),
@@ -108,7 +94,7 @@ REGISTRY_OF: Mapping[str, tuple[Registry[Callable[..., Any]], str]] = {
 
 
 def find_benchmark(name: str | Path, settings: Mapping[str, Any] | None = None) -> Benchmark:
-    """The benchmark of that name, or in that file, with these settings (`limits.steps`) changed."""
+    """Return the benchmark of a name or a file, with some settings (`limits.steps`) changed."""
     path = Path(name)
     if path.suffix == ".toml":
         return read_benchmark(_read_file(path), where=str(path), settings=settings)
@@ -119,21 +105,21 @@ def find_benchmark(name: str | Path, settings: Mapping[str, Any] | None = None) 
         hint = did_you_mean(str(name), names, "`assay list benchmarks` shows all")
         raise UnknownName(
             f"no benchmark named {str(name)!r}; {hint}, "
-            f"and a path that ends in .toml or {', '.join(SUFFIXES)} names a file of your own"
+            f"and a file of your own is a path that ends in .toml or {', '.join(SUFFIXES)}"
         )
     file: object = BENCHMARKS.get(str(name))
     if not isinstance(file, Traversable):
         raise BadParameter(
-            f"benchmark {str(name)!r} is {file!r:.200}; a package offers the path of its TOML file"
+            f"benchmark {str(name)!r} is {file!r:.200}; it must be a path of a TOML file"
         )
     return read_benchmark(_read_file(file), where=f"{name}.toml", settings=settings)
 
 
 def _question_file(path: Path, settings: Mapping[str, Any]) -> Benchmark:
-    """The benchmark that a file of questions is: they are asked in a conversation."""
+    """Return the benchmark for a file of questions, which are asked in a conversation."""
     if not settings.get("rewards.names"):
         raise BadParameter(
-            f"{path} is a file of questions; say what scores the answers, such as --reward "
+            f"{path} is a file of questions; name a reward for the answers, such as --reward "
             "math_equal_reward or qa_f1_reward (`assay list rewards`), or a function of your own "
             f"({OWN})"
         )
@@ -145,7 +131,7 @@ def _question_file(path: Path, settings: Mapping[str, Any]) -> Benchmark:
 def questions_benchmark(
     title: Mapping[str, str], tasks: Mapping[str, str], settings: Mapping[str, Any], *, where: str
 ) -> Benchmark:
-    """The benchmark in which each task is a question of a conversation."""
+    """Return a benchmark whose tasks are questions, asked in a conversation."""
     limits = dict(QUESTION_LIMITS)
     fixed = {"environment": {"name": "chat"}, "rewards": {}, "limits": limits}
     return read_benchmark({**title, "tasks": tasks, **fixed}, where=where, settings=settings)
@@ -154,16 +140,16 @@ def questions_benchmark(
 def read_benchmark(
     document: Mapping[str, Any], *, where: str, settings: Mapping[str, Any] | None = None
 ) -> Benchmark:
-    """The benchmark that a parsed document describes; errors name the file and the key."""
+    """Return the benchmark of a parsed TOML document; errors name the file and the key."""
     copy = with_settings(document, settings or {}, where)
-    top = _Table(copy, where, "")
+    top = TomlTable(copy, where, "")
     benchmark = Benchmark(
         name=top.text("name"),
         summary=top.text("summary", ""),
-        tasks=top.table("tasks").component("source"),
-        environment=top.table("environment").component("name"),
+        tasks=_component(top.table("tasks"), "source"),
+        environment=_component(top.table("environment"), "name"),
         rewards=_rewards(top.table("rewards")),
-        limits=_limits(top.table("limits", {})),
+        limits=read_limits(top.table("limits", {})),
         service=_service(top.optional_table("service")),
     )
     top.finish()
@@ -173,7 +159,7 @@ def read_benchmark(
 def with_settings(
     document: Mapping[str, Any], settings: Mapping[str, Any], where: str
 ) -> dict[str, Any]:
-    """A copy of the document in which every dotted key has its new value."""
+    """Return a copy of the document with new values under dotted keys."""
     copy = {
         key: dict(value) if isinstance(value, Mapping) else value for key, value in document.items()
     }
@@ -181,7 +167,7 @@ def with_settings(
         section, _, option = key.partition(".")
         if section not in SECTIONS or not option:
             raise BadParameter(
-                f"{key!r} is no setting of a benchmark; write SECTION.KEY with one of the "
+                f"{key!r} is not a setting of a benchmark; write SECTION.KEY with one of the "
                 f"sections {', '.join(SECTIONS)}"
             )
         table: Any = copy.get(section)
@@ -192,13 +178,13 @@ def with_settings(
             table[parent] = dict(table.get(parent) or {})
             table = table[parent]
         if not isinstance(table, dict):
-            raise BadParameter(f"{where}: [{section}] is {table!r}; it is a table")
+            raise BadParameter(f"{where}: [{section}] is {table!r}; it must be a table")
         table[last] = read_option(value, _annotation(section, copy[section], option))
     return copy
 
 
 def _annotation(section: str, table: Mapping[str, Any], option: str) -> Any:
-    """The type of an option of a benchmark, as its object declares it."""
+    """Return the declared type of an option of a benchmark."""
     registry, key = REGISTRY_OF.get(section, (None, ""))
     if option == key:
         return str
@@ -234,10 +220,7 @@ def _resolve_paths(document: dict[str, Any], folder: Path) -> None:
 
 
 def _resolve_address(text: Any, folder: Path) -> Any:
-    """The address of an object in a file of the benchmark's folder, from wherever it is run.
-
-    Of a list each one; of a table its keys.
-    """
+    """Return the address of an object (`file.py:name`) with the benchmark's folder added."""
     if isinstance(text, list):
         return [_resolve_address(item, folder) for item in text]
     if isinstance(text, dict):
@@ -248,81 +231,16 @@ def _resolve_address(text: Any, folder: Path) -> Any:
     return f"{folder / place}:{name}"
 
 
-class _Table:
-    """One table of a benchmark file; a key that is never read is a mistake."""
-
-    def __init__(self, values: Mapping[str, Any], where: str, path: str) -> None:
-        self._values = dict(values)
-        self._where = where
-        self._path = path
-        self._keys: list[str] = []
-
-    def text(self, key: str, default: str | None = None) -> str:
-        value = self._take(key, default)
-        if not isinstance(value, str) or (default is None and not value.strip()):
-            raise self.problem(key, value, "a text")
-        return value
-
-    def table(self, key: str, default: Mapping[str, Any] | None = None) -> _Table:
-        value = self._take(key, default)
-        if not isinstance(value, Mapping):
-            raise self.problem(key, value, f"a table, [{key}]")
-        return _Table(value, self._where, f"[{key}] " if not self._path else f"{self._path}{key}.")
-
-    def texts(self, key: str, default: list[str] | None = None) -> tuple[str, ...]:
-        value = self._take(key, default)
-        if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
-            raise self.problem(key, value, "a list of texts")
-        return tuple(value)
-
-    def number(self, key: str, default: float | None, *, whole: bool, least: int = 1) -> Any:
-        """A number > 0, or a whole one from `least` up; `None` only where that is the default."""
-        value = self._take(key, default)
-        if value is None and default is None:
-            return None
-        kinds = (int,) if whole else (int, float)
-        # TOML's true is Python's True, which is an int too.
-        in_range = isinstance(value, kinds) and (
-            value >= least if whole else 0 < value < float("inf")
-        )
-        if isinstance(value, bool) or not in_range:
-            expected = f"a whole number from {least} up" if whole else "a number > 0"
-            raise self.problem(key, value, expected)
-        return value if whole else float(value)
-
-    def optional_table(self, key: str) -> _Table | None:
-        if self._values.get(key) is not None:
-            return self.table(key)
-        self._take(key, None)
-        return None
-
-    def component(self, key: str) -> ComponentSpec:
-        return ComponentSpec(self.text(key), self.rest())
-
-    def rest(self) -> dict[str, Any]:
-        """The keys that were not read yet, with their values; they count as read now."""
-        rest, self._values = self._values, {}
-        return rest
-
-    def finish(self) -> None:
-        for key in self._values:
-            hint = did_you_mean(key, self._keys) or f"it has {', '.join(self._keys)}"
-            raise BadParameter(f"{self._where}: {self._path}there is no key {key!r}; {hint}")
-
-    def problem(self, key: str, value: Any, expected: str) -> BadParameter:
-        actual = "missing" if value is None else repr(value)[:200]
-        return BadParameter(f"{self._where}: {self._path}{key} is {actual}; it is {expected}")
-
-    def _take(self, key: str, default: Any) -> Any:
-        self._keys.append(key)
-        value = self._values.pop(key, None)
-        return default if value is None else value
+def _component(table: TomlTable, key: str) -> ComponentSpec:
+    return ComponentSpec(table.text(key), table.rest())
 
 
-def _rewards(table: _Table) -> tuple[ComponentSpec, ...]:
+def _rewards(table: TomlTable) -> tuple[ComponentSpec, ...]:
     names = table.texts("names")
     if not names or len(set(map(REWARDS.current_name, names))) < len(names):
-        raise table.problem("names", list(names), "a list of different rewards, the primary first")
+        raise table.problem(
+            "names", list(names), "a list of different rewards that starts with the primary reward"
+        )
     options = table.table("options", {})
     rewards = tuple(
         ComponentSpec(REWARDS.current_name(name), options.table(name, {}).rest()) for name in names
@@ -332,18 +250,7 @@ def _rewards(table: _Table) -> tuple[ComponentSpec, ...]:
     return rewards
 
 
-def _limits(table: _Table) -> RunLimits:
-    values = {}
-    for key, default in asdict(RunLimits()).items():
-        whole = isinstance(default, int) or key == "tokens"
-        # 0 errors: the run never stops for them.
-        least = 0 if key == "stop_after_errors" else 1
-        values[key] = table.number(key, default, whole=whole, least=least)
-    table.finish()
-    return RunLimits(**values)
-
-
-def _service(table: _Table | None) -> Service | None:
+def _service(table: TomlTable | None) -> Service | None:
     if table is None:
         return None
     name, shares = table.text("name"), table.texts("shares", [])

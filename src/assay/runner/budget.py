@@ -1,4 +1,4 @@
-"""What a run may spend on its model, and what it has spent."""
+"""The budget of a run for its model, and what the run has spent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROOM = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What all attempts of a run together may cost; `None` for no limit."""
+    """The limits of cost and tokens for all attempts of a run together."""
 
     cost_usd: float | None = None
     tokens: int | None = None
@@ -35,14 +35,11 @@ NO_BUDGET = Budget()
 
 
 def make_budget(max_cost: float | None, max_tokens: int | None, recorded: Any = None) -> Budget:
-    """The budget of these limits; where one is `None`, the recorded one's, and 0 is no limit.
-
-    Raises `BadParameter` for a negative number.
-    """
+    """Return a budget; `None` keeps the recorded limit, and 0 removes the limit."""
     before = Budget(**recorded) if recorded else Budget()
     for name, limit in (("max_cost", max_cost), ("max_tokens", max_tokens)):
         if limit is not None and not limit >= 0:
-            raise BadParameter(f"{name} is {limit!r}; it is a number from 0 up, and 0 is no limit")
+            raise BadParameter(f"{name} is {limit!r}; it must be >= 0, and 0 means no limit")
     return Budget(
         (before.cost_usd if max_cost is None else max_cost) or None,
         (before.tokens if max_tokens is None else max_tokens) or None,
@@ -55,10 +52,9 @@ PRICE_OPTIONS = tuple(field.name for field in fields(ModelPrice))
 def with_prices(
     agent: AgentChoice, prices: PriceTable | None, settings: Mapping[str, Any]
 ) -> AgentChoice:
-    """The agent with what its model costs among the options of the model, where that is known.
+    """Return the agent with the prices of its model added to the model's options, if known.
 
-    What is in `settings` stands. Else the prices of the table count, and at the vendor's own
-    address the list prices that come with Assay.
+    Prices in `settings` come first, then the table, then the list prices of the vendor.
     """
     make, inner = _model_of(agent)
     name = inner.get("model")
@@ -78,7 +74,7 @@ def with_prices(
 
 
 def _model_of(agent: AgentChoice) -> tuple[Any, Mapping[str, Any]]:
-    """The class of the agent's model and its options; `None` where it has no prices."""
+    """Return the class and the options of the agent's model; `None` if it has no prices."""
     options = agent.to_record()["options"]
     kind, inner = options.get("model"), options.get("model_options") or {}
     make = MODELS.get(kind) if isinstance(kind, str) and kind in MODELS.names() else None
@@ -86,14 +82,14 @@ def _model_of(agent: AgentChoice) -> tuple[Any, Mapping[str, Any]]:
 
 
 def check_prices(agent: AgentChoice, *limits: float | None) -> None:
-    """Raise `BadParameter` if a limit of the cost cannot be kept, since no price is known."""
+    """Raise BadParameter if there is a limit of cost but no price of the model is known."""
     limit = next((each for each in limits if each is not None), None)
     make, inner = _model_of(agent)
     if limit is None or make is None:
         return
     if None in (inner.get(option) for option in PRICE_OPTIONS):
         raise BadParameter(
-            f"no price is known of model {inner.get('model')!r} at "
+            f"the price of model {inner.get('model')!r} is not known at "
             f"{inner.get('base_url') or make.own_url}, so a limit of {money(limit)} cannot be "
             "kept; name the prices with --prices FILE, or with --set "
             "model_options.input_usd_per_mtok=… and output_usd_per_mtok=…"
@@ -102,7 +98,7 @@ def check_prices(agent: AgentChoice, *limits: float | None) -> None:
 
 @dataclass(slots=True)
 class Account:
-    """One limit of a run's budget: what was spent of it, and on how many attempts."""
+    """One limit of a run's budget, with the amount spent and the number of attempts."""
 
     option: str
     limit: float
@@ -122,7 +118,7 @@ class Account:
         self.largest = max(self.largest, amount)
 
     def has_room(self, under_way: int) -> bool:
-        """Whether one more attempt stays below the limit, with those under way.
+        """Whether the limit has room for one more attempt beside those under way.
 
         It does if none of them costs more than the most expensive one so far.
         """
@@ -132,7 +128,7 @@ class Account:
         return self.spent + (under_way + 1) * self.largest <= self.limit * (1 + 1e-9)
 
     def enough(self, attempts: int) -> str:
-        """A limit that should be enough for so many attempts more, rounded up."""
+        """Return a limit, rounded up, that should be enough for so many further attempts."""
         needed = max(self.limit, ROOM * (self.spent + attempts * self.mean)) * (1 + 1e-9)
         unit = 10.0 ** (floor(log10(needed)) - 1)
         return f"{ceil(needed / unit) * unit:.10g}"
@@ -142,7 +138,7 @@ class Account:
 
 
 class Spending:
-    """What a run has spent, attempt by attempt, and what it may spend."""
+    """Compares what a run has spent with its budget."""
 
     def __init__(self, budget: Budget, earlier: Iterable[Episode] = ()) -> None:
         limits = (("--max-cost", budget.cost_usd), ("--max-tokens", budget.tokens))
@@ -169,11 +165,11 @@ class Spending:
             account.add(amount or 0.0)
 
     def has_room(self, under_way: int) -> bool:
-        """Whether one more attempt may begin while so many are under way."""
+        """Whether the budget has room for one more attempt beside those under way."""
         return not self.problem and all(each.has_room(under_way) for each in self._accounts)
 
     def stop_message(self, left: int, path: Path) -> str:
-        """Why no further attempt begins although so many are left, and how to go on."""
+        """Return the message of a run that stops at its budget, with the command to go on."""
         if self.problem:
             return (
                 f"stopped: {self.problem}. Every attempt is kept, and {left} are left. Without a "
@@ -193,7 +189,7 @@ class Spending:
 
 
 def _amount(usage: Usage, option: str) -> float | None:
-    """What was used of a limit; `None` where that is not known."""
+    """Return the cost or the tokens of an attempt; `None` if unknown."""
     if usage == Usage():
         return 0.0
     if option == "--max-cost":
@@ -203,5 +199,5 @@ def _amount(usage: Usage, option: str) -> float | None:
 
 
 def money(amount: float) -> str:
-    """Dollars, with as many digits as a small amount needs."""
+    """Return an amount of dollars as text; small amounts have four decimals."""
     return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"

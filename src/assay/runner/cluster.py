@@ -1,9 +1,8 @@
-"""Scoring and rollouts on Ray; the one module that knows it, and imports it only when called.
+"""Scoring and rollouts on a Ray cluster.
 
-Scoring is a Ray task for each shard; rollouts are actors that each have environments of their own.
-Ray decides where they run. A task that is lost with its worker or node is run again by Ray, and
-leaves the same bytes; an episode that is lost with its actor is played again by another one, as a
-new attempt. Only this process writes to the ledger.
+Scoring is a Ray task for each shard; rollouts are actors with environments of their own. Ray runs a
+lost task again; a lost episode is played again as a new attempt. Only this process writes to the
+ledger.
 """
 
 from __future__ import annotations
@@ -43,34 +42,33 @@ LOST = "lost_attempts"
 
 @contextmanager
 def connect(address: str | None = None, *, workers: int | None = None) -> Iterator[RayTasks]:
-    """Connect to the Ray cluster at `address`, and give an engine for as long as the block lasts.
+    """Connect to the Ray cluster at `address`, and yield an engine that uses the cluster.
 
     Without an address it is the cluster of RAY_ADDRESS, or else one that is started on this
     machine and ends with the block. Where this process is connected already, that is used and
     left as it is. `workers` bounds how much runs at a time; without it, the cluster does.
     """
     if workers is not None and workers < 1:
-        raise BadParameter(f"workers={workers!r}; at least one is needed")
+        raise BadParameter(f"workers is {workers!r}; it must be at least 1")
     with _session(address, workers):
         yield RayTasks(workers)
 
 
 class RayTasks:
-    """An engine whose work is done by Ray tasks; `connect` makes one."""
+    """An engine that does its work in Ray tasks; `connect` makes it."""
 
     def __init__(self, workers: int | None = None) -> None:
         self._workers = workers
 
     def _capacity(self, ray: Any) -> int:
-        """Tasks to have under way now, asked again and again, since clusters grow."""
+        """Return the number of tasks to run at a time; a cluster may grow."""
         cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
         return 2 * cores if self._workers is None else self._workers
 
     def map(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
-        """Every result once, as they are done; an item whose worker is lost is done again.
+        """Yield each result when it is ready; an item of a lost worker is done again.
 
-        Raises a `ResourceError` that names what cannot be done because its worker is lost every
-        time, after all the rest has been done.
+        Raises a `ResourceError` at the end for items whose worker was lost every time.
         """
         ray = _ray()
         payload = ray.put(pack(work, ray.cloudpickle))
@@ -102,9 +100,9 @@ class RayTasks:
         if failures:
             first, problem = failures[0]
             raise ResourceError(
-                f"{len(failures)} of {len(items)} shards ended their worker "
-                f"{1 + SHARD_RETRIES} times, {first!r:.300} first; all others are kept, and "
-                f"--resume tries these again ({problem!s:.300})"
+                f"{len(failures)} of {len(items)} shards failed because their worker was lost "
+                f"{1 + SHARD_RETRIES} times; the first is {first!r:.300}. The results of other "
+                f"shards are kept; --resume tries the failed shards again ({problem!s:.300})"
             )
 
 
@@ -115,10 +113,7 @@ def _call_payload(payload: bytes, item: Any) -> Any:
 
 
 def ray_executor(address: str | None = None) -> Executor:
-    """An executor whose episodes are played by Ray actors, one at a time on each.
-
-    Raises `MissingExtra` if Ray is not installed.
-    """
+    """Return an executor that plays episodes in Ray actors, one episode at a time in each."""
     _ray()
 
     @asynccontextmanager
@@ -145,7 +140,7 @@ async def _play_attempt(
     planned_attempt: PlannedAttempt,
     on_work: Callable[[], None],
 ) -> Episode:
-    """The episode, from whichever attempt at it was not lost with its worker."""
+    """Play an episode, and play it again if its worker is lost."""
     policy = AttemptRetryPolicy.of(plan)
     losses = 0
     while True:
@@ -176,7 +171,7 @@ async def _record_events(
     planned_attempt: PlannedAttempt,
     on_work: Callable[[], None],
 ) -> Episode:
-    """The episode; its steps and artifacts are in the ledger as they happen."""
+    """Play an episode on an actor, and write its steps to the ledger as they happen."""
     steps = writer.steps(attempt)
     episode: Episode | None = None
     events = actor.play.options(num_returns="streaming").remote(attempt, planned_attempt)
@@ -224,14 +219,14 @@ class ActorPool:
         self._starting: set[asyncio.Task[None]] = set()
 
     def start(self, count: int) -> None:
-        """Begin to start so many actors more; `take` waits for them."""
+        """Start so many further actors in the background."""
         for _ in range(count):
             task = asyncio.create_task(self._start_one())
             self._starting.add(task)
             task.add_done_callback(self._forget_start)
 
     async def take(self) -> Any:
-        """A free actor; raises what prevented one from starting."""
+        """Wait for a free actor; raise the error of an actor that could not start."""
         actor = await self._free.get()
         if isinstance(actor, BaseException):
             raise actor
@@ -241,13 +236,13 @@ class ActorPool:
         self._free.put_nowait(actor)
 
     def replace(self, actor: Any) -> None:
-        """Remove the actor, which is lost, and begin to start another one."""
+        """Remove a lost actor, and start another in its place."""
         self._actors.discard(actor)
         self.ray.kill(actor)
         self.start(1)
 
     async def stop(self) -> None:
-        """Every actor has closed its environments, or was given time to, and is gone."""
+        """Stop all actors, after each had time to close its environments."""
         for task in self._starting:
             task.cancel()
         await asyncio.gather(*self._starting, return_exceptions=True)
@@ -268,7 +263,7 @@ class ActorPool:
                 if actor not in self._actors:
                     self.ray.kill(actor)
         raise ResourceError(
-            f"no worker could be started, {WORKER_LOSSES} times in a row: {problem!s:.500}"
+            f"no worker could be started in {WORKER_LOSSES} attempts: {problem!s:.500}"
         )
 
     def _forget_start(self, task: asyncio.Task[None]) -> None:
@@ -289,8 +284,8 @@ def _session(address: str | None, workers: int | None) -> Iterator[None]:
     where = address or os.environ.get("RAY_ADDRESS") or "local"
     if where.startswith("ray://"):
         raise BadParameter(
-            f"address {where!r}: this process has to be on a node of the cluster, where the "
-            "results are; start it there, or with `ray job submit`"
+            f"address {where!r}: this process must run on a node of the cluster, where the "
+            "results are stored; start it there, or with `ray job submit`"
         )
     if ray.is_initialized():
         yield
@@ -311,7 +306,7 @@ def _session(address: str | None, workers: int | None) -> Iterator[None]:
 
 
 def _check_reachable(where: str) -> None:
-    """Raise `OSError` if nothing listens at HOST:PORT: Ray would try for more than a minute."""
+    """Raise OSError at once if nothing listens at HOST:PORT."""
     host, colon, port = where.rpartition(":")
     if colon and port.isdecimal():
         socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S).close()
@@ -319,7 +314,7 @@ def _check_reachable(where: str) -> None:
 
 @contextmanager
 def _without_usage_reports() -> Iterator[None]:
-    """A cluster that is started meanwhile sends no usage reports, unless its user set that."""
+    """Disable Ray's usage reports within the block, unless the user has set them."""
     switch = "RAY_USAGE_STATS_ENABLED"
     setting = os.environ.get(switch)
     os.environ.setdefault(switch, "0")
@@ -332,7 +327,7 @@ def _without_usage_reports() -> Iterator[None]:
 
 @contextmanager
 def _as_raised(ray: Any) -> Iterator[None]:
-    """An error of ours that a worker raised is raised as itself."""
+    """Raise an error of Assay that a worker raised, instead of Ray's error around it."""
     try:
         yield
     except ray.exceptions.RayTaskError as error:
@@ -340,14 +335,14 @@ def _as_raised(ray: Any) -> Iterator[None]:
             raise error.cause from error
         if isinstance(error.cause, OSError):
             raise ResourceError(
-                f"a worker failed: {error.cause}; what a job reads and writes has to be where "
-                "every worker sees it, under the same path"
+                f"a worker failed: {error.cause}; the files of a job must be in a place that "
+                "every worker can reach under the same path"
             ) from error
         raise
 
 
 def _worker_losses(ray: Any) -> tuple[type[Exception], ...]:
-    """What Ray raises when a process or machine is gone, for whatever cause."""
+    """Return the types of errors that Ray raises when a worker is lost."""
     errors = ray.exceptions
     return (
         errors.RayActorError,

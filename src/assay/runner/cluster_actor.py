@@ -1,4 +1,4 @@
-"""What Ray's workers run: the actor that plays episodes, and how work travels to another machine.
+"""The code that runs in Ray's workers: an actor that plays episodes, and packed work.
 
 Code of installed packages is named, and the worker imports its own copy; that of Assay has to be
 of the same version there. Code that is installed nowhere (a script, a notebook, modules in the
@@ -43,7 +43,7 @@ Event: TypeAlias = Step | bytes | Literal["works"] | Episode
 
 @dataclass(frozen=True, slots=True)
 class RemoteRecorder:
-    """Stands in for the ledger in an actor: everything is sent to the driver, the one writer."""
+    """Replaces the ledger in an actor: it sends steps and artifacts to the main process."""
 
     events: asyncio.Queue[Event | None] = field(default_factory=asyncio.Queue)
     """What happened; `None` when the episode is over."""
@@ -64,7 +64,7 @@ class RemoteRecorder:
 
 
 class RolloutActor:
-    """A process with its own environments, browser and service; plays one episode at a time."""
+    """A Ray actor with its own environments and service; it plays one episode at a time."""
 
     def __init__(self, payload: bytes) -> None:
         self._payload = payload
@@ -75,7 +75,7 @@ class RolloutActor:
         self._resources: RunResources | None = None
 
     async def open(self) -> None:
-        """Open what the episodes share; raises what the machine lacks for it."""
+        """Open the resources of the episodes; raise MissingExtra if a package is missing."""
         ready = asyncio.get_running_loop().create_future()
         self._lifetime = asyncio.create_task(self._keep_open(ready))
         await asyncio.wait((ready, self._lifetime), return_when=asyncio.FIRST_COMPLETED)
@@ -84,7 +84,7 @@ class RolloutActor:
         self._resources = await ready
 
     async def play(self, attempt: str, planned_attempt: PlannedAttempt) -> AsyncIterator[Event]:
-        """What happens, while it happens; the episode itself comes last."""
+        """Play an episode, and yield its steps and artifacts and finally the episode."""
         assert self._resources is not None, "open() comes first"
         self._playing = asyncio.create_task(self._play(attempt, planned_attempt, self._resources))
         while (event := await self._recorder.events.get()) is not None:
@@ -92,7 +92,7 @@ class RolloutActor:
         await self._playing
 
     async def close(self) -> None:
-        """Environments, browser and service are closed; an episode under way is broken off."""
+        """Close the environments and the service; cancel an episode that is under way."""
         if self._playing is not None:
             self._playing.cancel()
             await asyncio.wait((self._playing,))
@@ -127,7 +127,7 @@ class RolloutActor:
 
 # `cloudpickle` is Ray's own copy, which has no types.
 def pack(contents: Any, cloudpickle: Any) -> bytes:
-    """The contents and every registration of this process, to be unpacked by a worker."""
+    """Pack contents for a worker, with all objects that are registered in this process."""
     registered = [
         (registry.kind, name, number, item)
         for registry in REGISTRIES
@@ -142,20 +142,20 @@ def pack(contents: Any, cloudpickle: Any) -> bytes:
         except UNPICKLABLE as error:
             raise BadParameter(
                 f"{_unpicklable(registered, cloudpickle)} cannot be sent to a worker: {error}; "
-                "what it refers to must be picklable, or be made when it is called"
+                "its objects must be picklable, or be made when it is called"
             ) from error
     return pickle.dumps((_versions(), packed))
 
 
 def unpack(payload: bytes) -> Any:
-    """The contents; whatever came with them is registered in this process too."""
+    """Return the packed contents, and register in this process what came with them."""
     versions, packed = pickle.loads(payload)  # noqa: S301 - it comes from the job's own driver
     for package, expected in versions.items():
         here = _versions().get(package, "none")
         if here != expected:
             raise ResourceError(
-                f"a worker has {package} {here}, and the job was started with {expected}; scores "
-                "of a mixture mean nothing: install the same on every node"
+                f"a worker has {package} {here}, but the job was started with {expected}; their "
+                "scores cannot be mixed: install the same version on every node"
             )
     registered, contents = pickle.loads(packed)  # noqa: S301 - it comes from the job's own driver
     by_kind = {registry.kind: registry for registry in REGISTRIES}
@@ -165,7 +165,7 @@ def unpack(payload: bytes) -> Any:
 
 
 def _versions() -> dict[str, str]:
-    """The versions of the packages that decide the bytes of a result."""
+    """Return the versions of the packages that can change a result."""
     try:
         arrow = version("pyarrow")
     except PackageNotFoundError:
@@ -174,7 +174,7 @@ def _versions() -> dict[str, str]:
 
 
 def _unpicklable(registered: list[tuple[str, str, int, Any]], cloudpickle: Any) -> str:
-    """What cannot be pickled, for an error message."""
+    """Return the name of the object that cannot be pickled, for an error message."""
     for kind, name, _, item in registered:
         try:
             cloudpickle.dumps(item)
@@ -184,7 +184,7 @@ def _unpicklable(registered: list[tuple[str, str, int, Any]], cloudpickle: Any) 
 
 
 def _uninstalled_modules() -> Iterator[ModuleType]:
-    """The loaded modules of which no worker has a copy."""
+    """Yield the loaded modules that are not installed, so no worker has them."""
     schemes = (sysconfig.get_path(key) for key in ("stdlib", "platstdlib", "purelib", "platlib"))
     installed = {Path(folder).resolve() for folder in (*schemes, *site.getsitepackages())}
     installed.add(Path(site.getusersitepackages()).resolve())
@@ -200,7 +200,7 @@ def _uninstalled_modules() -> Iterator[ModuleType]:
 
 
 def _packages_of_assay() -> set[str]:
-    """The packages that every installation of Assay has: its own, and those that it offers."""
+    """Return the names of the packages that are installed with Assay."""
     packages = {__name__.partition(".")[0]}
     with suppress(PackageNotFoundError):
         points = distribution("assay").entry_points

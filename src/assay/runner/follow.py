@@ -1,4 +1,4 @@
-"""An episode of an agent that drives the browser by itself: what it does is recorded as it is seen.
+"""Records an episode in which the agent drives the browser itself.
 
     the agent runs ─────────────────────────────→ its answer
     the environment looks on:  step → step → step → the end
@@ -29,7 +29,7 @@ async def follow_agent(
     environment: Environment,
     first: Observation,
 ) -> None:
-    """The agent has driven the browser to its answer, or to a limit, and every step is recorded."""
+    """Let the agent drive the browser until it answers or a limit ends it; record each step."""
     assert isinstance(environment, DrivableEnvironment)
     limits = recorder.resources.limits
     async with recorder.turn("agent_error", limits.episode_s):
@@ -60,7 +60,7 @@ async def _record_steps(
     environment: DrivableEnvironment,
     first: Observation,
 ) -> Observation | None:
-    """What the page shows after the agent's last step; `None` if it did more than it may."""
+    """Record the steps, and return the last observation; `None` at the limit of steps."""
     last, count = first, 0
     while True:
         try:
@@ -82,18 +82,18 @@ async def _record_steps(
 async def _answer(
     recorder: EpisodeRecorder, driving: asyncio.Task[Action], environment: DrivableEnvironment
 ) -> Action:
-    """What the agent returned; raises what it raised, or that its browser died under it."""
+    """Return the agent's answer; raise DeadResource if its browser has ended."""
     try:
         return await driving
     except Exception as error:  # an agent raises what it likes when its browser is gone
         if environment.alive():
             raise
         async with recorder.turn("env_error", recorder.resources.limits.step_s):
-            raise DeadResource(f"the browser ended under the agent: {error!s:.300}") from error
+            raise DeadResource(f"the agent's browser ended too early: {error!s:.300}") from error
 
 
 async def _cancel(*tasks: asyncio.Task[Any]) -> None:
-    """The tasks have ended, or do not want to; what they raise now changes nothing."""
+    """Cancel the tasks, and ignore their errors."""
     for task in tasks:
         task.cancel()
         task.add_done_callback(_forget)

@@ -1,7 +1,6 @@
-"""The options of a run: every parameter of `assay.run`, and of `assay run`, is declared here once.
+"""Declares the options of a run: the parameters of `assay.run` and of `assay run`.
 
-`run` and `run_async` take the fields of `RunOptions` as their parameters (`takes_options`), and the
-command line makes its options of them: names, defaults and help are theirs.
+`takes_options` makes parameters of the fields of `RunOptions`, and the command line its options.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ RUNS_DIR = "runs"
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """The options of a run: what is run, how and where; `None` stands for what was left out."""
+    """The options of a run; `None` stands for an option that was not given."""
 
     benchmark: Annotated[
         str | Path | None,
@@ -41,90 +40,92 @@ class RunOptions:
     _: KW_ONLY
     agent: Annotated[
         str | Agent | Callable[..., Any] | None,
-        "Who acts: a name (`assay list agents`), a class or function of your own, a program that "
+        "The agent: a name (`assay list agents`), a class or function of your own, a program that "
         'speaks JSON lines ("stdio:node agent.js"), or a server (http://127.0.0.1:8000/act).',
     ] = None
     model: Annotated[
         str | Model | None,
-        "What the agent asks, such as openai:NAME; without an agent, questions go to it as they "
-        "are. Short for --set model=KIND --set model_options.model=NAME.",
+        "The model that the agent asks, such as openai:NAME; without an agent, questions go to the "
+        "model directly. Short for --set model=KIND --set model_options.model=NAME.",
     ] = None
     environment: Annotated[
         Any,
-        "Instead of the benchmark's: a name, a mapping of a name and options, a class or an "
-        "instance.",
+        "The environment, instead of the benchmark's: a name, a mapping of a name and options, a "
+        "class or an instance.",
     ] = None
     rewards: Annotated[
         Sequence[RewardLike] | None,
-        "What scores, instead of the benchmark's own: a name, or FILE.py:NAME; from Python also a "
-        "function or a Scorer. The first is primary.",
+        "The rewards, instead of the benchmark's: a name, or FILE.py:NAME; from Python also a "
+        "function or a Scorer. The first reward is primary.",
     ] = None
     columns: Annotated[
         Mapping[str, str] | None,
-        "Where a file of questions has id, question, answer, or what a reward asks for.",
+        "The columns of a file of questions that hold id, question, answer, or a reward's input.",
     ] = None
     settings: Annotated[
         Mapping[str, Any] | None,
-        "An option of the agent; with a section (limits.steps=20), of the benchmark.",
+        "An option of the agent; with a section (limits.steps=20), an option of the benchmark.",
     ] = None
     tasks: Annotated[
         str | Iterable[TaskLike] | None,
-        "Ids, patterns (rain_*), or a flag such as demo; from Python also the tasks themselves, "
-        "which need no benchmark: each is a Task, a mapping with a question, or a question.",
+        "The tasks: ids, patterns (rain_*), or a flag such as demo. From Python also the tasks "
+        "themselves, without a benchmark: a Task, a mapping with a question, or a question.",
     ] = None
-    repeats: Annotated[int | None, "Episodes of each task."] = None
+    repeats: Annotated[int | None, "The number of episodes of each task."] = None
     seed: Annotated[
         int | None,
-        "Each attempt gets a seed of its own, derived from this one, for agents that take `seed`; "
+        "The seed of the run; each attempt gets a derived seed, for agents that take `seed`. "
         "--set model_options.send_seed=true sends it to an OpenAI-shaped endpoint.",
     ] = None
     max_cost: Annotated[
         float | None,
-        "No attempt begins that all of them together are likely to cost more dollars with; the "
-        "run can be resumed with a larger budget. --resume alone keeps the run's own; 0 for none.",
+        "The dollars that the run may cost: no attempt begins that would probably exceed them. The "
+        "run can be resumed with a larger budget; --resume alone keeps the budget; 0 for no limit.",
     ] = None
-    max_tokens: Annotated[int | None, "The same for tokens, of prompts and completions."] = None
+    max_tokens: Annotated[
+        int | None, "The tokens that the run may use, of prompts and completions."
+    ] = None
     prices: Annotated[
         str | Path | None,
-        "What models cost, as TOML or JSON; `assay list prices` shows what is known without.",
+        "The prices of models, a TOML or JSON file; `assay list prices` shows the known prices.",
     ] = None
     cache: Annotated[
         str | Path | None,
-        "Keep the replies of hosted models there, and take them from there, at no cost, when the "
-        "same request is made in the same repeat.",
+        "A folder of cached replies of hosted models: the same request in the same repeat gets "
+        "the same reply, at no cost.",
     ] = None
-    workers: Annotated[int, "Episodes at a time."] = 2
-    engine: Annotated[EngineName, "This machine's processes, or a Ray cluster's."] = "local"
-    address: Annotated[str | None, "The Ray cluster."] = None
-    focus: Annotated[str | None, "What the run is meant to show; written before it."] = None
+    workers: Annotated[int, "The number of episodes at a time."] = 2
+    engine: Annotated[EngineName, "Processes of this machine, or a Ray cluster."] = "local"
+    address: Annotated[str | None, "The address of the Ray cluster."] = None
+    focus: Annotated[str | None, "What the run is meant to show; recorded before the run."] = None
     expect: Annotated[
         Mapping[str, Sequence[str]] | None,
-        "Tasks whose reward should move, up or down; written before the run.",
+        "Tasks whose reward should go up or down; recorded before the run.",
     ] = None
     resume: Annotated[
         str | Path | None,
-        "Run exactly what that run still lacks. Other options have to be those that it was "
-        "started with; the engine, the model's address and its time limits may differ.",
+        "A run to resume: its missing episodes are played. Other options must be those of its "
+        "start; the engine, the budget, the model's address and its time limits may differ.",
     ] = None
     retry_errors: Annotated[
         str | Sequence[str] | bool,
-        "With --resume: run what failed again too, as new attempts. Alone it stands for "
-        "env,model; agent errors count as zeros, and the summary says how many were replaced.",
+        "With --resume: play failed episodes again, as new attempts. Without a value: "
+        "env,model. Agent errors count as zeros; the summary says how many were replaced.",
     ] = False
     stop_after_errors: Annotated[
         int | None,
-        "End the run when its first N attempts all fail alike, such as with a refused key; "
-        "0 for never.",
+        "End the run when its first N attempts all fail with the same error, such as a refused "
+        "key; 0 for never.",
     ] = None
-    runs_dir: Annotated[str | Path, "Where the runs are."] = RUNS_DIR
+    runs_dir: Annotated[str | Path, "The folder of the runs."] = RUNS_DIR
     repository: Annotated[
         str | Path,
-        "The agent's repository, whose commit is recorded; outside one, the agent's own file is.",
+        "The agent's repository, whose commit is recorded; without it the agent's own file is.",
     ] = "."
     keep_diff: Annotated[
         bool,
-        "Keep what is not committed there with the run (256 kB at most, without secrets), for "
-        "`assay compare`.",
+        "Keep the repository's uncommitted changes with the run (256 kB at most, without "
+        "secrets), for `assay compare`.",
     ] = True
     progress: Annotated[
         Callable[[RunProgress], None],
@@ -133,31 +134,31 @@ class RunOptions:
 
     def __post_init__(self) -> None:
         if self.workers < 1:
-            raise BadParameter(f"workers is {self.workers!r}; it is a whole number from 1 up")
+            raise BadParameter(f"workers is {self.workers!r}; it must be a whole number >= 1")
         if self.stop_after_errors is not None and self.stop_after_errors < 0:
             raise BadParameter(
-                f"stop_after_errors is {self.stop_after_errors!r}; it is a whole number, and 0 is "
+                f"stop_after_errors is {self.stop_after_errors!r}; it must be >= 0, and 0 means "
                 "never"
             )
 
     @property
     def selection(self) -> str | None:
-        """Which tasks, where the tasks are not passed themselves."""
+        """The names of the selected tasks; `None` if the tasks are passed as values."""
         return self.tasks if isinstance(self.tasks, str) else None
 
     @property
     def task_values(self) -> Iterable[TaskLike] | None:
-        """The tasks, where they are passed themselves."""
+        """The tasks that are passed as values; `None` if tasks are selected by name."""
         return None if isinstance(self.tasks, str) else self.tasks
 
     @property
     def agent_or_chat(self) -> str | Agent | Callable[..., Any] | None:
-        """The agent; the one that passes questions on where only a model is named."""
+        """The agent; if only a model is named, the agent `chat`."""
         return "chat" if self.agent is None and self.model is not None else self.agent
 
     @property
     def benchmark_settings(self) -> dict[str, Any]:
-        """The settings of the benchmark, short forms included."""
+        """The settings of the benchmark, including the options `columns` and `rewards`."""
         columns = {} if self.task_values is not None else self.columns or {}
         short: dict[str, Any] = {f"tasks.columns.{key}": name for key, name in columns.items()}
         if self.rewards is not None:
@@ -166,7 +167,7 @@ class RunOptions:
 
     @property
     def agent_settings(self) -> dict[str, Any]:
-        """The options of the agent, short forms included."""
+        """The options of the agent, including its model."""
         short = {} if self.model is None else model_settings(self.model)
         return short | {key: v for key, v in (self.settings or {}).items() if not _has_section(key)}
 
@@ -177,7 +178,7 @@ def _has_section(key: str) -> bool:
 
 
 def model_settings(model: str | Model) -> dict[str, Any]:
-    """The options of an agent that `openai:NAME` stands for; a name alone is the model's kind."""
+    """Return the agent options for a model such as `openai:NAME`."""
     if not isinstance(model, str):
         return {"model": model}
     kind, colon, name = model.partition(":")
@@ -198,7 +199,7 @@ HELP: Mapping[str, str] = {
 def takes_options(
     options: Callable[P, RunOptions],
 ) -> Callable[[Callable[[RunOptions], T]], Callable[P, T]]:
-    """The function takes the fields of the options in the place of their record."""
+    """Give a function the fields of an options record as its parameters."""
 
     def decorate(function: Callable[[RunOptions], T]) -> Callable[P, T]:
         @wraps(function)

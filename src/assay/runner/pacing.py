@@ -1,4 +1,4 @@
-"""When the next attempt of a run may begin, and when none may any more.
+"""Decides when the next attempt of a run may begin, and when the run must end.
 
 A run starts slowly: until one of its agents has got a reply, no more attempts begin than may fail
 alike before the run is ended. So a key that is refused costs that many attempts, however many
@@ -17,7 +17,7 @@ from assay.schema.episode import Episode
 
 
 class Pacing:
-    """Lets the workers of one run begin attempts, one after the other; for one event loop."""
+    """Decides for the workers of one run when each may begin its next attempt."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Pacing:
         self._change = asyncio.Event()
 
     async def next_attempt(self) -> PlannedAttempt | None:
-        """The attempt that may begin now, once one may; `None` when there is none left."""
+        """Wait until an attempt may begin, and return it; `None` if none is left."""
         while self._queue:
             has_room = self._spending.has_room(self._under_way)
             if has_room and (self._is_open or self._started < self._limit):
@@ -61,13 +61,13 @@ class Pacing:
         return None
 
     def open(self) -> None:
-        """An agent can do its work: from now on every worker may begin."""
+        """Let every worker begin, since an agent has shown that it can work."""
         if not self._is_open:
             self._is_open = True
             self._wake()
 
     def add(self, episode: Episode) -> None:
-        """Count an attempt that ended; after the last of those that fail alike, none begins."""
+        """Count a finished attempt, and end the run if too many failed with the same error."""
         self._under_way -= 1
         self._spending.add(episode)
         if self._limit and self._alike >= 0:
@@ -77,10 +77,9 @@ class Pacing:
         self._wake()
 
     def _count_failure(self, episode: Episode) -> None:
-        """End the run if so many first attempts all failed alike that the others would too.
+        """End the run if its first attempts have all failed with the same error.
 
-        Failures are alike when they are fatal, as a refused key or a program that ends is, and
-        `message_key` is the same.
+        Errors are the same if they are fatal and have the same `message_key`.
         """
         failure = episode.failure
         key = None if failure is None or not failure.fatal else message_key(failure.message)
@@ -97,7 +96,7 @@ class Pacing:
             self._end()
 
     def retry(self, attempt: PlannedAttempt) -> None:
-        """Let the attempt be made again, unless the run is being ended."""
+        """Queue another attempt at the same episode, unless the run is ending."""
         if not self.failure:
             # At the end: what made the environment fail may have passed by then.
             self._queue.append(attempt)

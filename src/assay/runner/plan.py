@@ -1,4 +1,4 @@
-"""The plan of a run, new or resumed: the tasks, repeats, agent and rewards, fixed beforehand."""
+"""Plans a run: the tasks, repeats, agent and rewards, fixed before the run."""
 
 from __future__ import annotations
 
@@ -21,19 +21,11 @@ from assay.registry.annotations import annotations_of, names_none
 from assay.resources.protocol import StepScorer
 from assay.resources.spec import check_options
 from assay.runner.agents import AgentChoice, choose_agent, with_defaults, with_recordings
-from assay.runner.benchmark import (
-    Benchmark,
-    ComponentSpec,
-    find_benchmark,
-    read_benchmark,
-)
+from assay.runner.benchmark import Benchmark, ComponentSpec, find_benchmark, read_benchmark
 from assay.runner.budget import NO_BUDGET, Budget, check_prices, make_budget, with_prices
 from assay.runner.options import RunOptions
 from assay.runner.services import service_options
-from assay.runner.values import (
-    benchmark_of_values,
-    with_values,
-)
+from assay.runner.values import benchmark_of_values, with_values
 from assay.schema.column_names import ANSWERS, GOALS
 from assay.schema.manifest import RunManifest
 from assay.schema.task import Task
@@ -49,7 +41,7 @@ AttemptKey: TypeAlias = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class PlannedAttempt:
-    """One task to be attempted once; repeats count from 0."""
+    """A planned attempt at a task; repeats count from 0."""
 
     task: Task
     repeat: int
@@ -63,7 +55,7 @@ class PlannedAttempt:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A benchmark, an agent, and which episodes of them make the run."""
+    """The plan of a run: a benchmark, an agent, and the tasks with their repeats."""
 
     benchmark: Benchmark
     agent: AgentChoice
@@ -82,17 +74,17 @@ class Plan:
     """The folder of the replies that are kept; not part of the configuration."""
 
     def attempts(self) -> Iterator[PlannedAttempt]:
-        """Every attempt, all tasks once before any of them a second time."""
+        """Yield all attempts: every task once, then every task again for each repeat."""
         for repeat in range(self.repeats):
             for task in self.tasks:
                 yield PlannedAttempt(task, repeat, derived_seed(self.seed, task.id, repeat))
 
     def environment_factory(self) -> Callable[..., Any]:
-        """What makes an environment: for an agent that drives a browser, one that watches it."""
+        """Return the factory of environments that fit the agent."""
         return _environment_for(self.agent, self.benchmark.environment)
 
     def config(self) -> dict[str, Any]:
-        """The resolved configuration as the manifest keeps it, nulls included."""
+        """Return the resolved configuration for the manifest, with defaults and nulls."""
         benchmark = self.benchmark.to_record()
         environment = self.benchmark.environment.find(ENVIRONMENTS)
         if self.benchmark.tasks.value is None:
@@ -118,7 +110,7 @@ class Plan:
 
 
 def derived_seed(seed: int | None, task_id: str, repeat: int) -> int | None:
-    """The seed of one attempt, from 0 to 2³¹ - 1: the same for the same run's seed, always."""
+    """Return the seed of an attempt, from 0 to 2³¹ - 1, derived from the seed of the run."""
     if seed is None:
         return None
     digest = hashlib.sha256(f"{seed}/{repeat}/{task_id}".encode("utf-8", "surrogatepass")).digest()
@@ -126,19 +118,19 @@ def derived_seed(seed: int | None, task_id: str, repeat: int) -> int | None:
 
 
 def plan_new(options: RunOptions) -> Plan:
-    """The plan of a new run."""
+    """Return the plan of a new run."""
     agent = options.agent_or_chat
     named = options.benchmark is not None or options.task_values is not None
     if agent is None and named:
         raise BadParameter(
-            "only the agent is missing: --agent FILE.py:NAME is a function of the question, "
+            "the agent is missing: --agent FILE.py:NAME is a function of the question, "
             "stdio:COMMAND a program, a URL a server; --model openai:NAME asks a model; `assay "
-            "list agents` shows the others"
+            "list agents` shows other agents"
         )
     if agent is None or not named:
         raise BadParameter(
             "name a benchmark and an agent, or a run to resume; a benchmark is a name, a TOML file "
-            "or a file of questions (JSONL, JSON, CSV), and instead of an agent a model will do "
+            "or a file of questions (JSONL, JSON, CSV), and a model may replace the agent "
             "(openai:NAME)"
         )
     return make_plan(
@@ -154,7 +146,7 @@ def plan_new(options: RunOptions) -> Plan:
 
 
 def benchmark_of(options: RunOptions, manifest: RunManifest | None = None) -> Benchmark:
-    """The benchmark that is named, that of the manifest, or one around tasks that are values."""
+    """Return the benchmark of the options or of the manifest, or one made for given tasks."""
     settings = options.benchmark_settings
     if options.benchmark is not None:
         benchmark = find_benchmark(options.benchmark, settings)
@@ -173,7 +165,7 @@ def benchmark_of(options: RunOptions, manifest: RunManifest | None = None) -> Be
 
 
 def agent_of(options: RunOptions, agent: Any, settings: Mapping[str, Any]) -> AgentChoice:
-    """The agent with its options, what its model costs, and the run that it re-enacts."""
+    """Return the agent with its options, the prices of its model, and the run to replay."""
     prices = None if options.prices is None else read_prices(options.prices)
     choice = with_prices(choose_agent(agent, settings), prices, options.settings or {})
     return with_recordings(choice, Path(options.runs_dir))
@@ -190,9 +182,9 @@ def make_plan(
     budget: Budget = NO_BUDGET,
     cache: str | Path | None = None,
 ) -> Plan:
-    """A plan whose names, options and columns were checked; raise what is wrong with them."""
+    """Return a plan, after a check of its names, options and columns."""
     if repeats < 1:
-        raise BadParameter(f"repeats is {repeats!r}; it is a whole number from 1 up")
+        raise BadParameter(f"repeats is {repeats!r}; it must be a whole number >= 1")
     environment = benchmark.environment
     check_options(
         f"[environment] {environment.name!r}",
@@ -225,7 +217,7 @@ def make_plan(
 
 
 def _make_cache(folder: str | Path) -> Path:
-    """The folder, made where there is none; raise `BadParameter` if nothing can be kept there."""
+    """Create the cache folder; raise BadParameter if it is not writable."""
     path = Path(folder).resolve()
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -236,15 +228,15 @@ def _make_cache(folder: str | Path) -> Path:
 
 
 def _environment_for(agent: AgentChoice, chosen: ComponentSpec) -> Callable[..., Any]:
-    """What makes an environment; raise `BadParameter` if the agent cannot work in it."""
+    """Return the factory of environments; raise BadParameter if the agent cannot use them."""
     make = chosen.find(ENVIRONMENTS)
     if not agent.drives:
         return make
     driven: Callable[..., Any] | None = getattr(make, "driven", lambda: None)()
     if driven is None:
         raise BadParameter(
-            f"agent {agent.name!r} asks for a `browser` to drive by itself, and the environment "
-            f"{chosen.name!r} has none; 'browser' has one"
+            f"agent {agent.name!r} needs a `browser`, but the environment "
+            f"{chosen.name!r} has none; use the environment 'browser'"
         )
     return driven
 
@@ -257,7 +249,7 @@ def _scorer(reward: ComponentSpec) -> Scorer:
 
 
 def load_tasks(benchmark: Benchmark) -> tuple[Task, ...]:
-    """Every task of the benchmark; raise `BadParameter` for two of one id."""
+    """Return all tasks of the benchmark; raise BadParameter if two have the same id."""
     tasks: tuple[Task, ...] | None = benchmark.tasks.value
     if tasks is None:
         source = benchmark.tasks.find(TASKS)
@@ -265,14 +257,14 @@ def load_tasks(benchmark: Benchmark) -> tuple[Task, ...]:
         tasks = tuple(source(**benchmark.tasks.options))
     for name, count in Counter(task.id for task in tasks).items():
         if count > 1:
-            raise BadParameter(f"benchmark {benchmark.name!r} has two tasks {name!r}")
+            raise BadParameter(f"benchmark {benchmark.name!r} has two tasks with the id {name!r}")
     if not tasks:
         raise BadParameter(f"benchmark {benchmark.name!r} has no tasks with these options")
     return tasks
 
 
 def step_scorer_of(task: Task) -> StepScorer:
-    """A scorer of the steps of one episode; raises `BadParameter` for a task it cannot read."""
+    """Return a step scorer for one episode; raise BadParameter if the task is invalid."""
     try:
         scorer: StepScorer = STEP_SCORERS.get("recovery")(task)
         return scorer
@@ -281,7 +273,7 @@ def step_scorer_of(task: Task) -> StepScorer:
 
 
 def select_tasks(tasks: Sequence[Task], selection: str) -> tuple[Task, ...]:
-    """The tasks that a selection names, in the benchmark's order; an empty one names all.
+    """Return the selected tasks in the benchmark's order; an empty selection means all.
 
     It is a list with commas. An entry is an id, a pattern (`rain_*`), a word that the tasks'
     metadata has as a flag (`demo`), or the end of one id alone (`3` for `validation.3`).
@@ -303,10 +295,10 @@ def _matching(tasks: Sequence[Task], word: str) -> list[Task]:
         examples = ", ".join(task.id for task in tasks[:5])
         raise BadParameter(
             f"no task {word!r} among {len(tasks)}; ids look like {examples}; "
-            "a pattern such as 'x*' and a flag of the tasks' metadata work too"
+            "a pattern such as 'x*' or a flag of the tasks' metadata is possible, too"
         )
     if matches is ending and len(ending) > 1:
-        raise BadParameter(f"{word!r} may be any of {[task.id for task in ending[:5]]}")
+        raise BadParameter(f"{word!r} is ambiguous among {[task.id for task in ending[:5]]}")
     return matches
 
 
@@ -316,14 +308,14 @@ def _resolve_expectations(
     resolved: dict[str, tuple[str, ...]] = {}
     for direction, words in expect.items():
         if direction not in DIRECTIONS:
-            raise BadParameter(f"expect {direction!r}; a reward is expected to go up or down")
+            raise BadParameter(f"expect has {direction!r}; the direction of a reward is up or down")
         chosen = select_tasks(tasks, ",".join(words)) if words else ()
         resolved[direction] = tuple(task.id for task in chosen)
     return resolved
 
 
 def _check_parts(columns: Any, scorers: Sequence[Scorer], agent: AgentChoice) -> None:
-    """Raise `BadParameter` for a column that is named for nearly a part of a task.
+    """Raise BadParameter if a column is set for a misspelt part of a task.
 
     Any other name may be one that the reward or the agent looks up by itself.
     """
@@ -335,13 +327,13 @@ def _check_parts(columns: Any, scorers: Sequence[Scorer], agent: AgentChoice) ->
         near = () if part in parameters else get_close_matches(part[:100], PARTS, 1, NEAR)
         if near:
             raise BadParameter(
-                f"--column {part}={column}: no part of a task is called {part!r}, and neither the "
+                f"--column {part}={column}: a task has no part {part!r}, and neither the "
                 f"reward nor the agent asks for it; did you mean {near[0]}={column}?"
             )
 
 
 def _check_references(scorer: Scorer, benchmark: Benchmark, tasks: Sequence[Task]) -> None:
-    """Raise `MissingParameter` if the reward needs a reference, and no task has one."""
+    """Raise MissingParameter if the reward needs a reference but no task has a reference."""
     spec, source = scorer.spec, benchmark.tasks
     if "answer" not in spec.required or any(task.answer is not None for task in tasks):
         return
@@ -350,14 +342,14 @@ def _check_references(scorer: Scorer, benchmark: Benchmark, tasks: Sequence[Task
     file = source.options.get("path") if source.name == "jsonl" else None
     columns = list(tasks[0].metadata) if file is None else columns_of(Path(file))
     raise MissingParameter(
-        f"{spec.name} needs 'answer', the reference, and no task of {benchmark.name!r} has one; "
-        f"the columns are: {', '.join(sorted(columns)) or 'none'}; say which one it is: --column "
-        f"answer={likely_answer(columns)}"
+        f"{spec.name} needs 'answer', the reference, but no task of {benchmark.name!r} has one; "
+        f"the columns are: {', '.join(sorted(columns)) or 'none'}; name the column of references: "
+        f"--column answer={likely_answer(columns)}"
     )
 
 
 def _check_columns(scorer: Scorer, tasks: Sequence[Task]) -> None:
-    """Raise `MissingParameter` if a task lacks a column that the reward needs."""
+    """Raise MissingParameter if a task lacks a column that the reward needs."""
     for task in tasks:
         columns = {*task.columns(), *RESERVED}
         for name in scorer.spec.required:
@@ -365,6 +357,6 @@ def _check_columns(scorer: Scorer, tasks: Sequence[Task]) -> None:
                 usual = {**dict.fromkeys(ANSWERS, "answer"), **dict.fromkeys(GOALS, "goal")}
                 hint = f"; call it {usual[name]!r}, as every run does" if name in usual else ""
                 raise MissingParameter(
-                    f"{scorer.spec.name} needs {name!r}, which task {task.id!r} does not have; "
+                    f"{scorer.spec.name} needs {name!r}, but task {task.id!r} has no such column; "
                     f"it has: {', '.join(sorted(columns))}{hint}"
                 )

@@ -1,4 +1,4 @@
-"""How far a run is: what is done, what it scores so far, and how long the rest will take."""
+"""The progress of a run: episodes done, mean score so far, and time left."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay.schema.episode import Episode
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """A run as it stands after one more attempt."""
+    """The state of a run after an attempt."""
 
     done: int
     """Episodes that need no further attempt."""
@@ -41,7 +41,7 @@ class ProgressCounter:
         self._start = time.monotonic()
 
     def add(self, episode: Episode, *, settled: bool) -> RunProgress:
-        """The state after this attempt; an attempt that will be repeated is not `settled`."""
+        """Count an attempt, and return the progress; a `settled` attempt is not repeated."""
         self._done += settled
         self._errors += episode.failure is not None
         reward = reward_of(episode)

@@ -1,4 +1,4 @@
-"""The record of an episode while it goes on: turns, steps, messages, and the first ending."""
+"""Records an episode while it runs: turns, steps, messages and how it ended."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any, Literal, Protocol
 
 from assay.agents.attempt import AttemptState
 from assay.agents.functions import observation_hint
-from assay.agents.models.calls import agent_turn
+from assay.agents.models.timeouts import agent_turn
 from assay.agents.protocol import Action, Agent
 from assay.errors import ModelError
 from assay.ledger.provenance import utc_now
 from assay.resources.pool import Pools
 from assay.resources.spec import ResourceSpec
-from assay.runner.benchmark import RunLimits
+from assay.runner.limits import RunLimits
 from assay.runner.plan import PlannedAttempt, step_scorer_of
 from assay.runner.retries import cannot_work
 from assay.runner.services import fill_base_url
@@ -37,17 +37,17 @@ Turn = Literal["agent_error", "env_error"]
 
 
 def do_nothing() -> None:
-    """For an episode that has no listener."""
+    """Do nothing when the agent has shown that it works."""
 
 
 class StepSink(Protocol):
-    """Protocol of what one attempt writes its steps to while they happen."""
+    """The protocol of the object to which an attempt writes its steps."""
 
     def write(self, step: Step) -> None: ...
 
 
 class LedgerSink(Protocol):
-    """Protocol of what an episode writes to while it goes on; the run's writer is one."""
+    """The protocol of the ledger's writer, as an episode uses it."""
 
     def steps(self, attempt: str) -> StepSink: ...
 
@@ -56,7 +56,7 @@ class LedgerSink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RunResources:
-    """What all episodes of a run share: environment, limits, scorers, agent and writer."""
+    """The resources that all episodes of a run share."""
 
     environment: ResourceSpec
     limits: RunLimits
@@ -74,7 +74,7 @@ class RunResources:
 
 
 class EpisodeRecorder:
-    """Records an episode while it goes on; a second ending changes nothing."""
+    """Records one episode; only its first ending counts."""
 
     def __init__(
         self,
@@ -120,10 +120,7 @@ class EpisodeRecorder:
 
     @asynccontextmanager
     async def turn(self, turn: Turn, limit_s: float) -> AsyncIterator[None]:
-        """For at most `limit_s` a failure is the agent's or the environment's, as `turn` says.
-
-        Waiting for a model is not the agent's time: a call has its own limit.
-        """
+        """Limit the block to `limit_s` seconds, and attribute its failures to `turn`."""
         self._turn, self._turn_limit_s = turn, limit_s
         if turn == "env_error":
             async with asyncio.timeout(limit_s) as self._turn_clock:
@@ -137,11 +134,13 @@ class EpisodeRecorder:
                 self._cut_off_s = max(self._cut_off_s, agents.cut_off_s)
 
     def record_action(self, action: Action) -> Action:
-        """Note the action, and the messages that the agent's turn added to the conversation."""
+        """Record the agent's action, and the messages of its turn."""
         texts = (action.text, action.think, "" if action.answer is None else action.answer)
         if not all(isinstance(text, str) for text in texts) or not isinstance(action.usage, Usage):
             # Agents are written by anyone.
-            raise TypeError(f"the agent returned {action!r:.300}, which is not an action of texts")
+            raise TypeError(
+                f"the agent returned {action!r:.300}; the fields of an action must be texts"
+            )
         self._action, self._cut_off_s = action, 0.0
         self._has_acted = True
         self._usage += action.usage
@@ -152,7 +151,7 @@ class EpisodeRecorder:
         return action
 
     def record_step(self, observation: Observation) -> None:
-        """Write the action and what the environment made of it as a step, with its score."""
+        """Write a step: the action, the environment's observation, and the step's score."""
         put = self.resources.writer.artifact
         screenshot = observation.screenshot
         step = self._step_scorer.record(self._action.text, observation)
@@ -163,7 +162,7 @@ class EpisodeRecorder:
         )
 
     def record_last_action(self, *, error: str = "") -> None:
-        """Write an action that the environment never answered as a step too."""
+        """Write a step for an action without an observation."""
         self._write_step(Step(index=len(self._steps), action=self._action.text), error=error)
 
     def _write_step(self, step: Step, **facts: Any) -> None:
@@ -175,7 +174,7 @@ class EpisodeRecorder:
         self._steps.append(complete)
 
     def is_out_of_budget(self) -> bool:
-        """Whether the agent has used what the episode may cost; the notes then name the limit."""
+        """Whether the agent has reached the episode's limit of tokens or cost."""
         limits, usage = self.resources.limits, self._usage
         tokens = usage.prompt_tokens + usage.completion_tokens
         for name, limit, amount in (
@@ -188,13 +187,13 @@ class EpisodeRecorder:
         return False
 
     def end(self, stop_reason: StopReason, answer: str | None = None) -> None:
-        """The episode is over, unless it was over before."""
+        """End the episode, unless it has ended before."""
         if self.stop_reason is None:
             self.stop_reason, self._answer = stop_reason, answer
             self._elapsed_s = self.resources.clock() - self._start
 
     def fail(self, error: BaseException) -> None:
-        """The error is how the episode ended, unless it was over before."""
+        """End the episode with an error, unless it has ended before."""
         message = f"{type(error).__name__}: {error}"[:1_000] + observation_hint(error)
         if self.stop_reason is not None:
             self._notes["error_after_the_end"] = message
@@ -225,7 +224,7 @@ class EpisodeRecorder:
             self._fail(self._turn, message, error, fatal=fatal)
 
     def _waited_for_model_s(self) -> float:
-        """How long a call had waited that the end of the episode cut off; 0 for no such call.
+        """Return the seconds that a model call had waited when the episode's time ran out, or 0.
 
         One that had not waited longer than a step may take is not what used the time up.
         """
@@ -246,7 +245,7 @@ class EpisodeRecorder:
             self.record_last_action(error=error)
 
     def episode(self) -> Episode:
-        """The record of the whole episode, which has to have ended."""
+        """Return the record of the episode, which must have ended."""
         assert self.stop_reason is not None
         notes = dict(self._notes)
         if self.state.cached_calls:
@@ -271,7 +270,7 @@ class EpisodeRecorder:
 
 
 def _model_errors(error: BaseException) -> tuple[ModelError, ...]:
-    """The errors of models that it is, alone or in a group of nothing else; empty for others."""
+    """Return the model errors in an error; empty if it has any other error."""
     if isinstance(error, ModelError):
         return (error,)
     if not isinstance(error, BaseExceptionGroup):

@@ -1,4 +1,4 @@
-"""A recorded run scored again, by other rewards, into a child run; nothing is executed."""
+"""Scores a recorded run again with other rewards, into a child run."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ def rescore(
     limit_s: float = SCORE_S,
     on_progress: Callable[[int], None] | None = None,
 ) -> Run:
-    """A child of `run`, in the same folder of runs: the same attempts with new scores.
+    """Return a new run with the same attempts and new scores, in the same folder of runs.
 
-    Every attempt is scored, those included that a retry replaced. Page texts and pictures are not
-    copied: the child finds its parent's, as long as both are in one folder.
+    Attempts that a retry replaced are scored, too. The child finds the artifacts of its parent.
     """
 
     async def score_all() -> None:

@@ -1,7 +1,6 @@
-"""A run that is resumed: its plan comes from its manifest, and may differ in few things.
+"""Resumes a run: its plan comes from its manifest.
 
-It goes on with another budget, and with its model at another address or with other time limits;
-any other difference is refused.
+Only the budget, and the address and the time limits of the model, may differ.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from typing import Any
 from assay.errors import BadParameter, BadRecord
 from assay.ledger.provenance import RepositoryState, task_set_hash
 from assay.registry.options import without_defaults
-from assay.runner.benchmark import RunLimits
 from assay.runner.budget import make_budget
+from assay.runner.limits import RunLimits
 from assay.runner.options import RunOptions
 from assay.runner.plan import Plan, agent_of, benchmark_of, make_plan
 from assay.schema.manifest import MODEL_ACCESS_OPTIONS, RunManifest
@@ -25,14 +24,11 @@ LISTED_CHANGES = 5
 
 
 def plan_resumed(options: RunOptions, manifest: RunManifest) -> Plan:
-    """The plan that the run was started with; raise `BadParameter` if the options differ.
-
-    What the options leave out comes from the manifest.
-    """
+    """Return the plan of the run; raise BadParameter if the options differ from it."""
     config = manifest.config
     if not {"benchmark", "agent", "tasks", "repeats"} <= config.keys():
         raise BadRecord(
-            f"run {manifest.run_id!r} is no run of `assay run`, so nothing of it can be resumed"
+            f"run {manifest.run_id!r} was not made by `assay run`, so it cannot be resumed"
         )
     agent = options.agent_or_chat
     recorded = {} if agent is not None else config["agent"]["options"]
@@ -41,7 +37,7 @@ def plan_resumed(options: RunOptions, manifest: RunManifest) -> Plan:
         if SECRET in json.dumps(value, default=str):
             raise BadParameter(
                 f"run {manifest.run_id!r} was started with a secret in the agent's option {key!r}, "
-                f"which no record keeps; give the whole option again, as in `--set {key}=…`"
+                f"which is not recorded; give the whole option again, as in `--set {key}=…`"
             )
     plan = make_plan(
         benchmark_of(options, manifest),
@@ -59,13 +55,13 @@ def plan_resumed(options: RunOptions, manifest: RunManifest) -> Plan:
         raise BadParameter(
             f"run {manifest.run_id!r} cannot be resumed with another configuration: "
             f"{'; '.join(changes[:LISTED_CHANGES])}{more}. `--resume` alone takes everything from "
-            "the run; start a new one for the change"
+            "the run; for another configuration start a new run"
         )
     return plan
 
 
 def _changes(plan: Plan, manifest: RunManifest, focus: str | None) -> Iterator[str]:
-    """Each difference between what was planned and what would be done now, as a sentence."""
+    """Yield each difference between the run's configuration and the plan, as a sentence."""
     now = plan.config()
     then = _with_model_where_it_is_now(_without_default_options(manifest.config, plan), now)
     # A run goes on with another budget as it would have with more of the first.
@@ -80,7 +76,7 @@ def _changes(plan: Plan, manifest: RunManifest, focus: str | None) -> Iterator[s
 
 
 def _without_default_options(config: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
-    """The configuration of a manifest, as it would be written now.
+    """Return the configuration of a manifest in today's form.
 
     Older ones name options also where they are the default, and lack limits that came later.
     """
@@ -96,7 +92,7 @@ def _without_default_options(config: Mapping[str, Any], plan: Plan) -> dict[str,
 
 
 def resumption_notes(plan: Plan, manifest: RunManifest, code: RepositoryState) -> dict[str, Any]:
-    """What attempts from now on note: other code of the agent, other access to its model."""
+    """Return notes for later attempts: a changed commit, changed access to the model."""
     notes: dict[str, Any] = {}
     recorded = (manifest.commit, manifest.dirty)
     if (code.commit, code.dirty) != recorded and any(recorded):
@@ -110,7 +106,7 @@ def resumption_notes(plan: Plan, manifest: RunManifest, code: RepositoryState) -
 def _with_model_where_it_is_now(
     then: Mapping[str, Any], now: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    """The earlier configuration, with what may be otherwise in a resumed run as it is now."""
+    """Return the earlier configuration with the model's current address and time limits."""
     before, after = _model_options(then), _model_options(now)
     identity = {key: value for key, value in before.items() if key not in MODEL_ACCESS_OPTIONS}
     location = {key: value for key, value in after.items() if key in MODEL_ACCESS_OPTIONS}
@@ -126,7 +122,7 @@ def _model_options(config: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def differences(then: Any, now: Any, path: str = "") -> Iterator[str]:
-    """Every place where two configurations differ, by its key."""
+    """Yield each key in which two configurations differ, with both values."""
     if isinstance(then, Mapping) and isinstance(now, Mapping):
         for key in sorted({*then, *now}):
             yield from differences(then.get(key), now.get(key), f"{path}.{key}" if path else key)

@@ -1,4 +1,4 @@
-"""When an attempt that failed is followed by another: the one rule for local runs and for Ray."""
+"""Decides whether a failed attempt is followed by another at the same episode."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ RETRIED = ("env", "model")
 
 @dataclass(frozen=True, slots=True)
 class AttemptRetryPolicy:
-    """Decides whether an attempt is followed by another at the same episode.
+    """Decides whether a failed attempt at an episode is followed by another attempt.
 
-    Its environment may have ended it, or the worker that played it may be lost: then another one
-    follows, up to a number of failures in all. A model that failed was asked again and again
-    already, within the attempt. Every other ending counts.
+    An attempt that its environment ended, or that was lost with its worker, is repeated up to a
+    limit. A failed model was asked again within the attempt.
     """
 
     environment_failures: int
@@ -39,7 +38,7 @@ class AttemptRetryPolicy:
         return cls(plan.benchmark.limits.attempts, WORKER_LOSSES)
 
     def refusal(self, stop_reason: StopReason | None, failures: int) -> str:
-        """Why no attempt follows one that ended like this; empty when one does.
+        """Return why an attempt with this ending is not repeated; empty if it must be repeated.
 
         `stop_reason` is `None` for an attempt that was lost with its worker. `failures` is how
         often the episode has failed in the same way, this time included.
@@ -56,7 +55,7 @@ class AttemptRetryPolicy:
 
 
 class RetryTracker:
-    """Which episodes of a run need another attempt; `add` is told of every attempt."""
+    """Tracks which episodes of a run need another attempt."""
 
     def __init__(self, policy: AttemptRetryPolicy) -> None:
         self._policy = policy
@@ -64,7 +63,7 @@ class RetryTracker:
         self._refusals: dict[AttemptKey, str] = {}
 
     def add(self, episode: Episode) -> str:
-        """Count a finished attempt, and return why its episode is not tried again, if so."""
+        """Count an attempt, and return why its episode is not tried again, or an empty text."""
         key = (episode.task.id, episode.repeat)
         self._failures[key] += episode.stop_reason == "env_error"
         # An attempt that counts settles its episode, whatever was recorded after it.
@@ -74,17 +73,17 @@ class RetryTracker:
         return self.refusal(key)
 
     def refusal(self, key: AttemptKey) -> str:
-        """Why the episode is not tried (again); empty when it is."""
+        """Return why the episode gets no further attempt; empty if it gets one."""
         return self._refusals.get(key, "")
 
     def forget(self, key: AttemptKey) -> None:
-        """The episode may be tried again, as often as a new one."""
+        """Forget the failures of an episode, so that it is tried as often as a new one."""
         self._failures.pop(key, None)
         self._refusals.pop(key, None)
 
 
 def tracker_for(plan: Plan, run: Run, retry_errors: Collection[str] = ()) -> RetryTracker:
-    """What is known of the attempts that a run has; those whose error is retried are forgotten."""
+    """Return a tracker that knows the attempts of a run, except those to be retried."""
     retries = RetryTracker(AttemptRetryPolicy.of(plan))
     for episode in run.episodes():
         retries.add(episode)
@@ -95,10 +94,7 @@ def tracker_for(plan: Plan, run: Run, retry_errors: Collection[str] = ()) -> Ret
 
 
 def read_retry_errors(whose: str | Sequence[str] | bool) -> tuple[str, ...]:
-    """The stop reasons that `env,model,agent` name; `True` stands for env and model.
-
-    Raises `BadParameter` for any other name.
-    """
+    """Return the stop reasons for names such as `env,model`; `True` means these two."""
     if isinstance(whose, bool):
         names: Sequence[str] = RETRIED if whose else ()
     else:
@@ -107,7 +103,7 @@ def read_retry_errors(whose: str | Sequence[str] | bool) -> tuple[str, ...]:
     for name, reason in zip(names, reasons, strict=True):
         if reason not in FAILURES:
             choices = ", ".join(each.removesuffix("_error") for each in FAILURES)
-            raise BadParameter(f"errors to retry: {name!r}; choose from {choices}")
+            raise BadParameter(f"cannot retry errors of {name!r}; choose from {choices}")
     return reasons
 
 
@@ -116,7 +112,7 @@ CALLERS = ("assay.resources.threads", "assay.runner.rollout")
 
 
 def cannot_work(error: BaseException) -> bool:
-    """Whether an agent that has not acted yet would fail so at any task.
+    """Whether this error in an agent's first turn would occur in every task.
 
     Its program ends or its server fails, a module or a name is missing, it takes the observation
     for a text, or it cannot be called as agents are. Any other error may be of one task alone.

@@ -1,4 +1,4 @@
-"""One episode: an environment is reset, an agent acts until something ends it, rewards score.
+"""Plays one episode: reset the environment, let the agent act until an end, and score.
 
     open a Context → acquire the environment → reset
     → [agent acts → environment steps → step is recorded]… → an ending → scores → Episode
@@ -34,10 +34,7 @@ async def rollout(
     resources: RunResources,
     on_work: Callable[[], None] = do_nothing,
 ) -> Episode:
-    """One attempt at one task, scored; only cancellation and a missing dependency raise.
-
-    `on_work` is called when the agent has got a reply of its model, or has acted without one.
-    """
+    """Play and score one attempt at one task."""
     recorder = EpisodeRecorder(attempt, planned_attempt, resources, on_work)
     environments = {resources.environment.name: resources.environment}
     with attempt_state(recorder.state), episode_boundary(recorder):
@@ -85,7 +82,7 @@ async def _run_episode(recorder: EpisodeRecorder, context: Context) -> None:
 async def _run_steps(
     recorder: EpisodeRecorder, agent: Agent, environment: Environment, observation: Observation
 ) -> None:
-    """The agent acts and the environment answers, until one of them or a limit ends it."""
+    """Let the agent and the environment take turns until the episode ends."""
     limits = recorder.resources.limits
     for index in range(1, limits.steps + 1):
         if recorder.is_out_of_budget():
@@ -110,7 +107,7 @@ async def _run_steps(
 
 @asynccontextmanager
 async def _new_agent(recorder: EpisodeRecorder) -> AsyncIterator[Agent]:
-    """An agent of this episode's own, closed afterwards."""
+    """Make an agent for this episode, and close it after the block."""
     resources = recorder.resources
     async with recorder.turn("agent_error", resources.limits.step_s):
         agent = resources.new_agent(resources.base_url)
@@ -123,7 +120,7 @@ async def _new_agent(recorder: EpisodeRecorder) -> AsyncIterator[Agent]:
 
 @contextmanager
 def episode_boundary(recorder: EpisodeRecorder) -> Iterator[None]:
-    """Whatever is raised inside is recorded as the episode's ending."""
+    """Record an error inside the block as the ending of the episode."""
     try:
         yield
     except MissingExtra:

@@ -1,17 +1,10 @@
-"""A benchmark, run by one agent: planned, checked, recorded in the ledger, and executed."""
+"""Runs a benchmark with one agent: checks it, records it in the ledger and executes it."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import (
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Coroutine,
-    Iterator,
-    Mapping,
-)
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
@@ -66,7 +59,7 @@ ANY_ADDRESS = "http://127.0.0.1"
 
 @takes_options(RunOptions)
 def run(options: RunOptions) -> Run:
-    """Run a benchmark, or tasks with an agent, to the end; attempts are stored below `runs_dir`.
+    """Run an agent on a benchmark or on tasks, and return the run in the folder `runs_dir`.
 
     Tasks, agent, environment and rewards are names or values: `assay.run(tasks=[…], agent=answer,
     rewards=["qa_f1_reward"])` needs no benchmark. Raises `RunStopped` when the first attempts all
@@ -78,7 +71,7 @@ def run(options: RunOptions) -> Run:
 
 @takes_options(RunOptions)
 async def run_async(options: RunOptions) -> Run:
-    """As `run`, with the same arguments, played in the event loop that awaits it.
+    """Run a benchmark as `run` does, but in the event loop of the caller.
 
     So an agent may use what belongs to that loop, such as a client that is open already.
     Cancelling it leaves a run that can be resumed.
@@ -88,15 +81,13 @@ async def run_async(options: RunOptions) -> Run:
 
 
 def start(options: RunOptions) -> StartedRun:
-    """A run whose manifest is on the disk, new or resumed; nothing of it is executed yet.
+    """Return a new or resumed run that is written to disk but not executed yet.
 
-    What would end every episode is raised before anything is written: a missing extra, an option
-    that the agent or the environment refuses, a task that the environment refuses. On another
-    machine the environment is not asked.
+    Errors that would end every episode are raised before anything is written.
     """
     executor = _executor_of(options)
     if read_retry_errors(options.retry_errors) and options.resume is None:
-        raise BadParameter("errors are retried of a run that is resumed; say which one to resume")
+        raise BadParameter("`retry_errors` works only with `resume`; say which run to resume")
     folder = Path(options.runs_dir)
     earlier = None if options.resume is None else Run(find_run(options.resume, folder))
     plan = plan_new(options) if earlier is None else plan_resumed(options, earlier.manifest)
@@ -134,17 +125,17 @@ def _executor_of(options: RunOptions) -> Executor:
 
         return ray_executor(options.address)
     if options.engine != "local":
-        raise BadParameter(f"engine={options.engine!r}; there are 'local' and 'ray'")
+        raise BadParameter(f"engine={options.engine!r}; choose 'local' or 'ray'")
     if options.address is not None:
         raise BadParameter(
-            f"address {options.address!r} is that of a Ray cluster; say engine 'ray' too"
+            f"address {options.address!r} is for a Ray cluster; set the engine to 'ray', too"
         )
     return local_executor
 
 
 @contextmanager
 def _refusal_of(what: str, options: Mapping[str, Any]) -> Iterator[None]:
-    """Whatever the maker of `what` raises says so; what Assay itself raises does already."""
+    """Raise BadParameter or MissingExtra if `what` cannot be made with its options."""
     try:
         yield
     except AssayError:
@@ -158,7 +149,7 @@ def _refusal_of(what: str, options: Mapping[str, Any]) -> Iterator[None]:
 
 
 async def _check_agent(plan: Plan) -> None:
-    """The agent takes its options, and the tasks as far as it can say before it starts."""
+    """Raise an error if the agent refuses its options or the tasks."""
     agent = plan.agent
     with _refusal_of(f"agent {agent.name!r}", agent.options):
         built = agent.build()
@@ -171,7 +162,7 @@ async def _check_agent(plan: Plan) -> None:
 
 
 async def _check_environment(plan: Plan) -> None:
-    """The environment takes its options and the tasks, as far as is known before it is reset."""
+    """Raise an error if the environment refuses its options or the tasks."""
     chosen = plan.benchmark.environment
     name, options = chosen.name, dict(chosen.options)
     make = plan.environment_factory()
@@ -204,7 +195,7 @@ def _manifest(plan: Plan, code: RepositoryState, focus: str) -> RunManifest:
 
 
 def complete(work: Coroutine[Any, Any, T]) -> T:
-    """The result of the work, also where an event loop runs already, as in a notebook."""
+    """Return the result of a coroutine, also inside a running event loop, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -214,7 +205,7 @@ def complete(work: Coroutine[Any, Any, T]) -> T:
 
 
 class Executor(Protocol):
-    """Opens a place where episodes are played, `workers` at a time."""
+    """The protocol of executors, which play `workers` episodes at a time."""
 
     def __call__(
         self, plan: Plan, writer: RunWriter, workers: int, notes: Mapping[str, Any]
@@ -225,7 +216,7 @@ class Executor(Protocol):
 async def local_executor(
     plan: Plan, writer: RunWriter, workers: int, notes: Mapping[str, Any]
 ) -> AsyncIterator[PlayAttempt]:
-    """Episodes are played in this process, by coroutines that share environments and services."""
+    """Play episodes in this process, in coroutines that share environments and services."""
     async with open_run_resources(plan, writer, workers, notes) as resources:
 
         async def play_attempt(
@@ -239,7 +230,7 @@ async def local_executor(
 
 @dataclass(frozen=True, slots=True)
 class StartedRun:
-    """A run with its plan and its open ledger, not executed yet or only in part."""
+    """A run with its plan and its open ledger, ready to be executed."""
 
     plan: Plan
     run: Run
@@ -256,12 +247,7 @@ class StartedRun:
         self.writer.close()
 
     async def execute(self, on_progress: Callable[[RunProgress], None] = no_progress) -> Run:
-        """The run, when every episode of its plan that it lacked is in the ledger.
-
-        Raises `MissingExtra` when the machine lacks what the environment or the agent needs,
-        `RunStopped` when the first attempts all failed alike, and `BudgetSpent` when the plan's
-        budget has no room for the next attempt.
-        """
+        """Play the missing episodes of the plan, and return the run."""
         plan, writer = self.plan, self.writer
         retries = tracker_for(plan, self.run, read_retry_errors(self.options.retry_errors))
         queue = deque(attempt for attempt in plan.attempts() if not retries.refusal(attempt.key))
@@ -306,7 +292,7 @@ class StartedRun:
 
 
 def _first_of_ours(errors: ExceptionGroup) -> Exception:
-    """The first error in the group that Assay raised on purpose, or the group itself."""
+    """Return the first error of Assay in the group, or the group itself."""
     first: Exception | None = errors.subgroup(AssayError)
     while isinstance(first, ExceptionGroup):
         first = first.exceptions[0]
@@ -326,7 +312,7 @@ def _stop_message(pacing: Pacing, path: Path) -> str:
 async def open_run_resources(
     plan: Plan, writer: LedgerSink, workers: int, notes: Mapping[str, Any]
 ) -> AsyncIterator[RunResources]:
-    """Everything that the episodes share, open while the block lasts and closed afterwards."""
+    """Open the resources that all episodes share, and close them after the block."""
     benchmark = plan.benchmark
     async with running_service(benchmark) as base_url:
         options = fill_base_url(dict(benchmark.environment.options), base_url)

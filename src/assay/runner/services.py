@@ -1,4 +1,4 @@
-"""Local servers that a benchmark needs, and their address in its tasks."""
+"""Starts the local server of a benchmark, and fills its address into the tasks."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ T = TypeVar("T")
 
 
 def service_options(benchmark: Benchmark) -> dict[str, Any]:
-    """The options of the benchmark's service, those included that it shares with the tasks."""
+    """Return the options of the benchmark's service, with those that it shares with the tasks."""
     service = benchmark.service
     if service is None:
         return {}
     options = dict(service.options)
     for key in service.shares:
         if key not in benchmark.tasks.options:
-            raise BadParameter(f"[service] shares {key!r}, which [tasks] does not set")
+            raise BadParameter(f"[service] shares the option {key!r}, but [tasks] does not set it")
         options.setdefault(key, benchmark.tasks.options[key])
     check_options(f"[service] {service.name!r}", SERVICES.get(service.name), options)
     return options
@@ -32,7 +32,7 @@ def service_options(benchmark: Benchmark) -> dict[str, Any]:
 
 @asynccontextmanager
 async def running_service(benchmark: Benchmark) -> AsyncIterator[str]:
-    """The address of the benchmark's service while the block runs; empty when it has none."""
+    """Run the benchmark's service within the block, and yield the service's address."""
     if benchmark.service is None:
         yield ""
         return
@@ -42,7 +42,7 @@ async def running_service(benchmark: Benchmark) -> AsyncIterator[str]:
 
 
 def fill_base_url(value: T, base_url: str) -> T:
-    """The same value with the service's address for `{base_url}` in every text."""
+    """Return the value with `{base_url}` in its texts replaced by the service's address."""
     result: Any = value
     if isinstance(value, str):
         result = value.replace(BASE_URL, base_url)

@@ -1,4 +1,4 @@
-"""Tasks, environments and rewards that are passed as Python values instead of named."""
+"""Reads tasks, environments and rewards that are passed as Python values."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from assay.errors import BadParameter, cause_of
 from assay.registry import find_reward
+from assay.runner.agents import name_of
 from assay.runner.benchmark import Benchmark, ComponentSpec, questions_benchmark
 from assay.schema.task import Task
 from assay.scoring.scorer import RewardLike, Scorer
@@ -21,10 +22,10 @@ TaskLike: TypeAlias = Task | Mapping[str, Any] | str
 
 
 def benchmark_of_values(settings: Mapping[str, Any]) -> Benchmark:
-    """The benchmark around tasks that are values: a conversation, unless another is named."""
+    """Return a benchmark for tasks that are passed as values; its environment is a chat."""
     if not settings.get("rewards.names"):
         raise BadParameter(
-            "say what scores the tasks: rewards=['math_equal_reward'], or a function of your own"
+            "no reward: name a reward, as in rewards=['math_equal_reward'], or pass a function"
         )
     tasks = {"source": TASK_VALUES}
     return questions_benchmark({"name": "tasks"}, tasks, settings, where="tasks")
@@ -38,7 +39,7 @@ def with_values(
     environment: Any,
     rewards: Sequence[RewardLike] | None,
 ) -> Benchmark:
-    """The benchmark with what was passed in the place of what it names; `None` keeps that."""
+    """Return the benchmark with its tasks, environment and rewards replaced by those passed."""
     if tasks is not None:
         values = read_tasks(tasks, columns)
         benchmark = replace(benchmark, tasks=ComponentSpec(TASK_VALUES, {}, values))
@@ -56,7 +57,7 @@ def with_values(
 
 
 def read_tasks(tasks: Iterable[TaskLike], columns: Mapping[str, str]) -> tuple[Task, ...]:
-    """The tasks, each a `Task`, a row, or a question; raises `BadRecord` for any other."""
+    """Return tasks from `Task` objects, mappings or questions."""
     read: list[Task] = []
     for number, item in enumerate(tasks, 1):
         if isinstance(item, Task):
@@ -66,7 +67,7 @@ def read_tasks(tasks: Iterable[TaskLike], columns: Mapping[str, str]) -> tuple[T
         row = {"question": item} if isinstance(item, str) else item
         if not isinstance(row, Mapping):
             raise BadParameter(
-                f"{where} is {item!r:.200}; a task is a Task, a mapping such as "
+                f"{where} is {item!r:.200}; a task must be a Task, a mapping such as "
                 "{'question': …, 'answer': …}, or the question alone"
             )
         renamed = rename_columns(row, columns, where)
@@ -75,7 +76,7 @@ def read_tasks(tasks: Iterable[TaskLike], columns: Mapping[str, str]) -> tuple[T
 
 
 def read_environment(environment: Any) -> ComponentSpec:
-    """An environment by name, by name with options, by what makes one, or ready-made."""
+    """Return the environment for a name, a mapping, a class or an instance."""
     if isinstance(environment, str):
         return ComponentSpec(environment)
     if isinstance(environment, Mapping):
@@ -84,20 +85,14 @@ def read_environment(environment: Any) -> ComponentSpec:
         if not isinstance(name, str):
             raise BadParameter(f"environment is {environment!r:.200}; it needs a 'name'")
         return ComponentSpec(name, options)
-    name = _name_of(environment)
+    name = name_of(getattr(environment, "func", environment))
     if not isinstance(environment, type) and hasattr(environment, "reset"):
         return ComponentSpec(name, {}, _copies_of(environment, name))
     if not callable(environment):
         raise BadParameter(
-            f"environment is {environment!r:.200}; it is a name, a class, or an instance"
+            f"environment is {environment!r:.200}; it must be a name, a class, or an instance"
         )
     return ComponentSpec(name, {}, environment)
-
-
-def _name_of(environment: Any) -> str:
-    inner = getattr(environment, "func", environment)
-    name = getattr(inner, "name", None) or getattr(inner, "__name__", type(inner).__name__)
-    return str(name).strip("<>")
 
 
 def _copies_of(environment: Any, name: str) -> Callable[[], Any]:
@@ -114,7 +109,7 @@ def _copies_of(environment: Any, name: str) -> Callable[[], Any]:
 
 
 def reward_names(rewards: Sequence[RewardLike]) -> list[str]:
-    """The names under which a record keeps the rewards."""
+    """Return the names of the rewards for the record of a run."""
     return [
         item
         if isinstance(item, str)

@@ -1,4 +1,4 @@
-"""Text worlds and chats with tools: environment, tools, tasks and reward of each."""
+"""Text environments and chats with tools, each with its tools, tasks and reward."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The evidence that the rewards of text environments read: of a live rollout or a recorded episode.
+"""The evidence of a live rollout or a recorded episode, for rewards of text environments.
 
 Each reward reads the evidence of the rollout's own environment and steps nothing, so a live rollout
 and its recorded episode score alike. Where there is no evidence to read, it abstains:
@@ -23,7 +23,7 @@ from assay.schema.score import Abstained
 async def read_evidence(
     context: Any, environment: str, task_id: str | None = None
 ) -> WorldEvidence | Abstained:
-    """The evidence of this rollout's episode, or why there is none.
+    """Return the evidence of this rollout's episode, or an abstention with the reason.
 
     Another framework's context may have nothing but `acquire_resource`; ours does not start an
     environment just to find that it was never reset.
@@ -44,13 +44,13 @@ async def read_evidence(
             return Abstained(
                 "wrong_task",
                 f"{environment} was reset to task {evidence.task_id!r}, "
-                f"and {expected!r} is being scored",
+                f"but task {expected!r} is being scored",
             )
     return evidence
 
 
 def is_score(value: object, least: int, most: int) -> bool:
-    """Whether it is a score of that scale, or none yet; NaN is in no scale."""
+    """Whether the value is `None` or a number from `least` to `most`."""
     if value is None:
         return True
     return isinstance(value, (int, float)) and type(value) is not bool and least <= value <= most
@@ -59,6 +59,6 @@ def is_score(value: object, least: int, most: int) -> bool:
 def bad_evidence(environment: str, entry: str, value: object) -> Abstained:
     return Abstained(
         "bad_evidence",
-        f"the record of {environment} has {reprlib.repr(value)} as its {entry}, which the "
-        "environment never gives; the recording is damaged, or of another environment",
+        f"the record of {environment} has {reprlib.repr(value)} as its {entry}, a value that the "
+        "environment never gives; the recording is damaged or from another environment",
     )

@@ -1,4 +1,4 @@
-"""Functions that a model can call: a schema for the model, a Context for the function.
+"""Tools: functions with a JSON schema that a model can call.
 
     @tool
     async def alfworld_step(context: Context, action: Annotated[str, "A command"]) -> Observation:
@@ -38,7 +38,7 @@ _PYTHON: Mapping[str, type | tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A function with a schema; `await tool(context, action="look")` is what the agent reads."""
+    """A function with a schema; `await tool(context, action="look")` returns a text."""
 
     name: str
     description: str
@@ -47,16 +47,16 @@ class Tool:
     function: Callable[..., Awaitable[Observation | str]]
 
     def schema(self) -> Schema:
-        """What chat APIs take in their `tools` list."""
+        """Return the tool in the form of an entry of `tools` in chat APIs."""
         names = ("name", "description", "parameters")
         return {"type": "function", "function": {name: getattr(self, name) for name in names}}
 
     async def __call__(self, context: Context, /, **arguments: object) -> str:
-        """The observation text; arguments that do not fit are answered, never raised."""
+        """Call the tool, and return its text; wrong arguments give a text, not an error."""
         return (await self.observe(context, arguments)).text
 
     async def observe(self, context: Context, arguments: Mapping[str, object] | str) -> Observation:
-        """The whole observation, of arguments as a mapping or as the text that a model wrote."""
+        """Call the tool with a mapping or a model's JSON text, and return the observation."""
         values = _parse(arguments) if isinstance(arguments, str) else arguments
         problem = values if isinstance(values, str) else self._problem(values)
         if isinstance(values, str) or problem:
@@ -85,7 +85,7 @@ class Tool:
 
 
 def tool(function: Callable[..., Awaitable[Observation | str]], /) -> Tool:
-    """The function as a tool: named after it, described by its docstring.
+    """Make a tool of a function, with the function's name and docstring.
 
     The first parameter receives the Context. The others need annotations out of `str`, `int`,
     `float`, `bool`, `Literal[…]`, `list[…]` and `… | None`; `Annotated[…, "text"]` describes one.
@@ -109,7 +109,7 @@ def tool(function: Callable[..., Awaitable[Observation | str]], /) -> Tool:
 
 
 def parameters_of(function: Callable[..., Any]) -> Schema:
-    """JSON schema of the arguments of anybody's function.
+    """Return a JSON schema of the arguments of any function.
 
     A parameter whose annotation is missing, or has no schema here, takes anything.
     """
@@ -157,7 +157,7 @@ def _to_schema(hint: Any, where: str) -> Schema:
     if origin in (Union, types.UnionType) and len(arguments) == 2 and type(None) in arguments:
         inner = next(argument for argument in arguments if argument is not type(None))
         return {"anyOf": [_to_schema(inner, where), {"type": "null"}]}
-    raise BadParameter(f"{where} is annotated {hint!r}, which has no JSON schema here")
+    raise BadParameter(f"{where} has the annotation {hint!r}, for which there is no JSON schema")
 
 
 def _fits(value: object, schema: Schema) -> bool:
@@ -173,7 +173,7 @@ def _fits(value: object, schema: Schema) -> bool:
 
 
 def _parse(text: str) -> Mapping[str, object] | str:
-    """The arguments as a mapping, or what is wrong with them."""
+    """Return the arguments as a mapping, or a text that says what is wrong with them."""
     if len(text) > ARGUMENTS_LIMIT:
         return f"its arguments are {len(text)} characters long, more than {ARGUMENTS_LIMIT}"
     try:

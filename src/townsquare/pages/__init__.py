@@ -1,1 +1,1 @@
-"""The sites of the town's web: each turns the records and a request into a response."""
+"""The web sites of the town, which answer requests from the town's records."""

@@ -1,4 +1,4 @@
-"""Pages out of `templates`: every value is escaped, so no page can be broken.
+"""Renders pages from `templates`, with every value escaped.
 
 Pages are made for the accessibility tree: landmarks, one heading, captioned tables, labelled
 fields. Nothing on a page comes from another server.
@@ -23,7 +23,7 @@ MIN_DELAY_MS, MAX_DELAY_MS = 300, 800
 
 
 def page(site: str, title: str, block: str, *, status: int = 200, **values: Any) -> Response:
-    """A page of the site of that name; `block` is a template and a block of it, such as `a.b`."""
+    """Return a page of a site; `block` names a template and a block of it, such as `a.b`."""
     template_name, _, name = block.partition(".")
     environment = _environment()
     template = environment.get_template(f"{template_name}.html")
@@ -60,13 +60,13 @@ def _environment() -> Environment:
 
 
 def _source(name: str) -> str:
-    """A template without the white space between its lines."""
+    """Return a template without the white space between its lines."""
     text = files("townsquare").joinpath("templates", name).read_text("utf-8")
     return "".join(line.strip() for line in text.splitlines())
 
 
 def _delay_ms(request: Request) -> int:
-    """How late a page of the directory shows its content; depends on the address alone."""
+    """Return the milliseconds after which a directory page shows its content, from its address."""
     address = f"{request.path}?{sorted(request.query.items())}"
     spread = int.from_bytes(hashlib.sha256(address.encode()).digest()[:4])
     return MIN_DELAY_MS + spread % (MAX_DELAY_MS - MIN_DELAY_MS + 1)
@@ -77,5 +77,5 @@ def _hours(spell: Hours) -> str:
 
 
 def _slugs(items: Iterable[Any]) -> list[tuple[str, str]]:
-    """The options of a list: slugs and names, of texts or of things that have both."""
+    """Return pairs of slug and name, for texts or for records."""
     return [(slug(x), x) if isinstance(x, str) else (x.slug, x.name) for x in items]

@@ -1,4 +1,4 @@
-"""A request and a response of the town's web, free of sockets."""
+"""Requests and responses of the town's web, independent of sockets."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Request:
     port: int = 80
 
     def url(self, site: str, path: str = "/") -> str:
-        """The address of a page on any site of the town."""
+        """Return the address of a page on a site of the town."""
         return site_url(site, path, port=self.port)
 
     def cut(self, rows: Sequence[T], size: int) -> dict[str, object]:
-        """The rows of the page that the query asks for, its number and that of the last page."""
+        """Return the rows of the requested page, its number and the number of the last page."""
         text = self.query.get("page", "")
         last = max(1, -(-len(rows) // size))
         asked = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 1
@@ -39,7 +39,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The response of a site; one that hangs is never sent."""
+    """A response of a site; if `hangs` is set, the response is never sent."""
 
     body: bytes = b""
     status: int = 200
@@ -49,7 +49,7 @@ class Response:
 
 
 def site_url(site: str, path: str = "/", *, port: int) -> str:
-    """The address of a page; the empty site is the portal."""
+    """Return the address of a page; an empty site name means the portal."""
     return f"http://{site}{'.' if site else ''}{DOMAIN}:{port}{path}"
 
 
@@ -58,7 +58,7 @@ def redirect(location: str) -> Response:
 
 
 def read_date(text: str) -> date | None:
-    """A day written as YYYY-MM-DD, or `None`."""
+    """Return the date in a text such as 2024-05-31; `None` if the text is not a date."""
     try:
         return date.fromisoformat(text.strip())
     except ValueError:

@@ -1,7 +1,4 @@
-"""The search engine: it compares titles only, and ranks popular pages before correct ones.
-
-What it has indexed are the templates of `catalogue.toml`, filled for the town.
-"""
+"""The search engine, which compares only titles and ranks popular pages first."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ _COMMON = frozenset(
 
 
 class Document(NamedTuple):
-    """A page as the engine knows it."""
+    """A page in the index of the search engine."""
 
     title: str
     site: str
@@ -33,13 +30,13 @@ class Document(NamedTuple):
 
 
 class SearchIndex:
-    """Documents by the words of their titles."""
+    """A search index of documents by the words of their titles."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
         self._entries = [(words(entry.title), entry) for entry in documents]
 
     def find(self, query: str) -> list[Document]:
-        """The documents that share most words with the query, the popular ones first."""
+        """Return the documents that share words with the query, best and most popular first."""
         query_words = words(" ".join(query.split()[:MAX_WORDS]))
         scored = [(len(query_words & title), entry) for title, entry in self._entries]
         scored.sort(key=lambda pair: (-pair[0], -pair[1].popularity, pair[1].title))
@@ -47,7 +44,7 @@ class SearchIndex:
 
 
 def words(text: str) -> frozenset[str]:
-    """The words that count, in lower case and without a plural s."""
+    """Return the words of a text in lower case, without common words and plural s."""
     tokens = re.findall(r"[a-z0-9]+", text.lower())
     return frozenset(
         word[:-1] if len(word) > 3 and word.endswith("s") else word
@@ -57,17 +54,12 @@ def words(text: str) -> frozenset[str]:
 
 
 def list_documents(records: Records, sites: Mapping[str, str]) -> Iterator[Document]:
-    """Every page that can be found by searching; `sites` has the names of the sites."""
-    for row in CATALOGUE["document"]:
-        for item in records.things(row["each"]) if "each" in row else ("",):
+    """Yield every page that the search engine can find; `sites` maps labels to names."""
+    for each, site, path, popularity, *texts in CATALOGUE["documents"]:
+        for item in records.things(each) if each else ("",):
             names = {"town": TOWN, "twin_town": TWIN_TOWN, "item": item}
             if isinstance(item, str):
                 names |= {"slug": slug(item), "category": category_title(item)}
-            title, path, snippet = (
-                row[part].format(**names) for part in ("title", "path", "snippet")
-            )
-            popularity = (
-                getattr(item, "popularity", None) or CATALOGUE["popularity"][row["popularity"]]
-            )
-            site = row["site"]
-            yield Document(f"{title} - {sites[site]}", site, path, snippet, popularity)
+            title, snippet, address = (text.format(**names) for text in (*texts, path))
+            rank = getattr(item, "popularity", None) or CATALOGUE["popularity"][popularity]
+            yield Document(f"{title} - {sites[site]}", site, address, snippet, rank)

@@ -1,4 +1,4 @@
-"""What pages show that depends on the query: months and days of weather, sales, lists, tides."""
+"""Values for pages that depend on the query, such as weather tables and sales."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def _month(request: Request, records: Records, _: None) -> Values:
 
 
 def _mirror_month(request: Request, records: Records, _: None) -> Values | None:
-    """The same tables with preliminary maxima."""
+    """Return a month's table with preliminary maxima."""
     return _month_values(request, records, "preliminary")
 
 
 def _month_values(request: Request, records: Records, highs: str) -> Values | None:
-    """One month at one station; `None` for a station or month that the archive does not have."""
+    """Return one month of a station; `None` if the archive does not have the month."""
     station = _station(request, records)
     month = read_date(f"{request.query.get('month', '').strip()}-01")
     if station is None or month is None or not FIRST_DAY <= month <= LAST_DAY:
@@ -61,7 +61,7 @@ def _day(request: Request, records: Records, _: None) -> Values:
 
 
 def _archive(request: Request, records: Records, _: None) -> Response:
-    """The JSON API: readings by month and day."""
+    """Return the JSON response of the weather API: readings by month and day."""
     station = _station(request, records)
     if station is None:
         slugs = ", ".join(station.slug for station in records.stations)
@@ -91,7 +91,7 @@ def _by_month(
 
 
 def _json(value: Any, *, status: int = 200) -> Response:
-    """A JSON value, readable by scripts of every origin."""
+    """Return a JSON response that scripts of every origin may read."""
     body = json.dumps(value, separators=(",", ":")).encode()
     return Response(body, status, "application/json", (("Access-Control-Allow-Origin", "*"),))
 
@@ -102,7 +102,7 @@ def _station(request: Request, records: Records) -> Station | None:
 
 
 def _sales(request: Request, records: Records, _: None) -> Values:
-    """The homes that the filters leave, oldest first; a bad date filters nothing."""
+    """Return the homes that match the filters, oldest first; an invalid date is ignored."""
     view = "sold" if request.query.get("view") == "sold" else "listed"
     query = {name: request.query.get(name, "") for name in ("street", "from", "to")}
     start, end = read_date(query["from"]) or date.min, read_date(query["to"]) or date.max
@@ -123,7 +123,7 @@ def _sales(request: Request, records: Records, _: None) -> Values:
 
 
 def _businesses(request: Request, records: Records, category: str | None) -> Values:
-    """The businesses of a category, or those with all the words of a name."""
+    """Return the businesses of a category, or those whose name has all the given words."""
     words = set(request.query.get("name", "").lower().split())
 
     def matches(business: Business) -> bool:

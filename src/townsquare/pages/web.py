@@ -1,4 +1,4 @@
-"""The whole web of the town as one function from requests to responses."""
+"""The whole web of the town, as a function from requests to responses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PORTAL = "portal"
 
 
 class PageRow(NamedTuple):
-    """A page of a site, or one for each of several things; see `sites.toml`."""
+    """A page of a site, or a page for each of several records; see `sites.toml`."""
 
     path: str
     title: str
@@ -27,7 +27,7 @@ class PageRow(NamedTuple):
     things: str = ""
 
     def find(self, records: Records, path: str) -> Values | None:
-        """The things of the page at that path, and the one it is about; `None` for another path."""
+        """Return the records for the page at this path; `None` if the path is not the page's."""
         things = records.things(self.things) if self.things else ()
         if "{" not in self.path:
             return {"things": things, "item": None} if self.path in ("*", path) else None
@@ -39,7 +39,7 @@ class PageRow(NamedTuple):
 
 
 class Web:
-    """Every site of the town, by the label before the domain; pure: equal requests, equal bytes."""
+    """All sites of the town; equal requests get equal responses."""
 
     def __init__(self, records: Records) -> None:
         self._records = records
@@ -55,11 +55,11 @@ class Web:
 
     @property
     def sites(self) -> tuple[str, ...]:
-        """The labels; the portal's is empty."""
+        """The labels of the sites in their addresses; the portal's label is empty."""
         return tuple(label if label != PORTAL else "" for label in self._names)
 
     def respond(self, request: Request) -> Response:
-        """The site's response; a site that does not exist is a 404."""
+        """Return the response of a site; an unknown site gives status 404."""
         match request.site, request.path:
             case "", "/search":
                 words = request.query.get("q", "")

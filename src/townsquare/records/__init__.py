@@ -1,1 +1,1 @@
-"""What is true in the town, drawn from a seed."""
+"""The records of the town, generated from a seed."""

@@ -1,4 +1,4 @@
-"""All records of the town, drawn from one seed, with whole numbers: the same on every machine."""
+"""Generates all records of the town from a seed, with the same result on every machine."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _LUNAR_DELAY = 50
 
 
 def draw_records(seed: int) -> Records:
-    """The town of this seed, equal in every process.
+    """Return the records of the town for a seed.
 
     Each part has a generator of its own, so that a change to one leaves the others as they were.
     """
@@ -77,13 +77,13 @@ def draw_records(seed: int) -> Records:
 
 
 def _draw_stations(seed: int) -> tuple[Station, ...]:
-    """Four stations with a reading for every day of six years."""
+    """Generate four weather stations, with readings for every day of six years."""
     names = random.Random(f"{seed}/stations").sample(WORDS["stations"], STATION_COUNT)
     return tuple(_station(name, random.Random(f"{seed}/weather/{name}")) for name in names)
 
 
 def _draw_tides(seed: int) -> tuple[Tide, ...]:
-    """Both high waters of every day of 2024."""
+    """Generate the two high waters of every day of 2024."""
     rng = random.Random(f"{seed}/tides")
     water = rng.randrange(0, 700)
     tides: list[Tide] = []
@@ -116,17 +116,17 @@ def _station(name: str, rng: random.Random) -> Station:
 
 
 def _rainfall(rng: random.Random) -> int:
-    """Tenths of a millimetre on a wet day: mostly a little, now and then a lot."""
+    """Generate the rain of a wet day in tenths of a millimetre: usually little, sometimes much."""
     return 1 + rng.randrange(60) * rng.randrange(1, 60) // 16
 
 
 def _draw_streets(seed: int) -> tuple[str, ...]:
-    """The streets with homes for sale, in alphabetical order."""
+    """Generate the streets with homes for sale, in alphabetical order."""
     return tuple(sorted(random.Random(f"{seed}/streets").sample(WORDS["streets"], STREET_COUNT)))
 
 
 def _draw_homes(seed: int, streets: Sequence[str]) -> tuple[Home, ...]:
-    """Homes offered between 2021 and 2024, in the order in which they were listed."""
+    """Generate the homes offered from 2021 to 2024, ordered by date of listing."""
     rng = random.Random(f"{seed}/homes")
     drafts: list[Home] = []
     for street in streets:
@@ -152,7 +152,7 @@ def _home(rng: random.Random, number: int, street: str, level: int) -> Home:
 
 
 def _draw_businesses(seed: int, streets: Sequence[str]) -> tuple[Business, ...]:
-    """Twelve businesses in each category; three of them have a near namesake among the others."""
+    """Generate twelve businesses in each category; three have a name similar to another."""
     rng = random.Random(f"{seed}/businesses")
     phones = iter(rng.sample(range(1000, 9999), len(WORDS["categories"]) * BUSINESSES_PER_CATEGORY))
     businesses: list[Business] = []
@@ -174,7 +174,7 @@ def _draw_businesses(seed: int, streets: Sequence[str]) -> tuple[Business, ...]:
 
 
 def _week(rng: random.Random) -> tuple[Hours, ...]:
-    """Monday to Friday with small changes, a shorter Saturday, and perhaps a Sunday."""
+    """Generate the opening hours of a week, with a shorter Saturday and perhaps a Sunday."""
     opens, closes = rng.randrange(420, 600, 15), rng.randrange(990, 1170, 15)
     working: list[Hours] = [(opens + rng.choice((0, 0, 15, 30)), closes) for _ in range(5)]
     if rng.randrange(3) == 0:
@@ -188,13 +188,13 @@ def _shift(day: Hours, rng: random.Random) -> Hours:
 
 
 def _stems(rng: random.Random, count: int) -> list[str]:
-    """Different two-word names, no two of which share a word with the same place."""
+    """Generate two-word names that do not share a word."""
     adjectives, things = rng.sample(WORDS["adjectives"], count), rng.sample(WORDS["things"], count)
     return [f"{adjective} {thing}" for adjective, thing in zip(adjectives, things, strict=True)]
 
 
 def _draw_shops(seed: int) -> tuple[Shop, ...]:
-    """Eight shops whose price lists overlap; the prices of one item all differ."""
+    """Generate eight shops whose price lists overlap; all prices of an item differ."""
     rng = random.Random(f"{seed}/shops")
     stems = _stems(rng, SHOP_COUNT)
     kinds = rng.sample(WORDS["shop_kinds"], SHOP_COUNT)
@@ -215,14 +215,14 @@ def _draw_shops(seed: int) -> tuple[Shop, ...]:
 
 
 def _draw_names(rng: random.Random) -> Iterator[str]:
-    """Names of people, no two alike."""
+    """Yield different names of people."""
     pairs = [f"{first} {last}" for first in WORDS["first_names"] for last in WORDS["last_names"]]
     rng.shuffle(pairs)
     yield from pairs
 
 
 def _draw_museum(seed: int) -> Museum:
-    """A staff with a director and five kinds of colleagues, two of each kind gone by now."""
+    """Generate the museum's staff, with two former members in each role, and its ticket prices."""
     rng = random.Random(f"{seed}/museum")
     names = _draw_names(rng)
     staff = [Member(next(names), "Director", "Management")]
@@ -239,7 +239,7 @@ def _draw_museum(seed: int) -> Museum:
 
 
 def _draw_branches(seed: int) -> tuple[Branch, ...]:
-    """Six libraries, all open on both days of the weekend."""
+    """Generate six libraries, all open on Saturday and Sunday."""
     rng = random.Random(f"{seed}/libraries")
     branches: list[Branch] = []
     for name in WORDS["branches"]:
@@ -253,7 +253,7 @@ def _draw_branches(seed: int) -> tuple[Branch, ...]:
 
 
 def _draw_council(seed: int, town: str, streets: Sequence[str]) -> Council:
-    """Eight committees out of 21 councillors, and the votes of twelve monthly meetings."""
+    """Generate eight committees of 21 councillors, and the votes of twelve monthly meetings."""
     rng = random.Random(f"{seed}/council/{town}")
     names = _draw_names(rng)
     councillors = [next(names) for _ in range(COUNCILLORS)]
@@ -279,7 +279,7 @@ def _vote(rng: random.Random, title: str, day: date) -> Motion:
 
 
 def _draw_lines(seed: int) -> tuple[Line, ...]:
-    """Six bus lines of six to eight stops, all through the town square."""
+    """Generate six bus lines of six to eight stops, which all pass the town square."""
     rng = random.Random(f"{seed}/buses")
     lines: list[Line] = []
     for number in sorted(rng.sample(range(1, 40), LINE_COUNT)):
@@ -293,7 +293,7 @@ def _draw_lines(seed: int) -> tuple[Line, ...]:
 
 
 def _trips(rng: random.Random, legs: Sequence[int], *, every: int) -> tuple[tuple[int, ...], ...]:
-    """Trips over the day; each loses or gains a minute on the way, as buses do."""
+    """Generate the trips of a day, with random delays of a minute."""
     leaves = rng.randrange(330, 400)
     trips: list[tuple[int, ...]] = []
     while leaves < 1290:
@@ -306,7 +306,7 @@ def _trips(rng: random.Random, legs: Sequence[int], *, every: int) -> tuple[tupl
 
 
 def _draw_clubs(seed: int) -> tuple[Club, ...]:
-    """Forty clubs; a hall and a weekday belong to one club only."""
+    """Generate forty clubs; no two clubs have the same hall on the same weekday."""
     rng = random.Random(f"{seed}/clubs")
     names = _draw_names(rng)
     evenings = rng.sample([(hall, day) for hall in WORDS["halls"] for day in WEEKDAYS], CLUB_COUNT)

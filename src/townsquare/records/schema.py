@@ -1,4 +1,4 @@
-"""The records of the town, without anything about how pages show them.
+"""The types of the town's records.
 
 Amounts are whole numbers in the smallest unit (tenths of a degree or millimetre, cents, dollars
 for houses, minutes of the day), so that no total depends on how a machine adds floats.
@@ -30,7 +30,7 @@ Hours: TypeAlias = tuple[int, int] | None
 
 
 class Station(NamedTuple):
-    """A weather station and its daily readings, in tenths, from `FIRST_DAY` on."""
+    """A weather station and its daily readings, in tenths, since `FIRST_DAY`."""
 
     slug: str
     name: str
@@ -41,18 +41,18 @@ class Station(NamedTuple):
     """Daily maxima before quality control: what the outdated mirror still shows."""
 
     def days(self, start: date, end: date) -> Iterator[tuple[date, int]]:
-        """Each day from `start` to `end`, both included, with its index into the readings."""
+        """Yield each day from `start` to `end`, both included, with its index in the readings."""
         first = (start - FIRST_DAY).days
         for offset in range((end - start).days + 1):
             yield start + timedelta(offset), first + offset
 
     def reading(self, index: int, highs: str = "high") -> tuple[int, int, int]:
-        """Precipitation, maximum and minimum of a day; the maximum is one of the series `highs`."""
+        """Return precipitation, maximum (from the series `highs`) and minimum of a day."""
         return self.precipitation[index], getattr(self, highs)[index], self.low[index]
 
 
 class Home(NamedTuple):
-    """A property that was offered for sale, and what became of it."""
+    """A property that was offered for sale, with its sale if there was one."""
 
     id: int
     number: int
@@ -70,7 +70,7 @@ class Home(NamedTuple):
 
 
 class Business(NamedTuple):
-    """An entry of the directory, with the hours that an older directory still gives."""
+    """A business in the directory, with its hours and the outdated hours of the old directory."""
 
     slug: str
     name: str
@@ -85,7 +85,7 @@ class Business(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """One item on a shop's price list."""
+    """One item in the price list of a shop."""
 
     item: str
     cents: int
@@ -103,7 +103,7 @@ class Shop(NamedTuple):
 
 
 class Member(NamedTuple):
-    """Someone who works somewhere, or did."""
+    """A present or former member of a staff."""
 
     name: str
     role: str
@@ -118,7 +118,7 @@ class Museum(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """A library and its hours, Monday first."""
+    """A library and its opening hours, from Monday to Sunday."""
 
     slug: str
     name: str
@@ -174,7 +174,7 @@ class Council(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A bus line: its stops, and for each kind of day the trips as minutes at every stop."""
+    """A bus line: its stops, and its trips on weekdays and weekends, as minutes of the day."""
 
     number: str
     stops: tuple[str, ...]
@@ -194,7 +194,7 @@ class Line(NamedTuple):
 
 
 class Tide(NamedTuple):
-    """The two high waters of a day, in minutes."""
+    """The two high waters of a day, in minutes of the day."""
 
     day: date
     first: int
@@ -202,7 +202,7 @@ class Tide(NamedTuple):
 
 
 class Club(NamedTuple):
-    """A club; `popularity` orders what the search engine finds, highest first."""
+    """A club; the search engine lists clubs of high `popularity` first."""
 
     slug: str
     name: str
@@ -215,7 +215,7 @@ class Club(NamedTuple):
 
 
 class Records(NamedTuple):
-    """Everything that the town's web shows and the tasks ask about."""
+    """All records of the town."""
 
     seed: int
     streets: tuple[str, ...]
@@ -233,7 +233,7 @@ class Records(NamedTuple):
 
     @property
     def items(self) -> Sequence[str]:
-        """What the shops of any town sell."""
+        """The items that the shops sell."""
         return tuple(WORDS["items"])
 
     @property
@@ -242,13 +242,13 @@ class Records(NamedTuple):
         return tuple(WORDS["categories"])
 
     def things(self, path: str) -> Sequence[Any]:
-        """A list of the records by its name, such as `council.meetings`."""
+        """Return the records of a name such as `council.meetings`."""
         things: Sequence[Any] = attrgetter(path)(self)
         return things
 
 
 def slug(name: str) -> str:
-    """The name as it stands in an address: lower case, words joined by hyphens."""
+    """Return a name as part of an address: lower case, with hyphens between words."""
     return "-".join(name.lower().split())
 
 
@@ -257,20 +257,20 @@ def category_title(category: str) -> str:
 
 
 def clock(minutes: int) -> str:
-    """Minutes of the day as `HH:MM`."""
+    """Return minutes of the day as `HH:MM`."""
     return f"{minutes // 60:02d}:{minutes % 60:02d}"
 
 
 def tenths(value: int) -> str:
-    """A number of tenths with its decimal point."""
+    """Return a number of tenths as decimal text."""
     return f"{'-' if value < 0 else ''}{abs(value) // 10}.{abs(value) % 10}"
 
 
 def dollars(cents: int) -> str:
-    """Cents as dollars with two decimals, without a sign or a separator."""
+    """Return cents as dollars with two decimals, without currency sign."""
     return f"{cents // 100}.{cents % 100:02d}"
 
 
 def long_date(day: date) -> str:
-    """The day in words: `3 May 2022`."""
+    """Return a date as text such as `3 May 2022`."""
     return f"{day.day} {day:%B} {day.year}"

@@ -1,4 +1,4 @@
-"""The answers to questions, from the rows of the tables that the plans of `plans.toml` read.
+"""Computes answers from the table rows that a plan of `plans.toml` has collected.
 
 A conclusion has what the question names and the rows; it is `None` while the rows do not say.
 """
@@ -47,7 +47,7 @@ def price_gap(_: Words, rows: Sequence[Row]) -> Value | None:
 
 
 def best_rated(words: Words, rows: Sequence[Row]) -> Value | None:
-    """The best of those with enough reviews."""
+    """Return the best-rated business that has enough reviews."""
     least = Decimal(words["reviews"])
     reviewed = [row for row in rows if (number_in(row["Reviews"]) or 0) >= least]
     return _name_of(max, reviewed, "Rating", "Name")
@@ -127,7 +127,7 @@ def departures(words: Words, rows: Sequence[Row]) -> Value | None:
 
 
 def journey_minutes(words: Words, rows: Sequence[Row]) -> Value | None:
-    """Of the first bus after a time."""
+    """Return the duration of the first trip after a time."""
     after = minutes_in(words["after"]) or 0
     for row in rows:
         leaves, arrives = minutes_in(row[words["start"]]), minutes_in(row[words["end"]])
@@ -144,7 +144,7 @@ def club_fact(words: Words, rows: Sequence[Row]) -> Value | None:
 
 
 def _numbered(rows: Sequence[Row], column: str, name: str) -> list[tuple[Decimal, str]]:
-    """The numbers of a column with the names beside them; a row without a number is left out."""
+    """Return pairs of number and name from two columns; rows without a number are skipped."""
     pairs = [(number_in(row[column]), row[name]) for row in rows]
     return [(number, text) for number, text in pairs if number is not None]
 
@@ -152,7 +152,7 @@ def _numbered(rows: Sequence[Row], column: str, name: str) -> list[tuple[Decimal
 def _name_of(
     choose: Callable[..., tuple[Decimal, str]], rows: Sequence[Row], column: str, name: str
 ) -> str | None:
-    """The name beside the number that `choose` chooses, `max` or `min`."""
+    """Return the name in the row with the largest (`max`) or smallest (`min`) number."""
     pairs = _numbered(rows, column, name)
     return choose(pairs, key=lambda pair: pair[0])[1] if pairs else None
 
@@ -163,7 +163,7 @@ def _highest(rows: Sequence[Row], column: str) -> str | None:
 
 
 def _total(counts: Sequence[str], rows: Sequence[Row], name: str, price: str) -> str | None:
-    """The sum for things such as `2 x tea`, with two decimals; `None` while a price is missing."""
+    """Return the total price of items such as `2 x tea`; `None` if a price is missing."""
     prices = {row[name]: number_in(row[price]) for row in rows}
     parts = (each.partition(" x ") for each in counts)
     pairs = [(int(n), prices.get(thing)) for n, _, thing in parts if n.strip().isdecimal()]

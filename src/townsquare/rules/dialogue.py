@@ -1,4 +1,4 @@
-"""The conversation as the rules read it: the instructions, the question, and every turn so far."""
+"""Reads a conversation: its instructions, its question and its turns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STEP = re.compile(r"^Step (\d+) of (\d+)\.", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Instructions:
-    """What the system prompt asks for."""
+    """The instructions that the system prompt contains."""
 
     actions: frozenset[str]
     bare_answer: bool
@@ -29,7 +29,7 @@ class Instructions:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The page of a turn, and the action that followed, if one was read."""
+    """A turn: the page, and the action that followed, if there was one."""
 
     page: Page
     call: ActionCall | None
@@ -37,7 +37,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """What the rules decide by: instructions, question and turns."""
+    """A conversation as the rules read it."""
 
     instructions: Instructions
     question: str
@@ -46,7 +46,7 @@ class Dialogue:
 
     @property
     def page(self) -> Page:
-        """The page of the newest turn."""
+        """The page of the latest turn."""
         return self.turns[-1].page
 
     @property
@@ -54,7 +54,7 @@ class Dialogue:
         return self.turns[-2].call if len(self.turns) > 1 else None
 
     def visited(self) -> frozenset[str]:
-        """Addresses that were opened by a link or by name."""
+        """Return the addresses that were opened by a click or by the action `goto`."""
         opened = set()
         for turn in self.turns:
             if turn.call is None or not turn.call.arguments:
@@ -67,13 +67,13 @@ class Dialogue:
         return frozenset(opened)
 
     def arguments_of(self, name: str) -> list[tuple[str, ...]]:
-        """The parameters of every action of that name so far."""
+        """Return the arguments of every earlier action of that name."""
         calls = (turn.call for turn in self.turns)
         return [call.arguments for call in calls if call is not None and call.name == name]
 
 
 def read_dialogue(messages: Sequence[dict[str, Any]]) -> Dialogue:
-    """The dialogue in the messages that a model is sent."""
+    """Return the dialogue in the messages to a model."""
     system = "\n".join(str(m["content"]) for m in messages if m["role"] == "system")
     turns: list[Turn] = []
     question = ""

@@ -1,4 +1,4 @@
-"""The model: reads the conversation, chooses a plan for the question, writes the next move."""
+"""The rules model: reads the conversation, chooses a plan, and writes the next action."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NO_PLAN = Plan(words={})
 
 
 class RulesModel:
-    """A deterministic stand-in for a language model: no key, no network, the same action text.
+    """A deterministic replacement for a language model, without key and network.
 
     Tokens are counted as four characters each, and cost nothing.
     """
@@ -42,7 +42,7 @@ class RulesModel:
         timeout_s: float,  # noqa: ARG002 - it never waits
         session: str | None = None,  # noqa: ARG002 - and keeps nothing
     ) -> Reply:
-        """The next move on the page that was shown last."""
+        """Return the next action for the page that was shown last."""
         text = reply_to(read_dialogue(messages))
         sent = sum(len(str(message["content"])) for message in messages)
         usage = Usage(sent // CHARS_PER_TOKEN, len(text) // CHARS_PER_TOKEN, 0.0, calls=1)
@@ -53,7 +53,7 @@ class RulesModel:
 
 
 def reply_to(dialogue: Dialogue) -> str:
-    """The model's reply: a thought, and the action in the form that the prompt asks for."""
+    """Return the model's reply: a thought and an action, in the form of the prompt."""
     move = plan_for(dialogue.question).move(dialogue)
     call = move.call or ActionCall("answer", (_answer(move, dialogue),))
     named = zip(ACTIONS[call.name].parameters, call.arguments, strict=True)
@@ -62,7 +62,7 @@ def reply_to(dialogue: Dialogue) -> str:
 
 
 def plan_for(question: str) -> Plan | RainyDays:
-    """The plan for questions like this one; `NO_PLAN` for any other."""
+    """Return the plan for a question, or `NO_PLAN`."""
     text = question[:QUESTION_CHARS]
     for name, plan in package_table(__package__, "plans").items():
         match = re.search(plan["question"].replace("DAY", DAY), text)
@@ -81,7 +81,7 @@ def _answer(move: Move, dialogue: Dialogue) -> str:
 
 
 def _format_value(value: Value) -> str:
-    """A value as answers are written: bare, a JSON list, or one JSON object per line."""
+    """Return a value as answer text: plain, a JSON list, or one JSON object per line."""
     if isinstance(value, str):
         return value
     if all(isinstance(item, dict) for item in value):

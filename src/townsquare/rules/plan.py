@@ -1,4 +1,4 @@
-"""A plan for a question, and the next move that it suggests on the page at hand.
+"""Plans for questions: a plan chooses the next move on the current page.
 
 The rules keep no state: each move follows from the plan and from all the pages so far.
 """
@@ -36,7 +36,7 @@ _DOUBTFUL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """The next action and the thought behind it, or the answer."""
+    """The next action, or the answer, with a thought."""
 
     think: str
     call: ActionCall | None = None
@@ -44,13 +44,13 @@ class Move:
 
 
 def no_conclusion(_: Words, rows: Sequence[Row]) -> Value | None:  # noqa: ARG001
-    """Nothing follows, whatever the rows are."""
+    """Return no answer, for plans without a conclusion."""
     return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Where the answer is, how to get there, and how to read it; see `plans.toml`."""
+    """A plan: where an answer is, how to get there, and how to read it; see `plans.toml`."""
 
     words: Words
     """What the question names."""
@@ -82,7 +82,7 @@ class Plan:
         return _approach(self, dialogue)
 
     def read(self, page: Page) -> Sequence[Row] | None:
-        """What a page contributes; `None` for a page that is not the one."""
+        """Return the rows that a page contributes; `None` if the page is not the right one."""
         rows = page.rows(*self.columns) if self.columns else None
         if rows is None or not page.title.startswith(self.title):
             return None
@@ -90,12 +90,12 @@ class Plan:
         return rows if all(fact in entries for fact in self.facts) else None
 
     def conclude(self, rows: Sequence[Row]) -> Value | None:
-        """The answer, from what all the pages contributed."""
+        """Return the answer from the rows of all pages, or `None`."""
         return self.conclusion(self.words, rows)
 
 
 def plan_of(name: str, words: Words, conclusion: Conclusion | None = None) -> Plan:
-    """The plan of that name, filled in with the words of a question."""
+    """Return the plan of a name, filled in with the words of a question."""
     row = dict(package_table(__package__, "plans")[name])
     del row["question"]
     chosen = conclusion or getattr(conclusions, name)
@@ -109,7 +109,7 @@ def _fill(value: Any, words: Words) -> Any:
 
 
 def words_of(match: re.Match[str]) -> Words:
-    """The groups of a question's pattern, with days and months as forms want them."""
+    """Return the groups of a match, with days and months in the form that web forms need."""
     groups = match.groupdict()
     words = {name: iso(text) if re.fullmatch(DAY, text) else text for name, text in groups.items()}
     if "month" in words:
@@ -121,7 +121,7 @@ def words_of(match: re.Match[str]) -> Words:
 
 
 def _approach(plan: Plan, dialogue: Dialogue) -> Move:
-    """Get nearer: a form, a link, a search result, a search."""
+    """Return a move towards the answer: a form, a link, a search result or a search."""
     result = _best_result(dialogue)
     if result is not None:
         return Move(f"{result.name!r} fits best.", ActionCall("click", (result.id,)))
@@ -152,7 +152,7 @@ def _search(plan: Plan, dialogue: Dialogue) -> Move:
 
 
 def _leave(plan: Plan, dialogue: Dialogue) -> Move:
-    """Go back from an obstacle, or from an action that failed."""
+    """Return a move away from an obstacle or a failed action."""
     page = dialogue.page
     if page.obstacle and "back" in dialogue.instructions.actions:
         last = dialogue.last_call
@@ -164,7 +164,7 @@ def _leave(plan: Plan, dialogue: Dialogue) -> Move:
 
 
 def _collect_rows(plan: Plan, dialogue: Dialogue) -> list[Row]:
-    """What all pages so far contributed, each address once.
+    """Return the rows that all pages so far contain, each address once.
 
     A page whose form is being filled in shows the results of the form before.
     """
@@ -186,12 +186,12 @@ def _is_filling(dialogue: Dialogue) -> bool:
 
 
 def _form_done(plan: Plan, page: Page) -> bool:
-    """Whether a form that the page shows holds the values of the plan."""
+    """Whether the form on the page has the values of the plan."""
     return all(field.value == value for field, value in _fields(plan, page))
 
 
 def _field_value(field: Element, value: str) -> str:
-    """The value as the field takes it: of a list, the option that has one of the words in it."""
+    """Return the value for a field; for a list, the option that contains one of the words."""
     words = value.lower().split("|")
     for option in field.options:
         if any(word in option.lower() for word in words):
@@ -200,19 +200,19 @@ def _field_value(field: Element, value: str) -> str:
 
 
 def _form(plan: Plan, page: Page) -> list[tuple[Element, str]]:
-    """The fields of the plan with their values; empty unless the page shows them all."""
+    """Return the plan's fields with their values, if the page has all of them."""
     fields = _fields(plan, page)
     return fields if len(fields) == len(plan.fields) else []
 
 
 def _fields(plan: Plan, page: Page) -> list[tuple[Element, str]]:
-    """The fields of the plan that the page shows, with their values."""
+    """Return the plan's fields that are on the page, with their values."""
     fields = [(page.field(label), value) for label, value in plan.fields]
     return [(field, _field_value(field, value)) for field, value in fields if field is not None]
 
 
 def _fill_in(plan: Plan, dialogue: Dialogue) -> Move | None:
-    """Set the next field that is wrong; send the form after the last one."""
+    """Return a move that sets the next wrong field, or sends the form."""
     for field, value in _form(plan, dialogue.page):
         if field.value != value:
             verb = "select" if field.role == "combobox" else "fill"
@@ -231,7 +231,7 @@ def _submit(plan: Plan, dialogue: Dialogue) -> Move | None:
 
 
 def _was_submitted(dialogue: Dialogue) -> bool:
-    """Whether a button was clicked before, and no field changed since."""
+    """Whether a button was clicked and no field has changed since."""
     for turn in reversed(dialogue.turns):
         if turn.call is None:
             continue
@@ -250,7 +250,7 @@ def _count_waits(dialogue: Dialogue) -> int:
 
 
 def _results(page: Page) -> list[Element]:
-    """The results of a search engine: links in headings, with a text below each."""
+    """Return the search results on a page: links in headings, each with a text below."""
     result_headings = {heading for heading in page.headings if heading.startswith("[")}
     return [
         element
@@ -270,10 +270,9 @@ def _best_result(dialogue: Dialogue) -> Element | None:
 
 
 def fit(result: Element, question: str, *, official: bool) -> int:
-    """How well a search result goes with the question.
+    """Return a score of how well a search result matches the question.
 
-    Names count most, then words; with `official`, words that official
-    sites use count for a result, and those of advertisements against it.
+    Names count most, then words; `official` adds words of official sites and subtracts advertising.
     """
     text = f"{result.name} {result.about}"
     lower = text.lower()

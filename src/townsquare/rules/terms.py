@@ -1,4 +1,4 @@
-"""Dates, numbers and names as questions and pages write them."""
+"""Reads dates, numbers and times in questions and pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CLOCK = re.compile(r"\b(\d{1,2}):(\d{2})\b")
 
 
 def day_in(year: str | int, month: int, day: str | int) -> date | None:
-    """The day, or `None` where the calendar has none."""
+    """Return the date, or `None` if the calendar has no such day."""
     try:
         return date(int(year), month, int(day))
     except ValueError:
@@ -22,24 +22,24 @@ def day_in(year: str | int, month: int, day: str | int) -> date | None:
 
 
 def iso(text: str) -> str:
-    """A day such as `6 July 2023` as forms want it: `2023-07-06`; empty when it is none."""
+    """Return a day such as `6 July 2023` as `2023-07-06`; empty if it is not a date."""
     number, month, year = text.split()
     day = day_in(year, MONTHS.get(month, 0), number)
     return day.isoformat() if day else ""
 
 
 def number_in(text: str) -> Decimal | None:
-    """The first number of the text, without currency sign and separators."""
+    """Return the first number in the text, without currency sign and separators."""
     match = _NUMBER.search(text)
     return Decimal(match[0].replace(",", "")) if match else None
 
 
 def minutes_in(text: str) -> int | None:
-    """The first time of day of the text, in minutes since midnight."""
+    """Return the first time of day in the text, in minutes since midnight."""
     match = _CLOCK.search(text)
     return int(match[1]) * 60 + int(match[2]) if match else None
 
 
 def plain(number: Decimal) -> str:
-    """The number in digits, without an exponent."""
+    """Return the number as digits without an exponent."""
     return f"{number:f}"

@@ -1,4 +1,4 @@
-"""A page as the rules read it off the text of an observation."""
+"""Parses the text of an observation into a page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OBSTACLES = ("are you human", "log in", "403 forbidden", "page not found", "no 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """Something with a number that can be acted upon."""
+    """An element of a page, with the number that actions use."""
 
     id: str
     role: str
@@ -38,18 +38,18 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: what stands above it, its column names, and its rows by column name."""
+    """A table of a page: its caption, its column names and its rows."""
 
     caption: str
     headers: tuple[str, ...]
     rows: tuple[dict[str, str], ...]
 
     def has(self, *columns: str) -> bool:
-        """Whether each name is that of a column, up to what is added in brackets."""
+        """Whether the table has a column for each name; text in brackets may follow the name."""
         return all(self.column(name) for name in columns)
 
     def column(self, name: str) -> str:
-        """The whole name of the column that begins with `name`; empty when there is none."""
+        """Return the full name of the column that begins with `name`, or an empty text."""
         names = (header for header in self.headers if header.lower().startswith(name.lower()))
         return next(names, "")
 
@@ -71,7 +71,7 @@ class Page:
 
     @property
     def obstacle(self) -> bool:
-        """Whether the page is an obstacle rather than content."""
+        """Whether the page is an obstacle, such as a login page or an error."""
         top = self.headings[0].lower() if self.headings else ""
         return self.blocked or top.startswith(_OBSTACLES)
 
@@ -80,7 +80,7 @@ class Page:
         return not self.tables and "Loading" in self.lines
 
     def rows(self, *columns: str) -> list[dict[str, str]] | None:
-        """The rows of the first table with these columns, under these names.
+        """Return the rows of the first table that has these columns.
 
         A table of what used to be is no help.
         """
@@ -91,7 +91,7 @@ class Page:
         return None
 
     def link(self, name: str) -> Element | None:
-        """The link with this name, or else the first whose name has it in it."""
+        """Return the link with this name, or the first link whose name contains it."""
         lowered = name.lower()
         links = [element for element in self.elements if element.role == "link"]
         exact = (link for link in links if link.name.lower() == lowered)
@@ -99,7 +99,7 @@ class Page:
         return next(exact, None) or next(partly, None)
 
     def field(self, label: str) -> Element | None:
-        """The field whose label begins so."""
+        """Return the field whose label begins with this text."""
         roles = ("textbox", "combobox", "searchbox", "date", "spinbutton")
         fields = (element for element in self.elements if element.role in roles)
         return next(
@@ -107,7 +107,7 @@ class Page:
         )
 
     def button_after(self, field: Element) -> Element | None:
-        """The button that follows the field: the one that sends its form."""
+        """Return the button after the field, which sends the form."""
         following = self.elements[self.elements.index(field) :]
         return next((item for item in following if item.role == "button"), None)
 
@@ -116,7 +116,7 @@ class Page:
 
 
 def read_page(text: str) -> Page:
-    """The page that the observation's text shows."""
+    """Return the page in the text of an observation."""
     head, _, body = text.partition("\n\n")
     head, payload = [*re.split(_PAYLOAD, head, maxsplit=1), ""][:2]
     head_lines = head.split("\n")
@@ -138,7 +138,7 @@ def read_page(text: str) -> Page:
 
 
 def _without_quotes(line: str) -> str:
-    """A heading is shown as a quoted string, in which an element's own quotes are escaped."""
+    """Return the text of a heading, which is shown as a quoted string."""
     match = _HEADING.match(line)
     if match is None:
         return line
@@ -196,5 +196,5 @@ def _tables(lines: Sequence[str]) -> Iterator[Table]:
 
 
 def _plain(cell: str) -> str:
-    """A cell's text, where a link stands for its name."""
+    """Return the text of a cell, with links replaced by their names."""
     return _ELEMENT.sub(lambda match: _unquote(match[3]), cell).strip()

@@ -1,4 +1,4 @@
-"""Questions that count rainy days: from an archive's JSON API, or from its tables."""
+"""Plans for questions that count rainy days, from a JSON API or from tables."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ENTRY = re.compile(r"(.{1,80}): ([a-z0-9_-]{1,80})\Z")
 
 @dataclass(frozen=True, slots=True)
 class RainyDays:
-    """Count days by the archive: with its API where the prompt says so, else with its tables."""
+    """A plan that counts rainy days with the archive's JSON API or its tables."""
 
     station: str
     years: Mapping[int, Days]
@@ -39,7 +39,7 @@ class RainyDays:
     answer: Answer
 
     def move(self, dialogue: Dialogue) -> Move:
-        """The next call, page or, with everything read, the answer."""
+        """Return the next move, or the answer if everything is read."""
         if dialogue.must_answer:
             return self._answer(dialogue, "There is no time left; this is what I have.")
         instructions = dialogue.instructions
@@ -48,7 +48,7 @@ class RainyDays:
         return self._by_tables(dialogue)
 
     def _answer(self, dialogue: Dialogue, think: str) -> Move:
-        """The answer; a day without a reading counts as dry."""
+        """Return the answer; a day without a reading counts as dry."""
         readings = _readings(dialogue, self.station)
         counts = {
             year: sum(readings.get(day, -1.0) >= self.least for day in days)
@@ -93,7 +93,7 @@ class RainyDays:
 
 
 def _readings(dialogue: Dialogue, station: str) -> dict[date, float]:
-    """Every reading shown so far, by day."""
+    """Return every reading that was shown so far, by day."""
     readings: dict[date, float] = {}
     for turn in dialogue.turns:
         readings.update(dated_numbers(turn.page.payload))
@@ -110,7 +110,7 @@ def _table_readings(rows: Iterable[Row]) -> Iterator[tuple[date, float]]:
 
 
 def _manual(dialogue: Dialogue) -> tuple[Page | None, Element | None]:
-    """The page with an example of a call to the API, and that example."""
+    """Return the page with an example address of the API, and the example's link."""
     for turn in reversed(dialogue.turns):
         for element in turn.page.elements:
             values = [value for _, value in parse_qsl(urlsplit(element.target).query)]
@@ -120,7 +120,7 @@ def _manual(dialogue: Dialogue) -> tuple[Page | None, Element | None]:
 
 
 def _address(example: str, manual: Page, station: str, start: date, end: date) -> str:
-    """The example with this station and these days."""
+    """Put this station and these days into the example address of the API."""
     entries = [entry for line in manual.lines if (entry := _ENTRY.match(line))]
     names = {entry[2]: entry[1] for entry in entries}
     station_key = next((key for key, name in names.items() if name == station), "")
@@ -137,7 +137,7 @@ def _address(example: str, manual: Page, station: str, start: date, end: date) -
 
 
 def rainy_days(name: str, match: re.Match[str]) -> RainyDays:
-    """The strategy for a question about whole years, or about the same days of several years."""
+    """Return the plan for a question about whole years, or the same days in several years."""
     words = {"from": "1", "to": "31", **match.groupdict()}
     first, last = (MONTHS.get(words["month"], 1),) * 2 if "month" in words else (1, 12)
     years: dict[int, Days] = {}
@@ -154,7 +154,7 @@ def _share(counts: Mapping[int, int], days: int) -> Value:
 
 
 def _by_year(question: str) -> Answer:
-    """One object for each year, with the keys that the question names."""
+    """Return a function that makes one object for each year, with the question's keys."""
     year_key, count_key = re.findall(r'"(\w+)"', question)[:2] or ("year", "days")
     return lambda counts, _: [{year_key: year, count_key: counts[year]} for year in counts]
 
@@ -168,7 +168,7 @@ ANSWERS: Mapping[str, Callable[[str], Answer]] = {
 
 
 def dated_numbers(payload: str) -> dict[date, float]:
-    """The numbers that stand under a day, or under a month and its day."""
+    """Return the numbers in a JSON text whose keys name a day, or a month and a day."""
     text = _MARK.split(payload)[0]
     try:
         value = orjson.loads(text or "null")
@@ -192,7 +192,7 @@ def _walk(value: object) -> Iterator[tuple[date, float]]:
 
 
 def _day(keys: tuple[str, ...]) -> date | None:
-    """The day that the last two keys name: `2020-05-03`, or `2020-05` and `03`."""
+    """Return the day that the last two keys name: `2020-05-03`, or `2020-05` and `03`."""
     for count in (1, 2):
         match = _KEY.match("-".join(keys[-count:]))
         if match and match[3]:
@@ -201,7 +201,7 @@ def _day(keys: tuple[str, ...]) -> date | None:
 
 
 def _repair(text: str) -> object:
-    """What a JSON text that was cut off says for certain: everything before its last comma."""
+    """Return the value of a JSON text that was cut off, up to its last comma."""
     closers: list[str] = []
     safe: tuple[int, str] = (0, "")
     in_string = escaped = False

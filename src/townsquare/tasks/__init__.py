@@ -1,4 +1,4 @@
-"""The questions that the town's web can answer, with references computed from its records."""
+"""The tasks of the town: questions with references computed from its records."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from townsquare.tasks.questions import Question
 Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Template:
-    """A kind of question, and what stands in the way of answering it."""
+    """A template of questions, with the obstacles to answering them."""
 
     name: str
     """Also of the function in `questions` that draws them."""
@@ -31,13 +31,14 @@ class Template:
     answer_kind: str
     difficulty: Difficulty
     planted: Sequence[str]
-    start: str = "/"
-    demo: Sequence[int] = ()
+    start: str
+    demo: Sequence[int]
     """The numbers of the tasks that are in the demonstration."""
 
 
+_TABLE = package_table(__package__, "templates")
 TEMPLATES = tuple(
-    Template(name=name, **row) for name, row in package_table(__package__, "templates").items()
+    Template(name, _TABLE["goals"][name], *row) for name, row in _TABLE["kinds"].items()
 )
 INSTANCES = 4
 """How many tasks each template gives."""
@@ -52,7 +53,7 @@ def tasks(
     difficulty: Difficulty | None = None,
     names: Sequence[str] = (),
 ) -> list[Task]:
-    """The town's tasks: another seed keeps the ids and changes every number and name.
+    """Return the town's tasks; another seed gives the same ids with other facts.
 
     `demo` keeps the twenty of the demonstration, `difficulty` one level, `names` the tasks or
     whole templates named.
@@ -63,8 +64,8 @@ def tasks(
     if unknown:
         templates = ", ".join(template.name for template in TEMPLATES)
         raise BadParameter(
-            f"no townsquare task {unknown[0]!r}; a name is a template ({templates}) or one of its "
-            f"instances, such as {every[0].id!r}"
+            f"no townsquare task {unknown[0]!r}; names are those of templates ({templates}) or of "
+            f"single tasks, such as {every[0].id!r}"
         )
     return [
         task
@@ -109,7 +110,7 @@ def _instances(template: Template, records: Records) -> Iterator[Task]:
 
 
 def _distinct(template: Template, candidates: Iterator[Question]) -> Iterator[tuple[str, str]]:
-    """The goals, no two alike, each with its reference."""
+    """Yield different goals, each with its reference answer."""
     seen: set[str] = set()
     for question in candidates:
         goal = template.goal.format(town=TOWN, **question.words)

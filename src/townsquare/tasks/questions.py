@@ -1,4 +1,4 @@
-"""The questions of each kind, drawn from the records; `templates.toml` describes the kinds."""
+"""Generates the questions of each template in `templates.toml` from the records."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ WET = 100
 
 
 class Question:
-    """What fills the goal of a template, and the reference that follows from it."""
+    """The words that fill a template's goal, and the reference answer."""
 
     def __init__(self, reference: str | Sequence[str | Mapping[str, Any]], **words: object) -> None:
         lines = [reference] if isinstance(reference, str) else reference
@@ -113,7 +113,7 @@ def _wet_in(station: Station, year: int) -> int:
 def _sales(
     homes: Sequence[Home], start: date, end: date, street: str = ""
 ) -> list[tuple[Home, int]]:
-    """The homes sold from `start` to `end`, with the prices paid."""
+    """Return the homes sold from `start` to `end`, with their prices."""
     return [
         (home, home.sold_price)
         for home in homes
@@ -212,7 +212,7 @@ def opening_time(records: Records, rng: random.Random) -> Questions:
 
 
 def _twins(businesses: Sequence[Business]) -> Iterator[tuple[Business, Business]]:
-    """Pairs of one category whose names start with the same two words."""
+    """Yield pairs of businesses in a category whose names start with the same two words."""
     for business in businesses:
         for other in businesses:
             alike = business.name.split()[:2] == other.name.split()[:2]
@@ -353,6 +353,6 @@ def club_secretary(records: Records, rng: random.Random) -> Questions:
 
 
 def _unpopular(records: Records, rng: random.Random) -> list[Club]:
-    """Clubs that the search engine lists far down, in random order."""
+    """Return clubs that the search engine ranks low, in random order."""
     ranked = sorted(records.clubs, key=lambda club: -club.popularity)
     return [ranked[rank - 1] for rank in rng.sample(RANKS, len(RANKS))]

@@ -163,14 +163,14 @@ def test_an_inner_variable_does_not_lend_its_conditions_to_an_outer_one_of_that_
 
 
 REFUSED = [
-    ("(exists (?o - object) (shiny ?o))", "no predicate", "an unknown predicate"),
+    ("(exists (?o - object) (shiny ?o))", "not a known predicate", "an unknown predicate"),
     ("(ishot ?o)", "bound variable", "a free variable"),
     ("(ishot m9)", "declared object", "an unknown object"),
-    ("(ishot m1 m2)", "no predicate", "too many arguments"),
+    ("(ishot m1 m2)", "not a known predicate", "too many arguments"),
     ("(exists ?o (ishot ?o))", "list of at most", "variables without parentheses"),
     ("(exists (?o - object) ishot)", "in parentheses", "a body that is a word"),
-    ("(checked r1)", "kept track of", "a fact that the game does not keep"),
-    ("(not)", "no predicate", "a not of nothing"),
+    ("(checked r1)", "not supported", "a fact that the game does not keep"),
+    ("(not)", "not a known predicate", "a not of nothing"),
     ("(ishot (m1))", "must be names", "an argument in parentheses"),
     (f"(exists ({'?x ' * 60} - object) (ishot m1))", "at most", "too many variables"),
 ]

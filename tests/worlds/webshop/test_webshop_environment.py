@@ -87,7 +87,7 @@ def test_a_reset_that_its_holder_did_not_wait_for_binds_nothing() -> None:
         late = asyncio.create_task(world.reset(Task(id="0", metadata={"seed": 97})))
         await asyncio.sleep(0)
         world.forget()
-        with pytest.raises(NotReset, match="given back"):
+        with pytest.raises(NotReset, match="released during"):
             await late
         with pytest.raises(NotReset):
             world.evidence()

@@ -277,7 +277,7 @@ def test_a_reset_starts_a_complete_fresh_episode() -> None:
 @pytest.mark.parametrize("number", [13, -1, "13", "-1", "x", "", "1.0", "٣", "9" * 5000, True])
 def test_a_goal_that_does_not_exist_is_refused(number: int | str) -> None:
     session = new()
-    with pytest.raises(BadParameter, match="has 13, counted from 0"):
+    with pytest.raises(BadParameter, match="has 13 goals, numbered from 0"):
         session.reset(number)
 
 

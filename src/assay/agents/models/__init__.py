@@ -1,1 +1,1 @@
-"""Language models behind one verb: a conversation in, a reply out."""
+"""Language models: each takes a conversation and returns a reply."""

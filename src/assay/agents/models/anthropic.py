@@ -39,7 +39,7 @@ Block: TypeAlias = dict[str, Any]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AnthropicModel(HostedModel):
-    """A model behind `{base_url}/v1/messages`; the key is read from `api_key_env` when made."""
+    """A model behind `{base_url}/v1/messages`."""
 
     name = "anthropic"
     path = "/messages"
@@ -119,7 +119,7 @@ class AnthropicModel(HostedModel):
 
 
 def _add_event(blocks: dict[int, Block], event: Mapping[str, Any]) -> None:
-    """Add what an event says of a block: its beginning, or more of its text."""
+    """Add the event's part of a content block: its start, or more of its text."""
     index = event.get("index")
     at = index if isinstance(index, int) else 0
     start, delta = event.get("content_block"), event.get("delta")
@@ -133,13 +133,13 @@ def _add_event(blocks: dict[int, Block], event: Mapping[str, Any]) -> None:
 
 
 def _arguments(block: Block) -> str:
-    """The arguments of a call: in a stream they come as text, else as an object."""
+    """Return the arguments of a tool call as JSON text, from a stream or a whole response."""
     text = string_in(block, "arguments")
     return text or as_text(block.get("input", {}))
 
 
 def split_system(messages: Sequence[dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
-    """The instructions on their own, and the turns, with neighbours of one role joined."""
+    """Return the system messages, and the other messages with neighbours of one role joined."""
     system: list[str] = []
     turns: list[dict[str, Any]] = []
     for message in messages:
@@ -179,7 +179,7 @@ def _content(message: Mapping[str, Any]) -> str | list[Block]:
 
 
 def _input(arguments: str) -> dict[str, Any]:
-    """The arguments as the object that the API asks for; empty where they were none."""
+    """Return the arguments as an object, as the API requires; empty if they are no object."""
     try:
         value = orjson.loads(arguments)
     except ValueError:
@@ -200,7 +200,7 @@ def _text_blocks(content: str | list[Block]) -> list[Block]:
 
 
 def _counts(usage: object, before: Mapping[str, int]) -> dict[str, int]:
-    """The newest of each count: the stream reports running totals."""
+    """Return the newest value of each token count; a stream reports running totals."""
     cached = ("cache_creation_input_tokens", "cache_read_input_tokens")
     names = ("input_tokens", *cached, "output_tokens")
     reported = usage if isinstance(usage, dict) else {}

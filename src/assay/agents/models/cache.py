@@ -1,8 +1,6 @@
-"""Replies that were paid for once: kept in a folder, by the whole request.
+"""A cache of models' replies: files in a folder, found by a hash of the request.
 
-The key is a hash of the URL, of the request's body, of the repeat and the seed of the attempt, and
-of how often that attempt has made the same request. So every repeat draws a reply of its own, and
-a run that is made again gets the replies that it got.
+The hash includes the repeat and the seed of the attempt, and how often it has made the request.
 """
 
 from __future__ import annotations
@@ -33,10 +31,9 @@ async def ask(
     *,
     timeout_s: float,
 ) -> Reply:
-    """The reply to the request: from the cache of the run, at no cost, or else from the server.
+    """Return the reply from the run's cache, at no cost, or from the server.
 
-    Only a response that `read` can read is kept. A cache that cannot be read or written costs
-    money, and no reply.
+    Only a response that `read` can read is kept; errors of the cache are ignored.
     """
     connections = connections_of_the_run()
     folder = None if connections is None else connections.cache
@@ -72,7 +69,7 @@ def _digest(value: Any) -> str:
 
 
 def _keep(path: Path, content: bytes) -> None:
-    """The file is there whole or not at all, for any reader, whenever this process is killed."""
+    """Write the file atomically: a reader sees the whole file or no file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{uuid4().hex}.draft")
     try:

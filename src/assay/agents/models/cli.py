@@ -1,4 +1,4 @@
-"""A model behind a command-line client that keeps the conversation, such as `claude -p`."""
+"""A model behind a command-line program that keeps the conversation, such as `claude -p`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from typing import Any
 
 import orjson
 
-from assay.agents.models.calls import CALL_S, check_timeout, model_call
 from assay.agents.models.endpoint import excerpt, token_count
 from assay.agents.models.protocol import Reply
+from assay.agents.models.timeouts import CALL_S, check_timeout, model_call
 from assay.errors import BadParameter, ModelError
 from assay.resources.scratch import scratch_prefix
 from assay.schema.secrets import SecretMask, environment_secrets
@@ -32,22 +32,20 @@ REAP_S = 10.0
 
 
 class _TimedOut(ModelError):
-    """The client did not finish in time, and was killed with everything it started."""
+    """The program exceeded its time limit and was killed with its child processes."""
 
 
 class _Stale(ModelError):
-    """The client does not have the conversation that it was asked to resume."""
+    """The program does not know the session that it was asked to resume."""
 
 
 class CliModel:
-    """Asks a program: the prompt on its standard input, the reply on its standard output.
+    """A model that is a program: it reads a prompt on standard input and writes the reply.
 
-    The reply is a JSON object with `result`, and where there are any `session_id`, `usage` and
-    `total_cost_usd`; output that is no JSON object is the reply itself. While the client keeps a
-    session, only what is new is sent; when the session is stale (`stale` holds the messages that
-    say so) or the resumed call takes more than half of the time, a fresh session gets the whole
-    conversation. The program runs in an empty directory of its own, in its own process group,
-    which is killed when time is up; `timeout_s` is for one reply.
+    The reply is a JSON object with `result`, and perhaps `session_id`, `usage` and
+    `total_cost_usd`; other output is the reply itself. While the program keeps a session, only new
+    messages are sent; a new session gets the whole conversation when the session is stale (its
+    message is one of `stale`) or the resumed call takes more than half of the time.
     """
 
     name = "cli"
@@ -73,7 +71,7 @@ class CliModel:
     async def complete(
         self, messages: Sequence[dict[str, Any]], *, timeout_s: float, session: str | None = None
     ) -> Reply:
-        """The client's reply to what is new, or to the whole conversation in a fresh session."""
+        """Return the reply to the new messages, or to the whole conversation in a new session."""
         async with model_call():
             return await self._complete(messages, timeout_s=timeout_s, session=session)
 
@@ -90,7 +88,7 @@ class CliModel:
         return await self._ask(_whole_conversation(messages), [], timeout_s)
 
     async def close(self) -> None:
-        """Remove the directory that the client ran in."""
+        """Remove the working directory of the program."""
         folder, self._folder = self._folder, None
         if folder is not None:
             folder.cleanup()
@@ -133,7 +131,7 @@ class CliModel:
                     _send_prompt(process, prompt),
                 )
                 if max(len(output), len(errors)) > MAX_BYTES:
-                    raise ModelError(f"the client wrote more than {MAX_BYTES:,} bytes")
+                    raise ModelError(f"the program wrote more than {MAX_BYTES:,} bytes")
                 return output, errors, await process.wait()
         except TimeoutError:
             raise _TimedOut(
@@ -143,7 +141,7 @@ class CliModel:
             await kill_group(process)
 
     def _clean(self, output: bytes) -> bytes:
-        """The client's output without the value of any variable that is named like a secret."""
+        """Return the output without the values of environment variables that hold secrets."""
         return SecretMask(environment_secrets(self._environment)).bytes(output)
 
 
@@ -152,13 +150,13 @@ def split_command(command: str | Sequence[str]) -> list[str]:
 
 
 def _new_messages(messages: Sequence[dict[str, Any]]) -> str:
-    """The messages since the model's last reply, as one text."""
+    """Return the messages after the model's last reply, as one text."""
     new = takewhile(lambda message: message["role"] != "assistant", reversed(messages))
     return "\n\n".join(reversed([str(message["content"]) for message in new]))
 
 
 def _whole_conversation(messages: Sequence[dict[str, Any]]) -> str:
-    """The conversation as one prompt: instructions first, and each message with its role."""
+    """Return the whole conversation as one prompt that names the role of each message."""
     if all(message["role"] != "assistant" for message in messages):
         return "\n\n".join(str(message["content"]) for message in messages)
     heads = {"system": "", "user": "USER:\n", "assistant": "YOU:\n"}
@@ -166,7 +164,7 @@ def _whole_conversation(messages: Sequence[dict[str, Any]]) -> str:
 
 
 async def _read_bounded(process: Process, stream: asyncio.StreamReader | None) -> bytes:
-    """What the client wrote; one that writes more than it may is killed, and has more than that."""
+    """Read the program's output; kill the program if it writes more than MAX_BYTES."""
     received = bytearray()
     # To its end even then: a process whose output is not read to the end cannot be waited for.
     while stream is not None and (chunk := await stream.read(65_536)):
@@ -188,13 +186,13 @@ async def _send_prompt(process: Process, prompt: str) -> None:
 
 
 def _signal_group(process: Process) -> None:
-    """Send SIGKILL to the process group, whether or not its leader is still there."""
+    """Send SIGKILL to the process group, also after its leader has ended."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
 
 
 async def kill_group(process: Process) -> None:
-    """Kill the process group, and wait for its leader; what is left in its pipes is thrown away."""
+    """Kill the process group, discard its remaining output and wait for its leader."""
     _signal_group(process)
     try:
         with suppress(TimeoutError):
@@ -210,7 +208,7 @@ async def kill_group(process: Process) -> None:
 
 
 def _read(output: bytes) -> Reply | str:
-    """The reply in the output, or the problem that it reports."""
+    """Return the reply in the program's output, or the problem that the output reports."""
     text = output.decode("utf-8", "replace").strip()
     try:
         body = orjson.loads(text)

@@ -1,4 +1,4 @@
-"""What the endpoints of one run share: open connections, and how fast a server may be asked."""
+"""The open connections and rate limits that all model endpoints of a run share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from assay.resources.loopback import is_loopback
 
 
 class RateGate:
-    """Delays requests to one URL; a refusal for too many requests slows all callers down.
+    """Limits the requests to one URL; a response with status 429 slows all callers down.
 
     After one nobody sends before the time that the server named, and then half as many requests
     are under way at once; each round of replies allows one more. Callers may be in several threads,
@@ -41,7 +41,7 @@ class RateGate:
     async def request(
         self, clock: Callable[[], float], sleep: Callable[[float], Awaitable[None]]
     ) -> AsyncIterator[int]:
-        """One request is under way while the block lasts; the number is for `slow_down`."""
+        """Wait until a request may be sent, and count the request as open within the block."""
         # Asked again after every wait: another request may have been refused meanwhile.
         while (obstacle := self._enter(clock())) is not None:
             await (sleep(obstacle) if isinstance(obstacle, float) else obstacle)
@@ -52,7 +52,7 @@ class RateGate:
             self._leave(refusals)
 
     def slow_down(self, sent_after: int, resume_at: float) -> None:
-        """A request was refused; those that were sent together with it count once."""
+        """Slow down after a refused request; requests that were sent together count once."""
         with self._lock:
             self._resume_at = max(self._resume_at, resume_at)
             if sent_after == self._refusals:
@@ -60,7 +60,7 @@ class RateGate:
                 self._limit = max(1.0, (self._under_way + 1) // 2)
 
     def _enter(self, now: float) -> float | asyncio.Future[None] | None:
-        """`None`, and one request more is under way; else how long, or for what, to wait first."""
+        """Begin a request and return `None`, or return the seconds or the future to wait for."""
         with self._lock:
             if self._resume_at > now:
                 return self._resume_at - now
@@ -88,7 +88,7 @@ def _settle(waiter: asyncio.Future[None]) -> None:
 
 
 class Connections:
-    """Open connections by server, and gates by URL."""
+    """The open connections of each server, and the rate gate of each URL."""
 
     def __init__(self, cache: Path | None = None) -> None:
         self.cache = cache
@@ -105,8 +105,7 @@ class Connections:
     ) -> Response:
         """The response of the server.
 
-        Raises `NoResponse` when there is none, and `ModelError` for one that is too long, and
-        where the proxy of the environment cannot be used.
+        Raises `NoResponse`, or `ModelError` for a response that is too long or a bad proxy.
         """
         if _has_proxy(url):
             return await self._post_by_proxy(url, headers, body, max_bytes=max_bytes)
@@ -123,7 +122,7 @@ class Connections:
         return response
 
     def _is_home(self, loop: asyncio.AbstractEventLoop) -> bool:
-        """Whether connections of that loop are kept.
+        """Whether connections of this event loop are kept for reuse.
 
         An agent may start a loop for each question, in a thread of its own: a connection that
         outlives its loop can neither be used nor closed.
@@ -150,7 +149,9 @@ class Connections:
                 self._proxied[key] = httpx.AsyncClient(timeout=None, limits=limits)  # noqa: S113
             except (ImportError, ValueError) as error:
                 # A kind that httpx does not know, or knows with another package alone.
-                raise ModelError(f"the proxy of the environment cannot be used: {error}") from error
+                raise ModelError(
+                    f"the proxy in the environment variables cannot be used: {error}"
+                ) from error
         received = bytearray()
         request = self._proxied[key].stream("POST", url, content=body, headers=headers)
         try:
@@ -187,7 +188,7 @@ def _server(url: httpx.URL) -> str:
 
 
 def _take_usable(idle: list[HttpConnection]) -> HttpConnection | None:
-    """The connection that was used last; what cannot be used is closed."""
+    """Return the last connection that is usable, and close those that are not."""
     while idle:
         connection = idle.pop()
         if connection.is_usable():
@@ -197,10 +198,7 @@ def _take_usable(idle: list[HttpConnection]) -> HttpConnection | None:
 
 
 def _has_proxy(url: httpx.URL) -> bool:
-    """Whether the environment names a proxy for the server.
-
-    One is for other machines: on this one it would only read the key.
-    """
+    """Whether the environment variables name a proxy for this server on another machine."""
     if _is_own(url.host):
         return False
     proxies = getproxies()
@@ -215,10 +213,7 @@ _SHARED: ContextVar[Connections | None] = ContextVar("assay_connections", defaul
 
 @asynccontextmanager
 async def shared_connections(cache: Path | None = None) -> AsyncIterator[None]:
-    """Whatever is asked while the block lasts, by this task and those it starts, shares.
-
-    With `cache`, replies are kept in that folder, and found there.
-    """
+    """Share connections among all model requests of this asyncio task within the block."""
     connections = Connections(cache)
     token = _SHARED.set(connections)
     try:
@@ -229,5 +224,5 @@ async def shared_connections(cache: Path | None = None) -> AsyncIterator[None]:
 
 
 def connections_of_the_run() -> Connections | None:
-    """What this task shares with others; `None` outside of a run."""
+    """Return the connections that this run shares; `None` outside of a run."""
     return _SHARED.get()

@@ -1,27 +1,32 @@
-"""An HTTP endpoint that answers JSON requests: retries, bounds, and errors that hold no key."""
+"""An HTTP endpoint for JSON requests, with retries, size limits and errors without the key."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
-import random
-import re
-import time
 from base64 import b64encode
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 import httpx
 import orjson
 
 from assay.agents.models.connections import Connections, connections_of_the_run
 from assay.agents.models.http1 import NoResponse, Response
+from assay.agents.models.retries import (
+    Attempts,
+    Problem,
+    RetryPolicy,
+    default_retry,
+    is_prompt_too_long,
+    may_pass,
+    problem_of,
+)
 from assay.errors import BadParameter, ModelError, PromptTooLong
-from assay.resources.backoff import Backoff, retry_after_s
 from assay.schema.secrets import SecretMask, secret_values
 
 T = TypeVar("T")
@@ -29,47 +34,10 @@ T = TypeVar("T")
 MAX_BYTES = 16_000_000
 """A longer response is not a reply; it is refused before it fills the memory."""
 EXCERPT_CHARS = 300
-POLITE_S = 0.5
-"""A server that asks to wait for at least so long is asked as often as the call's time allows."""
-NO_QUOTA = (
-    b"insufficient_quota", b"quota_exceeded", b"exceeded your current quota",
-    b"billing_hard_limit_reached", b"billing_not_active", b"credit balance is too low",
-)  # fmt: skip
-"""What servers say of an account that is used up, also with a status that asks to wait."""
-TOO_LONG = (
-    b"context_length_exceeded", b"maximum context length", b"prompt is too long",
-    b"context window", b"exceeds the available context size", b"request_too_large",
-)  # fmt: skip
-"""What servers say of a conversation that is longer than the model takes."""
-TEMPORARY = (
-    "overloaded", "rate_limit", "rate limit", "too many requests", "server_error", "api_error",
-    "internal", "timeout", "timed out", "unavailable", "try again",
-)  # fmt: skip
-"""What an error in the body of a response with status 200 says of itself when it may pass."""
-
-
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """How often and how long to wait for a server that is busy, failing or not there."""
-
-    backoff: Backoff = field(default_factory=Backoff)
-    """The waits, unless the server says how long to wait."""
-    clock: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    rng: random.Random = field(default_factory=random.Random)
-
-
-class _Problem(NamedTuple):
-    """Why a request has no reply, where the next one may have."""
-
-    text: str
-    fatal: bool = True
-    wait_s: float | None = None
-    """How long the server asks to wait."""
 
 
 class Endpoint:
-    """One URL to post to, with the key it needs."""
+    """One URL that takes POST requests, with its headers and its key."""
 
     def __init__(
         self,
@@ -94,7 +62,7 @@ class Endpoint:
         }
         self.mask = SecretMask([secret, *secret_values(url)])
         """Takes the key out of whatever the server sends, and out of every message."""
-        self._retry = retry or _default_retry()
+        self._retry = retry or default_retry()
         self._missing_key = "" if secret else key_env
         self._own = Connections()
 
@@ -105,13 +73,13 @@ class Endpoint:
 
     @property
     def public_url(self) -> str:
-        """The URL as messages may show it: without user, password and query."""
+        """The URL without user, password and query, for messages."""
         return f"{self._url.scheme}://{self._url.netloc.decode('ascii')}{self._url.path}"
 
     async def post_and_read(
         self, body: Mapping[str, Any], read: Callable[[bytes], T], *, timeout_s: float
     ) -> T:
-        """What `read` makes of the response; a `ModelError` of it gets the URL added."""
+        """Send a request, and return what `read` makes of the response."""
         content = await self.post(body, timeout_s=timeout_s)
         try:
             return read(content)
@@ -121,50 +89,40 @@ class Endpoint:
             self.fail(str(error), fatal=error.fatal)
 
     async def post(self, body: Mapping[str, Any], *, timeout_s: float) -> bytes:
-        """The content of the response with status 200, within `timeout_s` seconds in all.
+        """Send a request, with retries for `timeout_s` seconds, and return the response's content.
 
-        429, 408, 5xx and failed connections are tried again while attempts and time last; where
-        429 says when to come again, time alone decides. Where a server names a time, and after
-        429 in any case, every caller of the URL waits. A server that is busy or slow then may not
-        be so later; every other failure is fatal.
+        Status 429, 408, 5xx and failed connections are retried while attempts and time last; a 429
+        that names a wait is limited by time alone. After a 429 or a named wait all callers wait.
         """
         retry = self._retry
-        attempts = retry.backoff.attempts
-        deadline = retry.clock() + timeout_s
+        attempts = Attempts(retry, timeout_s)
         content = encode(body)
-        problem: _Problem | None = None
+        problem: Problem | None = None
         gate = self._connections.gate(self._url)
-        attempt = 0
-        while attempt < attempts:
-            attempt += 1
+        while attempts.are_left():
             try:
-                async with asyncio.timeout(max(deadline - retry.clock(), 0.001)):
+                async with asyncio.timeout(attempts.begin()):
                     async with gate.request(retry.clock, retry.sleep) as turn:
                         response = await self.send(content)
             except TimeoutError:
                 if problem is None:
                     self.fail(f"no complete reply within {timeout_s:g} s", fatal=False)
                 # A retry that ran out of time says less than what was wrong before it.
-                self._give_up(problem, attempt)
+                self._give_up(problem, attempts.sent)
             if isinstance(response, Response) and response.status == 200:
                 return self._checked(response)
             problem = self._temporary_problem(response)
-            is_busy = isinstance(response, Response) and response.status == 429
-            if is_busy and (problem.wait_s or 0.0) >= POLITE_S:
-                attempts += 1
-            wait = problem.wait_s
+            wait = attempts.wait_s(problem)
             if wait is None:
-                wait = retry.backoff.wait_s(attempt, retry.rng)
-            if attempt == attempts or retry.clock() + wait >= deadline:
-                self._give_up(problem, attempt)
-            if is_busy or problem.wait_s is not None:
+                self._give_up(problem, attempts.sent)
+            if problem.is_busy or problem.wait_s is not None:
                 gate.slow_down(turn, retry.clock() + wait)
             else:
                 await retry.sleep(wait)
-        raise BadParameter(f"a retry policy with attempts={attempts!r} sends nothing")
+        raise BadParameter(f"attempts is {retry.backoff.attempts!r}; it must be at least 1")
 
     def fail(self, problem: str, *, fatal: bool = True) -> NoReturn:
-        """Raise a `ModelError` with the URL and the problem, without the key."""
+        """Raise a ModelError that names the URL and the problem, without the key."""
         raise ModelError(self._public(problem), fatal=fatal) from None
 
     def _public(self, problem: str) -> str:
@@ -172,32 +130,31 @@ class Endpoint:
         return self.mask.text(text)
 
     def _checked(self, response: Response) -> bytes:
-        """The content of a response that may be a reply; a web page is none."""
+        """Return the content of the response; raise ModelError if it is a web page."""
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind in ("text/html", "application/xhtml+xml"):
             page = excerpt(response.content)
-            self.fail(f"a web page ({kind}) instead of a reply; is the URL right? {page}")
+            self.fail(f"the server sent a web page ({kind}), no reply; is the URL right? {page}")
         return response.content
 
-    def _give_up(self, problem: _Problem, sent: int) -> NoReturn:
+    def _give_up(self, problem: Problem, sent: int) -> NoReturn:
         # In words that are the same for one request and for six: messages are counted.
         self.fail(f"{problem.text} (gave up; requests sent: {sent})", fatal=problem.fatal)
 
-    def _temporary_problem(self, response: Response | str) -> _Problem:
-        """Why there is no reply; raises where asking again is of no use."""
+    def _temporary_problem(self, response: Response | str) -> Problem:
+        """Return why the request failed; raise ModelError if no retry can succeed."""
         if isinstance(response, str):
-            return _Problem(response)
+            return Problem(response)
         text = f"status {response.status}: {excerpt(response.content)}"
-        body = response.content[:4096].lower()
-        if response.status in (400, 413, 422) and any(mark in body for mark in TOO_LONG):
+        if response.status in (400, 413, 422) and is_prompt_too_long(response.content):
             raise PromptTooLong(self._public(text))
-        if not _is_temporary(response.status) or any(mark in body for mark in NO_QUOTA):
+        problem = problem_of(response, text)
+        if problem is None:
             self.fail(text + self._key_hint(response.status))
-        is_busy = response.status in (408, 429)
-        return _Problem(text, fatal=not is_busy, wait_s=retry_after_s(response.headers))
+        return problem
 
     def _key_hint(self, status: int) -> str:
-        """That no key was sent, where a server refuses for want of one."""
+        """Return a hint that no key was sent, if the server refused the request for that."""
         if status not in (401, 403) or not self._missing_key:
             return ""
         return f" (no key was sent: the environment variable {self._missing_key!r} is empty)"
@@ -207,11 +164,11 @@ class Endpoint:
         return connections_of_the_run() or self._own
 
     async def close(self) -> None:
-        """Close the connections that are not the run's."""
+        """Close the connections that this endpoint opened itself."""
         await self._own.close()
 
     async def send(self, body: bytes) -> Response | str:
-        """The response to one request, or as text why there is none."""
+        """Send one request, and return the response, or a text that says why there is none."""
         try:
             response = await self._connections.post(
                 self._url, self._headers, body, max_bytes=MAX_BYTES
@@ -224,13 +181,11 @@ class Endpoint:
         return replace(response, content=self.mask.bytes(response.content))
 
 
-_default_retry: Final = lru_cache(maxsize=1)(RetryPolicy)
-"""Made once: drawing a seed takes longer than all else in making a model."""
 _parse_url: Final = lru_cache(maxsize=64)(httpx.URL)
 
 
 def _basic_authorization(url: httpx.URL) -> dict[str, str]:
-    """The header for the user and password of a URL, where it has them."""
+    """Return the authorization header for a URL with a user and a password."""
     if not url.userinfo:
         return {}
     pair = f"{url.username}:{url.password}".encode()
@@ -238,27 +193,23 @@ def _basic_authorization(url: httpx.URL) -> dict[str, str]:
 
 
 def encode(body: Mapping[str, Any]) -> bytes:
-    """The body as JSON. What the fast encoder refuses (lone surrogates of a page) is escaped."""
+    """Return the body as JSON; lone surrogates are escaped."""
     try:
         return orjson.dumps(body)
     except TypeError:
         return json.dumps(body).encode()
 
 
-def _is_temporary(status: int) -> bool:
-    return status in (408, 429) or status >= 500
-
-
 def read_key(variable: str) -> str:
-    """The key that an environment variable holds; empty when it is not set."""
+    """Return the key in an environment variable; empty if the variable is not set."""
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and (key.isprintable() or not key)):
-        raise BadParameter(f"the environment variable {variable!r} holds characters no key has")
+        raise BadParameter(f"the environment variable {variable!r} holds an invalid key")
     return key
 
 
 def server_events(content: bytes) -> Iterator[str]:
-    """The data of each server-sent event, in order."""
+    """Yield the data of each server-sent event."""
     data: list[str] = []
     for line in [*content.decode("utf-8", "replace").split("\n"), ""]:
         text = line.removesuffix("\r")
@@ -270,12 +221,12 @@ def server_events(content: bytes) -> Iterator[str]:
 
 
 def read_event(event: str) -> dict[str, Any]:
-    """The JSON object of one event. A stream that was cut off ends in half of one."""
+    """Return the JSON object of one event; raise ModelError if the event is cut off."""
     return read_object(event, "an event of the stream", fatal=False)
 
 
 def cut_off(content: bytes) -> ModelError:
-    """The error for a stream without its end, or for what is no stream at all."""
+    """Return the error for a stream that is cut off, or a response that is no stream."""
     if any(True for _ in server_events(content)):
         problem = f"the stream stops in the middle of a reply: {excerpt(content)}"
         return ModelError(problem, fatal=False)
@@ -288,7 +239,7 @@ def cut_off(content: bytes) -> ModelError:
 
 
 def read_object(content: str | bytes, what: str, *, fatal: bool = True) -> dict[str, Any]:
-    """The JSON object that `content` is; an error that it reports is raised as one."""
+    """Return `content` as a JSON object; raise ModelError if the object reports an error."""
     try:
         value = orjson.loads(content)
     except ValueError:
@@ -301,28 +252,16 @@ def read_object(content: str | bytes, what: str, *, fatal: bool = True) -> dict[
 
 
 def reported_error(error: object, what: str) -> ModelError | PromptTooLong:
-    """The error that a response with status 200 holds, whole or as an event of its stream.
-
-    It is fatal unless it says of itself that it may pass.
-    """
+    """Return the error that a response of status 200, or an event in it, reports."""
     text = str(error)
     problem = f"{what} reports an error: {excerpt(text)}"
-    body = text[:4096].lower()
-    if any(mark.decode() in body for mark in TOO_LONG):
+    if is_prompt_too_long(text):
         return PromptTooLong(problem)
-    if any(mark.decode() in body for mark in NO_QUOTA):
-        return ModelError(problem)
-    names = ("type", "code", "status")
-    codes = [str(error[name])[:80] for name in names if isinstance(error, dict) and error.get(name)]
-    numbers = [int(code) for code in codes if re.fullmatch(r"[0-9]{3}", code)]
-    # Its kind, where it names one, says more than the words of its message.
-    kind = " ".join(codes).lower() or body
-    may_pass = any(map(_is_temporary, numbers)) or any(mark in kind for mark in TEMPORARY)
-    return ModelError(problem, fatal=not may_pass)
+    return ModelError(problem, fatal=not may_pass(error))
 
 
 def excerpt(content: str | bytes) -> str:
-    """The beginning of the content on one line, without control characters."""
+    """Return the start of the content on one line, without control characters."""
     head = content[:4096]
     text = head if isinstance(head, str) else head.decode("utf-8", "replace")
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
@@ -330,12 +269,12 @@ def excerpt(content: str | bytes) -> str:
 
 
 def string_in(record: object, name: str) -> str:
-    """A text that a record holds under a name; empty for anything else."""
+    """Return the text under a name of a record; empty if the value is not a text."""
     value = record.get(name) if isinstance(record, dict) else None
     return value if isinstance(value, str) else ""
 
 
 def token_count(record: object, name: str) -> int:
-    """A count of tokens as a server reports it; 0 for anything else."""
+    """Return the token count under a name of a record; 0 if the value is not a count."""
     value = record.get(name) if isinstance(record, dict) else None
     return value if isinstance(value, int) and 0 <= value < 2**53 else 0

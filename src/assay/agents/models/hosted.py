@@ -1,4 +1,4 @@
-"""What the models behind HTTP endpoints share: the options, the key, and one request per reply."""
+"""The common part of models behind HTTP: options, key, and one request for each reply."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from assay.agents.models.cache import ask
-from assay.agents.models.calls import CALL_S, check_timeout, model_call
-from assay.agents.models.endpoint import Endpoint, RetryPolicy, read_key
+from assay.agents.models.endpoint import Endpoint, read_key
 from assay.agents.models.protocol import Reply, TokenPrices
+from assay.agents.models.retries import RetryPolicy
+from assay.agents.models.timeouts import CALL_S, check_timeout, model_call
 from assay.errors import BadParameter, ModelError
 from assay.schema.secrets import SecretMask
 
@@ -23,12 +24,10 @@ _NO_TOOLS = re.compile(r": status 4\d\d: .*\b(?:tools?|tool[-_ ]?choice|function
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class HostedModel(ABC):
-    """A model that gets the whole conversation with each request.
+    """A model behind HTTP; each request holds the whole conversation.
 
-    The key is read from the environment variable `api_key_env` when the model is made. A server
-    that asks for none needs none: only the default one is refused without a key. `extra` is added
-    to the body of every request, for what one server has and another does not. `timeout_s` is for
-    one reply, retries included.
+    Only the default server needs a key. `extra` is added to the body of every request; `timeout_s`
+    is for one reply, retries included.
     """
 
     model: str
@@ -76,14 +75,13 @@ class HostedModel(ABC):
                 f"{self.api_key_env!r}, or set `base_url` to a server that needs none"
             )
         if urlsplit(self.base_url).scheme not in ("http", "https"):
-            raise BadParameter(f"base_url is {self.base_url!r}; it begins with http:// or https://")
+            raise BadParameter(
+                f"base_url is {self.base_url!r}; it must begin with http:// or https://"
+            )
         return key
 
     def _url(self) -> str:
-        """Where to post: the base URL with a version, `/v1` unless it names a path, and the path.
-
-        The whole URL of the endpoint is taken as it is.
-        """
+        """Return the URL for requests: `base_url`, `/v1` if `base_url` has no path, and `path`."""
         base = self.base_url.rstrip("/")
         if base.endswith(self.path):
             return base
@@ -98,7 +96,7 @@ class HostedModel(ABC):
         session: str | None = None,  # noqa: ARG002 - the server keeps no conversation
         tools: Sequence[dict[str, Any]] = (),
     ) -> Reply:
-        """The assistant's next message, which may call the tools."""
+        """Return the model's reply, which may call the tools."""
         body = {**self._body, **self._seed(), **self._conversation(messages)}
         if tools:
             body["tools"] = [self._tool(tool["function"]) for tool in tools]
@@ -119,7 +117,7 @@ class HostedModel(ABC):
         await self._endpoint.close()
 
     def _seed(self) -> dict[str, Any]:
-        """What the body of a request says of the attempt's seed."""
+        """The fields of a request's body that hold the attempt's seed."""
         return {}
 
     @abstractmethod
@@ -128,23 +126,23 @@ class HostedModel(ABC):
 
     @abstractmethod
     def _conversation(self, messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """The messages as the body of a request holds them."""
+        """The fields of a request's body that hold the conversation."""
 
     @abstractmethod
     def _tool(self, function: Mapping[str, Any]) -> dict[str, Any]:
-        """One tool, of its name, description and parameters, as the body of a request holds it."""
+        """Return a tool in the form of the API, from its name, description and parameters."""
 
     @abstractmethod
     def _read(self, content: bytes) -> Reply:
-        """The reply in a response; raises `ModelError` when there is none."""
+        """Return the reply in a response; raise ModelError if the response has none."""
 
     @abstractmethod
     def _read_stream(self, content: bytes) -> Reply:
-        """The reply in a response of server-sent events; raises `ModelError` when it is cut."""
+        """Return the reply in a stream of events; raise ModelError if the stream is cut off."""
 
 
 def _masked(reply: Reply, mask: SecretMask) -> Reply:
-    """The reply without the key, wherever the model may have put it."""
+    """Return the reply with the key removed from its text, calls and fields."""
     calls = tuple(
         replace(call, name=mask.text(call.name), arguments=mask.text(call.arguments))
         for call in reply.calls

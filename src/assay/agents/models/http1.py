@@ -1,8 +1,6 @@
-"""HTTP/1.1 over asyncio for what a model needs: post a body, read a bounded response.
+"""A small HTTP/1.1 client on asyncio: it posts a body and reads a bounded response.
 
-`docs/performance.md` has what it takes beside the clients that do everything. Redirects are not
-followed, and cookies not kept. A server that is behind a proxy of the environment is asked with
-`httpx`, which knows proxies.
+Redirects are not followed, and cookies not kept; `connections` asks by a proxy with `httpx`.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ IDLE_S: Final = 4.0
 
 
 class NoResponse(Exception):
-    """The HTTP request got no response; the message begins with the kind of failure."""
+    """An HTTP request got no response; the message starts with the name of the error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ class Response:
 
 
 class _Reader(asyncio.StreamReader):
-    """A stream that knows how much came that nobody has read."""
+    """A stream reader that counts the bytes that are not read yet."""
 
     unread_bytes = 0
 
@@ -68,7 +66,7 @@ class HttpConnection:
 
     @classmethod
     async def open(cls, url: httpx.URL, tls: ssl.SSLContext | None) -> HttpConnection:
-        """A new connection; raises `NoResponse` where there is nobody."""
+        """Open a connection; raise NoResponse if the server cannot be reached."""
         host, port = url.raw_host.decode("ascii"), url.port or (443 if tls else 80)
         loop = asyncio.get_running_loop()
         reader = _Reader(loop=loop)
@@ -83,7 +81,7 @@ class HttpConnection:
         return cls(reader, asyncio.StreamWriter(transport, protocol, reader, loop))
 
     def is_usable(self) -> bool:
-        """Whether another request may be sent: the server has not closed it, and not for long.
+        """Whether the connection is open and was used recently, so another request may be sent.
 
         What the server sends without having been asked would be read as the next response.
         """
@@ -97,10 +95,9 @@ class HttpConnection:
     async def post(
         self, url: httpx.URL, headers: Mapping[str, str], body: bytes, *, max_bytes: int
     ) -> Response:
-        """The response, and the connection is ready for the next request, or closed.
+        """Send a request and return its response; the connection is then reusable or closed.
 
-        Raises `NoResponse` when the connection breaks or the server does not speak HTTP, and
-        `ModelError` for a response of more than `max_bytes` or a header that HTTP does not take.
+        Raises `NoResponse` if the connection breaks, `ModelError` for a response that is too long.
         """
         try:
             response = await self._exchange(url, headers, body, max_bytes)
@@ -175,12 +172,12 @@ class HttpConnection:
 
 
 def _decoded(content: bytes, encoding: str, max_bytes: int) -> bytes:
-    """The content, which some servers compress though nobody asked for it."""
+    """Return the decompressed content; some servers compress without being asked."""
     kind = encoding.strip().lower()
     if kind in ("", "identity"):
         return content
     if kind not in ("gzip", "x-gzip", "deflate"):
-        raise ModelError(f"the response has an encoding that was not asked for: {encoding[:80]!r}")
+        raise ModelError(f"the response has an unsupported content encoding: {encoding[:80]!r}")
     decoder = zlib.decompressobj(zlib.MAX_WBITS | 32)
     decoded = decoder.decompress(content, max_bytes + 1)
     if len(decoded) > max_bytes:

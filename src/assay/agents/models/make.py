@@ -1,4 +1,4 @@
-"""A model by its name, with its options checked."""
+"""Makes a model from its name and options."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from assay.registry import MODELS
 
 
 def make_model(model: str | Model, options: Mapping[str, Any]) -> Model:
-    """The model of that name with these options, or the model itself."""
+    """Return the model of that name with these options; a ready-made model is returned as is."""
     if not isinstance(model, str):
         if options:
-            raise BadParameter("`model_options` go with the name of a model, not with a model")
+            raise BadParameter("`model_options` need the name of a model, not a model object")
         return model
     factory = MODELS.get(model)
     try:

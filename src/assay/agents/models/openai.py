@@ -1,4 +1,4 @@
-"""Any endpoint that speaks OpenAI's chat completions: hosted, vLLM, SGLang, llama.cpp, Ollama."""
+"""Models behind OpenAI's chat completions API: hosted, vLLM, SGLang, llama.cpp, Ollama."""
 
 from __future__ import annotations
 
@@ -31,10 +31,7 @@ MAX_CALLS = 64
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OpenAIModel(HostedModel):
-    """A model behind `{base_url}/chat/completions`.
-
-    With `send_seed`, each request has the seed of its attempt, where the run has one.
-    """
+    """A model behind `{base_url}/chat/completions`; `send_seed` sends the seed of the attempt."""
 
     name = "openai"
     path = "/chat/completions"
@@ -110,14 +107,14 @@ class OpenAIModel(HostedModel):
 
 @dataclass(slots=True)
 class _MessageParts:
-    """A message as it comes, at once or in the deltas of a stream."""
+    """The parts of a message, which arrives at once or as deltas of a stream."""
 
     texts: list[str] = field(default_factory=list)
     calls: dict[int, dict[str, str]] = field(default_factory=dict)
     reasoning: dict[str, Any] = field(default_factory=dict)
 
     def add(self, delta: Mapping[str, Any]) -> None:
-        """Add what a message, or a delta of one, holds."""
+        """Add the parts of a message, or of a delta."""
         self.texts.append(_text(delta.get("content")))
         for name in REASONING:
             value = delta.get(name)
@@ -140,7 +137,7 @@ class _MessageParts:
         whole["arguments"] += as_text(arguments) if arguments is not None else ""
 
     def _place(self, index: object, id_: str, name: str) -> int:
-        """The number of a call: the one it has, unless another call has it already.
+        """Return the index of a tool call, or the next free index if another call has it.
 
         A server that numbers none of its calls, or all alike, sends each of them whole.
         """
@@ -151,13 +148,13 @@ class _MessageParts:
         return last + 1 if is_other else index
 
     def requests(self) -> tuple[CallRequest, ...]:
-        """The calls, in the order of their numbers."""
+        """Return the tool calls in the order of their indices."""
         numbered = sorted(self.calls.items())[:MAX_CALLS]
         return tuple(CallRequest(**call) for _, call in numbered)
 
 
 def _wire_message(message: Mapping[str, Any], *, with_reasoning: bool) -> dict[str, Any]:
-    """A recorded message as the API takes it, without what only the record has.
+    """Return a recorded message in the form of the API.
 
     Reasoning goes back with the calls that it led to, until the next question: there some servers
     demand it, and elsewhere some refuse it.
@@ -183,14 +180,14 @@ def _first_choice(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _continued(before: Any, more: str | list[Any]) -> str | list[Any]:
-    """Both together; what is of another kind than before continues nothing, and stands alone."""
+    """Return the old and the new value joined; if their types differ, the new value alone."""
     if isinstance(before, str) and isinstance(more, str):
         return before + more
     return [*before, *more] if isinstance(before, list) and isinstance(more, list) else more
 
 
 def _text(content: object) -> str:
-    """Content as text: a string, a list of parts of which some are text, or nothing."""
+    """Return the text of a message's content, which is a string, a list of parts or nothing."""
     if isinstance(content, list):
         return "".join(_text(part.get("text")) for part in content if isinstance(part, dict))
     return content if isinstance(content, str) else ""

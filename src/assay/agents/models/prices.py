@@ -1,4 +1,4 @@
-"""What models cost: the list prices that come with Assay, and tables of one's own."""
+"""Prices of models: the list prices that come with Assay, and users' price files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SNAPSHOT = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
 
 @dataclass(frozen=True, slots=True)
 class ModelPrice:
-    """What a million tokens cost in US dollars; the fields are the options of a model too."""
+    """The price of a million tokens in US dollars; a model has options of the same names."""
 
     input_usd_per_mtok: float
     output_usd_per_mtok: float
@@ -28,28 +28,25 @@ class ModelPrice:
 
 @dataclass(frozen=True, slots=True)
 class PriceTable:
-    """Prices by the name of the model."""
+    """A table of the prices of models."""
 
     models: Mapping[str, ModelPrice]
     as_of: str = ""
     """The date on which the prices were looked up; empty when the file does not say."""
 
     def find(self, model: str) -> ModelPrice | None:
-        """The price of the model, or of the one whose dated snapshot it is; `None` for none."""
+        """Return the price of the model, also for the name of a dated snapshot, or `None`."""
         return self.models.get(model) or self.models.get(SNAPSHOT.sub("", model))
 
 
 def default_prices() -> PriceTable:
-    """The list prices that come with Assay; they hold at the vendors' own addresses."""
+    """Return the list prices that come with Assay; they hold at the vendors' own addresses."""
     text = files("assay.agents.models").joinpath("prices.toml").read_text("utf-8")
     return _table(tomllib.loads(text), "prices.toml")
 
 
 def read_prices(path: str | Path) -> PriceTable:
-    """The prices of a file: TOML, or JSON where its name ends so; errors name the key.
-
-    Raises `UnknownName` when it cannot be read, and `BadParameter` when it is no such table.
-    """
+    """Return the prices in a TOML or JSON file."""
     file = Path(path)
     try:
         text = file.read_text("utf-8")
@@ -57,7 +54,7 @@ def read_prices(path: str | Path) -> PriceTable:
     except OSError as error:
         raise UnknownName(f"cannot read the prices {str(file)!r}: {error.strerror}") from error
     except ValueError as error:
-        raise BadParameter(f"{file} is no table of prices: {error}") from error
+        raise BadParameter(f"{file} is not a valid price file: {error}") from error
     return _table(document, str(file))
 
 
@@ -77,9 +74,11 @@ def _table(document: Any, where: str) -> PriceTable:
 def _price(price: Any, where: str) -> ModelPrice:
     names = [field.name for field in fields(ModelPrice)]
     if not isinstance(price, Mapping) or set(price) != set(names):
-        raise BadParameter(f"{where} is {price!r:.200}; it is a table with {' and '.join(names)}")
+        raise BadParameter(
+            f"{where} is {price!r:.200}; it must be a table with {' and '.join(names)}"
+        )
     for name, value in price.items():
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not is_number or not isfinite(value) or value < 0:
-            raise BadParameter(f"{where}: {name} is {value!r:.100}; it is a number of dollars")
+            raise BadParameter(f"{where}: {name} is {value!r:.100}; it must be a number of dollars")
     return ModelPrice(**{name: float(price[name]) for name in names})

@@ -11,7 +11,7 @@ from assay.schema.usage import Usage
 
 @dataclass(frozen=True, slots=True)
 class CallRequest:
-    """A tool call that the model asks for, as the model wrote it."""
+    """A tool call as the model wrote it."""
 
     id: str
     """What the result has to name; empty where the server gave none."""
@@ -48,7 +48,7 @@ class Model(Protocol):
     async def complete(
         self, messages: Sequence[dict[str, Any]], *, timeout_s: float, session: str | None = None
     ) -> Reply:
-        """The next message of the conversation, within `timeout_s` seconds, retries included.
+        """Return the model's next message within `timeout_s` seconds, retries included.
 
         `messages` is always the whole conversation, with the roles system, user and assistant and
         plain text as content. A model that keeps conversations itself may use `session`, the one
@@ -64,16 +64,13 @@ class Model(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TokenPrices:
-    """What a million input and output tokens cost in US dollars, where that is known."""
+    """The price of a million input and output tokens in US dollars; `None` if unknown."""
 
     input_usd: float | None = None
     output_usd: float | None = None
 
     def usage(self, prompt_tokens: int, completion_tokens: int) -> Usage:
-        """One call's usage, with its cost when both prices and the tokens are known.
-
-        A server that counts no tokens says nothing of them; that is not the same as free.
-        """
+        """Return the usage of one call, with its cost if prices and token counts are known."""
         cost = None
         is_counted = bool(prompt_tokens or completion_tokens)
         if is_counted and self.input_usd is not None and self.output_usd is not None:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 from urllib.parse import urljoin, urlsplit
 
-from assay.agents.models.calls import call_timeout_s, model_call
 from assay.agents.models.make import make_model
 from assay.agents.models.protocol import Model, Reply
+from assay.agents.models.timeouts import call_timeout_s, model_call
 from assay.agents.protocol import Action, EpisodeLimits
 from assay.agents.tool_calls import CUT_OFF, CallQueue, ReadyCall, ToolCalls, calls_natively
 from assay.agents.transcript import Transcript

@@ -1,1 +1,1 @@
-"""ALFWorld, played from its official game files; `game.py` is where to start reading."""
+"""ALFWorld, played from its official game files; start reading at `game.py`."""

@@ -1,4 +1,4 @@
-"""ALFWorld as an environment: one episode of one game, which stops when the goal is reached."""
+"""ALFWorld as an environment: an episode ends when the goal of its game is reached."""
 
 from __future__ import annotations
 
@@ -34,12 +34,10 @@ class _Episode:
 
 
 class AlfWorld:
-    """A household in text: find things, treat them, put them where the goal says.
+    """A household described in text, in which an agent finds, heats, cleans and moves objects.
 
-    `folder` is an official data folder for games that are not shipped; without it the environment
-    variable ALFWORLD_DATA names one. With `step_limit`, the episode is over after so many steps, as
-    it is after 50 where the reference's own training environment is used; without, only when the
-    goal is reached.
+    `folder` is an official data folder, by default that of the variable ALFWORLD_DATA; two splits
+    need none. The episode ends at the goal, or after `step_limit` steps.
     """
 
     name: str = "alfworld"
@@ -48,7 +46,7 @@ class AlfWorld:
     def __init__(self, folder: str | Path | None = None, *, step_limit: int | None = None) -> None:
         if step_limit is not None and (type(step_limit) is not int or step_limit < 1):
             raise BadParameter(
-                f"step_limit of ALFWorld is a whole number from 1, or None, not {step_limit!r}"
+                f"step_limit of ALFWorld must be a whole number >= 1, or None, not {step_limit!r}"
             )
         self._step_limit = step_limit
         self._library = GameLoader(folder)
@@ -56,13 +54,13 @@ class AlfWorld:
         self._closed = False
 
     def tasks(self, split: str = "valid_unseen") -> list[Task]:
-        """The tasks of a split: `valid_seen`, `valid_unseen`, or one of the data folder."""
+        """Return the tasks of a split, such as `valid_seen` or `valid_unseen`."""
         return self._library.tasks(split)
 
     async def reset(self, task: Task) -> Observation:
-        """Start the game that the task's id names; an unknown id is a `BadParameter`."""
+        """Start the game of the task's id; raise BadParameter if there is no such game."""
         if self._closed:
-            raise DeadResource("this ALFWorld was closed; open another")
+            raise DeadResource("this ALFWorld environment was closed; open another environment")
         self._episode = None
         game = AlfWorldGame(self._library.house(task.id))
         episode = _Episode(task.id, game, self._step_limit)
@@ -71,7 +69,7 @@ class AlfWorld:
         return episode.last
 
     async def step(self, action: str) -> Observation:
-        """Do what the action says; after the end nothing changes any more.
+        """Carry out an action; after the end of the episode actions have no effect.
 
         The end is frozen, as in the reference's batch environment: each further step returns the
         last observation again, its reward included.
@@ -88,7 +86,7 @@ class AlfWorld:
         return evidence
 
     def admissible_commands(self) -> list[str]:
-        """Every command that would do something now, in alphabetical order."""
+        """Return the commands that are possible now, in alphabetical order."""
         return self._current().game.admissible_commands
 
     def objective(self) -> str:
@@ -107,9 +105,9 @@ class AlfWorld:
 
     def _current(self) -> _Episode:
         if self._closed:
-            raise DeadResource("this ALFWorld was closed; open another")
+            raise DeadResource("this ALFWorld environment was closed; open another environment")
         if self._episode is None:
-            raise NotReset("this ALFWorld has no episode; `await world.reset(task)` starts one")
+            raise NotReset("this ALFWorld has no episode; call `await world.reset(task)` first")
         return self._episode
 
 

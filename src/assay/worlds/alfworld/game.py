@@ -1,9 +1,8 @@
-"""One game of ALFWorld: what the agent can do, what then happens, and what it reads.
+"""The engine of one ALFWorld game: possible commands, their effects and the texts.
 
-The state is a set of facts, as in PDDL. In every state there is one table of what can be done,
-from command to move; a command that is not in the table does nothing. Rules, texts and order are
-those of the reference engine (ALFWorld's domain and grammar under TextWorld). Where one of them
-looks like a mistake, a comment says so: it is kept, because agents have been measured with it.
+The state is a set of facts, as in PDDL; in each state a table has the possible commands. Rules,
+texts and order are those of the reference engine (ALFWorld's domain and grammar under TextWorld).
+Its mistakes are kept, with a comment, because agents have been measured with them.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class AlfWorldTurn(NamedTuple):
 
 
 class AlfWorldGame:
-    """A game being played, from its first moment.
+    """The state of a game of ALFWorld.
 
     Nothing stops at the end: as in the raw reference engine, a goal that was reached can be undone
     again. The episode that stops is `AlfWorld`.
@@ -57,7 +56,7 @@ class AlfWorldGame:
         """The text that opens the game."""
 
     def reset(self) -> str:
-        """Start over, and return the text that opens the game."""
+        """Restart the game, and return its opening text."""
         house = self.house
         self._facts = set(house.facts)
         self._location = house.start
@@ -69,14 +68,14 @@ class AlfWorldGame:
         return f"{welcome}\n\n{self._opening()}\n\nYour task is to: {house.task}"
 
     def step(self, command: str) -> AlfWorldTurn:
-        """Do what the command says, if that can be done now."""
+        """Carry out the command, if the command is possible now."""
         move = self._moves.get(command.strip())
         feedback = NOTHING_HAPPENS if move is None else move[0](self, *move[1])
         return AlfWorldTurn(feedback, int(self.won), self.won, self.admissible_commands)
 
     @property
     def admissible_commands(self) -> list[str]:
-        """Every command that would do something now, in alphabetical order."""
+        """Return the commands that are possible now, in alphabetical order."""
         return self._commands.copy()
 
     @property
@@ -85,7 +84,7 @@ class AlfWorldGame:
         return frozenset(self._facts)
 
     def goal_conditions(self) -> tuple[int, int]:
-        """How many conditions of the goal are met now, and how many there are.
+        """Return how many conditions of the goal are met, and how many the goal has.
 
         A goal asks for *some* mug in *some* cabinet: the choice that meets most of it counts.
         Conditions that no command can change do not count.
@@ -93,13 +92,13 @@ class AlfWorldGame:
         return self.house.goal.conditions(self._facts)
 
     def _settle(self) -> None:
-        """Bring everything that follows from the facts up to date."""
+        """Update the possible commands and whether the game is won."""
         self._moves = dict(self._possible_moves())
         self._commands = sorted(self._moves)
         self.won = self.house.goal.holds(self._facts)
 
     def _change(self, *, remove: Iterable[Fact] = (), add: Iterable[Fact] = ()) -> None:
-        """Make some facts false and others true."""
+        """Remove some facts and add others."""
         self._facts.difference_update(remove)
         self._facts.update(add)
         self._settle()
@@ -290,7 +289,7 @@ class AlfWorldGame:
 
 
 def _join_list(items: Iterable[str]) -> str:
-    """ "nothing", "a x", "a x, and a y", "a x, a y, and a z"."""
+    """Join the items as in "nothing", "a x, and a y", or "a x, a y, and a z"."""
     words = list(items)
     if not words:
         return "nothing"

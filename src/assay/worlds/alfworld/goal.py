@@ -1,9 +1,8 @@
-"""The goal formula, grounded once and then read off the facts at every step.
+"""The goal formula of a game, written out once over its objects and tested at every step.
 
-Quantifiers are written out over the objects of the game, and everything that no command can change
-is evaluated away. What is left of "some mug is hot and in some cabinet" is an `AnyCondition` of
-several `AllConditions` such as `{ishot mug 1, inreceptacle mug 1 cabinet 2}`: cheap to test, and
-easy to count.
+Quantifiers are written out over the objects of the game, and conditions that no command can change
+are evaluated. What is left of "some mug is hot and in some cabinet" is an `AnyCondition` of
+several `AllConditions`, such as `{ishot mug 1, inreceptacle mug 1 cabinet 2}`.
 """
 
 from __future__ import annotations
@@ -42,14 +41,14 @@ Binding: TypeAlias = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class AllConditions:
-    """A goal condition: its facts are there, its absences are not, and every part is true."""
+    """A goal condition: the `present` facts hold, the `absent` facts do not, all parts are true."""
 
     present: frozenset[Fact] = frozenset()
     absent: frozenset[Fact] = frozenset()
     parts: frozenset[AnyCondition] = frozenset()
 
     def holds(self, facts: AbstractSet[Fact]) -> bool:
-        """Whether the facts make it true."""
+        """Whether the facts make this condition true."""
         return (
             self.present <= facts
             and self.absent.isdisjoint(facts)
@@ -57,7 +56,7 @@ class AllConditions:
         )
 
     def conditions(self, facts: AbstractSet[Fact]) -> tuple[int, int]:
-        """How many of its conditions are met, and how many there are."""
+        """Return how many single conditions are met, and how many there are."""
         own = len(self.present & facts) + len(self.absent - facts)
         counts = [(own, len(self.present) + len(self.absent))]
         counts += [part.conditions(facts) for part in self.parts]
@@ -66,16 +65,16 @@ class AllConditions:
 
 @dataclass(frozen=True, slots=True)
 class AnyCondition:
-    """A goal condition: one of its choices is true; false when there is none."""
+    """A goal condition: at least one of its choices is true."""
 
     choices: frozenset[AllConditions] = frozenset()
 
     def holds(self, facts: AbstractSet[Fact]) -> bool:
-        """Whether the facts make it true."""
+        """Whether the facts make this condition true."""
         return any(choice.holds(facts) for choice in self.choices)
 
     def conditions(self, facts: AbstractSet[Fact]) -> tuple[int, int]:
-        """The conditions of the choice that is nearest to being true."""
+        """Return the counts of the choice that has the largest share of conditions met."""
         counts = (choice.conditions(facts) for choice in self.choices)
         return max(counts, key=lambda count: (count[0] / count[1], count[1]), default=(0, 1))
 
@@ -86,7 +85,7 @@ Formula: TypeAlias = AllConditions | AnyCondition
 
 
 def ground_goal(problem: AlfWorldProblem) -> Formula:
-    """The problem's goal without variables; a formula that makes no sense is a `BadRecord`."""
+    """Return the problem's goal without variables; raise BadRecord if the goal is invalid."""
     return _Grounding(problem).ground(problem.goal, {}, positive=True)
 
 
@@ -164,10 +163,10 @@ class _Grounding:
         signature = PREDICATES.get(predicate) if isinstance(predicate, str) else None
         if signature is None or len(signature) != len(names):
             name = predicate[:80] if isinstance(predicate, str) else "(…)"
-            raise self.refusal(f"{name!r} with {len(names)} arguments is no predicate")
+            raise self.refusal(f"{name!r} with {len(names)} arguments is not a known predicate")
         if predicate == "checked":
             # The domain lets `look` and `examine` set it; no official goal asks, so no game does.
-            raise self.refusal("'checked' is not kept track of")
+            raise self.refusal("the predicate 'checked' is not supported")
         fact: Fact = (str(predicate), *names)
         if predicate not in DYNAMIC:
             return TRUE if (fact in self.problem.facts) == positive else FALSE
@@ -178,7 +177,7 @@ class _Grounding:
         )
 
     def quantifier(self, expression: list[Expression]) -> _Quantifier:
-        """The quantifier that `expression` opens, prepared once however often it is met.
+        """Return the quantifier of `expression`, which is prepared once and then reused.
 
         An `exists` leaves out what its fixed conditions exclude: it could only add falsehoods.
         """
@@ -193,7 +192,7 @@ class _Grounding:
         return self.quantifiers[key]
 
     def bindings(self, quantifier: _Quantifier, done: int, binding: Binding) -> Iterator[Binding]:
-        """Every choice of the quantifier's variables after the first `done`."""
+        """Yield every assignment of the quantifier's variables from number `done` on."""
         if done == len(quantifier.variables):
             yield binding
             return
@@ -211,7 +210,7 @@ class _Grounding:
             yield from self.bindings(quantifier, done + 1, {**binding, name: entity})
 
     def filling(self, pattern: Fact) -> set[str]:
-        """What can stand in the hole of the pattern to make it a fact."""
+        """Return the objects that turn the pattern into a fact when they fill its hole."""
         predicate = pattern[0]
         if predicate not in self.fillings:
             fillings = self.fillings[predicate] = defaultdict(set)
@@ -233,14 +232,14 @@ class _Grounding:
     def spend(self, steps: int = 1) -> None:
         self.steps += steps
         if self.steps > MAX_STEPS:
-            raise self.refusal(f"grounding it takes over {MAX_STEPS} steps")
+            raise self.refusal(f"the formula takes more than {MAX_STEPS} steps to write out")
 
     def refusal(self, what: str) -> BadRecord:
         return BadRecord(f"{self.problem.source}: ':goal': {what}")
 
 
 def _fixed_conjuncts(body: Expression) -> tuple[Fact, ...]:
-    """The conditions that `body` asserts outright and that no command can change.
+    """Return the conditions that must hold for `body` and that no command can change.
 
     Those about a variable of an inner quantifier are left out: that name may mean something else
     outside.

@@ -1,4 +1,4 @@
-"""The part of a game that no command can change: places, kinds and names of things."""
+"""The fixed part of a game: the places, types and names of its objects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from assay.worlds.alfworld.reader import Fact, GameFile
 
 @dataclass(frozen=True, slots=True)
 class HouseLayout:
-    """The fixed part of a game, and how it starts; lists are in the order of the things' ids."""
+    """The fixed part of a game and its initial state; lists are ordered by object id."""
 
     agent: str
     start: str
@@ -41,7 +41,7 @@ class HouseLayout:
 
     @classmethod
     def build(cls, game: GameFile) -> HouseLayout:
-        """The house that a game file describes; one without an agent in it is a `BadRecord`."""
+        """Return the house of a game file; raise BadRecord if the file has no agent."""
         facts: dict[str, list[Fact]] = defaultdict(list)
         for predicate, *arguments in sorted(game.problem.facts):
             facts[predicate].append(tuple(arguments))
@@ -71,7 +71,7 @@ class HouseLayout:
         )
 
     def fits(self, thing: str, receptacle: str) -> bool:
-        """Whether things of its kind can be put there."""
+        """Whether an object of this type can be put into the receptacle."""
         return any(
             ("cancontain", receptacle_type, thing_type) in self.facts
             for receptacle_type in self.types_of.get(receptacle, ())
@@ -80,7 +80,7 @@ class HouseLayout:
 
 
 def names_of(ids: Iterable[str]) -> dict[str, str]:
-    """`mug_bar_…` as "mug 2": the first of a kind, in the order of ids, has the highest number."""
+    """Name objects by type and number ("mug 2"); the first id of a type has the highest number."""
     kinds = {thing: _kind(thing) for thing in sorted(ids)}
     left = Counter(kinds.values())
     names: dict[str, str] = {}

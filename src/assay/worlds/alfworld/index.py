@@ -1,8 +1,7 @@
-"""What the games of a data folder ask for, kept so that thousands of files are read once.
+"""A cache of the goals of games, so that a data folder of thousands of files is read once.
 
-The index is a file in the user's cache folder: a data folder is often shared and read-only. It is
-an aid and never a source: an entry counts only while its file has the size and the time that it had
-when it was read, and an index that is missing, damaged or cannot be written costs time only.
+The index is a file in the user's cache folder, since a data folder is often read-only. An entry
+counts only while its file is unchanged; an index that cannot be used costs only time.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ MAX_INDEX_BYTES = 50_000_000
 
 
 class FileSignature(NamedTuple):
-    """Size, times and inode of a file, by which a change of it is noticed."""
+    """Size, times and inode of a file, which show whether the file has changed."""
 
     size: int
     written_ns: int
@@ -33,13 +32,13 @@ class FileSignature(NamedTuple):
 
     @classmethod
     def of(cls, path: Path) -> Self:
-        """The signature of the file as it is now; `OSError` where there is none."""
+        """Return the current signature of a file; raise OSError if there is no file."""
         status = path.stat()
         return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
 class GoalIndex:
-    """The goals of the games under `root`; what was learnt is written at the end of the block."""
+    """The goals of the games below `root`; new goals are saved at the end of the block."""
 
     def __init__(self, root: Path) -> None:
         self._root = root.resolve()
@@ -58,7 +57,7 @@ class GoalIndex:
                 self._write()
 
     def goal(self, path: Path, read: Callable[[Path], str]) -> str:
-        """The goal of a game, which `read` is asked for where it is not known."""
+        """Return the goal of a game, from the index or from `read`."""
         name = "/".join(path.parts[-4:-1])
         signature = FileSignature.of(path)
         known = self._goals.get(name)

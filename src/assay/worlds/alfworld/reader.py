@@ -1,4 +1,4 @@
-"""Reads `game.tw-pddl`: a JSON object whose `pddl_problem` says what is where and what the goal is.
+"""Reads `game.tw-pddl`: JSON with a PDDL problem, which holds the initial facts and the goal.
 
 PDDL is case-insensitive, so everything is read in lower case. Nothing here recurses, so a file
 cannot overflow the stack; a file that is not what it claims to be is a `BadRecord`.
@@ -44,7 +44,7 @@ _TASK = re.compile(r'"Your task is to: ([^"]*)"')
 
 @dataclass(frozen=True, slots=True)
 class AlfWorldProblem:
-    """What exists, what is true at the start, and the goal."""
+    """The objects of a game, the facts at its start, and its goal."""
 
     objects: Mapping[str, str]
     """Every declared object and its type."""
@@ -66,7 +66,7 @@ class GameFile:
 
 
 def read_game(text: str, *, source: str) -> GameFile:
-    """The game that an official `game.tw-pddl` holds."""
+    """Return the game in the text of an official `game.tw-pddl`."""
     if len(text) > MAX_FILE_CHARS:
         raise BadRecord(f"{source}: {len(text)} characters; no game has over {MAX_FILE_CHARS}")
     try:
@@ -99,7 +99,7 @@ def read_walkthrough(commands: object, *, source: str) -> tuple[str, ...]:
 
 
 def read_problem(text: str, *, source: str) -> AlfWorldProblem:
-    """The PDDL problem in `text`, its facts checked against the domain's predicates."""
+    """Return the PDDL problem in `text`, after a check of its facts."""
     sections: dict[str, list[Expression]] = {}
     for part in read_expression(text, source=source)[1:]:
         if isinstance(part, list) and part and isinstance(part[0], str):
@@ -115,7 +115,7 @@ def read_problem(text: str, *, source: str) -> AlfWorldProblem:
 
 
 def read_expression(text: str, *, source: str) -> list[Expression]:
-    """The one parenthesised expression in `text`, as nested lists of lower-case words."""
+    """Return the parenthesised expression in `text` as nested lists of lower-case words."""
     top: list[Expression] = []
     open_lists = [top]
     for token in _TOKEN.findall(_COMMENT.sub("", text).lower()):
@@ -139,7 +139,7 @@ def read_expression(text: str, *, source: str) -> list[Expression]:
 
 
 def read_typed_names(words: list[Expression], *, source: str) -> dict[str, str]:
-    """`a b - t c - u` as `{a: t, b: t, c: u}`; a name without a type is of type `object`."""
+    """Return `a b - t c - u` as `{a: t, b: t, c: u}`; names without a type get `object`."""
     types: dict[str, str] = {}
     waiting: list[str] = []
     expect_type = False
@@ -155,7 +155,7 @@ def read_typed_names(words: list[Expression], *, source: str) -> dict[str, str]:
         else:
             waiting.append(word)
     if expect_type:
-        raise BadRecord(f"{source}: a list of names ends with '-' and no type")
+        raise BadRecord(f"{source}: a list of names ends with '-' without a type")
     types.update(dict.fromkeys(waiting, "object"))
     return types
 

@@ -1,4 +1,4 @@
-"""Which games there are: two evaluation splits that are shipped, and a data folder for the rest.
+"""Finds games: two evaluation splits come with Assay, others are in a data folder.
 
 A data folder has the official layout, `json_2.1.1/<split>/<task>/<trial>/game.tw-pddl`. It is used
 only for what is not shipped, such as the split `train`.
@@ -53,7 +53,7 @@ MAX_STREAM_BYTES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class ArchiveEntry:
-    """One game of the archive, and where its stream lies."""
+    """One game of the archive, and the position of its data."""
 
     split: str
     id: str
@@ -64,11 +64,10 @@ class ArchiveEntry:
 
 
 class AlfWorldArchive:
-    """Games packed for shipping: every one can be read alone, and fast.
+    """An archive of compressed games, each of which can be read alone.
 
-    `index` lists the games; `data` holds, for each, a deflate stream that leans on a shared
-    dictionary (its first entry). A stream is the walkthrough, as JSON on its first line, and the
-    PDDL problem, written tersely. The rules are the same for all games and are not repeated.
+    `index` lists the games; `data` has a deflate stream for each, after a dictionary that all
+    share: the walkthrough, as JSON on the first line, and the PDDL problem in shorthand.
     `tools/pack_alfworld.py` writes both.
     """
 
@@ -113,19 +112,19 @@ class AlfWorldArchive:
 
 @cache
 def shipped() -> AlfWorldArchive:
-    """The games that come with Assay, read once: a process may hold a thousand environments."""
+    """Return the archive of games that comes with Assay, which is read once."""
     folder = resources.files("assay.worlds.alfworld") / "data"
     index, data = (folder / "index.json").read_text("utf-8"), (folder / "games.bin").read_bytes()
     return AlfWorldArchive(index, data, source="shipped ALFWorld games")
 
 
 def tasks(*, split: str = "valid_unseen", folder: str | None = None) -> list[Task]:
-    """The games of a split of ALFWorld; two are shipped, `folder` holds others."""
+    """Return the tasks of an ALFWorld split; a split that is not shipped needs `folder`."""
     return GameLoader(folder).tasks(split)
 
 
 class GameLoader:
-    """Finds and loads games by id: `<task>/<trial>`, or the trial where only one task has it."""
+    """Finds and loads games by id: `<task>/<trial>`, or `<trial>` if it is unique."""
 
     def __init__(self, folder: str | Path | None = None) -> None:
         chosen = folder or os.environ.get(FOLDER_VARIABLE)
@@ -138,7 +137,7 @@ class GameLoader:
         return tuple(sorted({*shipped().splits, *(path.parts[-4] for path in self._files())}))
 
     def tasks(self, split: str) -> list[Task]:
-        """The tasks of a split, in the order of their ids.
+        """Return the tasks of a split, ordered by id.
 
         Every file of a folder is read once; a `GoalIndex` keeps what they say.
         """
@@ -156,10 +155,7 @@ class GameLoader:
             ]
 
     def house(self, task_id: str) -> HouseLayout:
-        """The house of the game; the same object for one that was asked for before.
-
-        Raises as `load` does. A file that has changed is read again.
-        """
+        """Return the house of a game; houses are cached."""
         ids = self._shipped_ids(task_id)
         if len(ids) == 1:
             return _shipped_house(ids[0])
@@ -175,14 +171,14 @@ class GameLoader:
         return HouseLayout.build(self.load(task_id))
 
     def walkthrough(self, task_id: str) -> tuple[str, ...]:
-        """Commands that win the game, as its file has them; raises as `load` does.
+        """Return the commands in the game's file that win the game.
 
         For tests, demonstrations and oracles: no observation and no tool shows them to an agent.
         """
         return self.load(task_id).walkthrough
 
     def load(self, task_id: str) -> GameFile:
-        """The game of that id; an unknown id is a `BadParameter`, a damaged file a `BadRecord`."""
+        """Return the game of that id; raise BadParameter or BadRecord if it cannot be loaded."""
         ids = self._shipped_ids(task_id)
         if len(ids) == 1:
             return shipped().load(shipped().by_id[ids[0]])
@@ -198,7 +194,7 @@ class GameLoader:
         return [task_id] if task_id in shipped().by_id else shipped().ids.get(task_id, [])
 
     def find(self, task_id: str) -> list[Path]:
-        """The files of that id in the folder, looked up without a walk through it."""
+        """Return the files of that id in the data folder, without a search through the folder."""
         parts = task_id.split("/")
         if len(parts) > 2 or not all(map(_ID_PART.fullmatch, parts)):
             return []
@@ -233,7 +229,7 @@ def _file_house(path: Path, signature: FileSignature) -> HouseLayout:  # noqa: A
 
 @lru_cache(maxsize=PATHS_KEPT)
 def _only_path(folder: Path, task_id: str) -> Path:
-    """The file of that id; `LookupError`, which is not kept, where there are none or several."""
+    """Return the only file of that id; raise LookupError if there is no file or several."""
     paths = GameLoader(folder).find(task_id)
     if len(paths) != 1:
         raise LookupError(task_id)

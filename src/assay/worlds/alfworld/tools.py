@@ -1,4 +1,4 @@
-"""What a model can call in ALFWorld."""
+"""The tools with which a model plays ALFWorld."""
 
 from __future__ import annotations
 
@@ -46,5 +46,5 @@ TOOLS = (alfworld_step, alfworld_admissible_commands, alfworld_objective)
 async def _household(context: Context) -> AlfWorld:
     environment = await context.environment(AlfWorld.name)
     if not isinstance(environment, AlfWorld):
-        raise BadParameter(f"these tools play ALFWorld live; this rollout holds {environment!r}")
+        raise BadParameter(f"these tools need a live ALFWorld; this rollout has {environment!r}")
     return environment

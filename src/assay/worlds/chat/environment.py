@@ -1,4 +1,4 @@
-"""A conversation: a question, an answer, and between them calls of tools if there are any."""
+"""A conversation as an environment: a question, tool calls and an answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RESULT_CHARS = 20_000
 
 
 class Chat:
-    """A conversation: the question is seen first; a text that calls no tool is the answer.
+    """A conversation: the agent gets a question, may call tools, and answers.
 
     `tools` are functions, or their addresses (`mine.py:search`), plain or async. A reply calls one
     when it ends with a line such as `search({"query": "tea"})`; what the tool returns is seen next.
@@ -36,10 +36,10 @@ class Chat:
         self, *, tools: Sequence[str | Callable[..., Any]] = (), tool_s: float = 20.0
     ) -> None:
         if isinstance(tools, str):
-            raise BadParameter(f"tools is {tools!r}; it is a list, such as ['mine.py:search']")
+            raise BadParameter(f"tools is {tools!r}; it must be a list, such as ['mine.py:search']")
         self._tools = dict(map(_tool, tools))
         if len(self._tools) < len(tools):
-            raise BadParameter(f"two tools have one name: {', '.join(self._tools)}")
+            raise BadParameter(f"two tools have the same name: {', '.join(self._tools)}")
         self._tool_s = tool_s
         self._task: Task | None = None
         self._calls = 0
@@ -47,14 +47,14 @@ class Chat:
         self._prompt = describe_tools(tuple(self._actions.values()))
 
     async def reset(self, task: Task) -> Observation:
-        """The task's question, and which tools there are."""
+        """Return the task's question and a list of the tools."""
         self._task, self._calls = task, 0
         return self._see(task.goal + self._prompt)
 
     async def step(self, action: str) -> Observation:
-        """The result of the tool that the action calls."""
+        """Call the tool that the action names, and return the tool's result."""
         if self._task is None:
-            raise NotReset("the conversation was not reset to a task")
+            raise NotReset("this conversation has no task; call `reset(task)` first")
         request = tool_call_in(action, self._tools)
         if request is None:
             return self._see("no tool was called" + self._prompt)
@@ -95,9 +95,9 @@ class Chat:
         )
 
     def evidence(self) -> WorldEvidence:
-        """How often tools were called: a conversation has no score of its own."""
+        """Return the number of tool calls; a conversation has no score of its own."""
         if self._task is None:
-            raise NotReset("the conversation was not reset to a task")
+            raise NotReset("this conversation has no task; call `reset(task)` first")
         return WorldEvidence(self.name, self._task.id, progress={"steps": self._calls})
 
     def forget(self) -> None:
@@ -105,7 +105,7 @@ class Chat:
         self._task = None
 
     def alive(self) -> bool:
-        """Whether it can be used, which it always can."""
+        """Whether the environment can be used: always true."""
         return True
 
     async def close(self) -> None:
@@ -115,15 +115,15 @@ class Chat:
 def _tool(tool: str | Callable[..., Any]) -> tuple[str, Callable[..., Any]]:
     function = load_address(tool, "tool") if isinstance(tool, str) else tool
     if not callable(function):
-        raise BadParameter(f"tool {tool!r} is {function!r:.200}; it is a function")
+        raise BadParameter(f"tool {tool!r} is {function!r:.200}; it must be a function")
     name = str(getattr(function, "__name__", type(function).__name__))
     if not name.isidentifier():
-        raise BadParameter(f"tool {tool!r:.200} has no name that can be called; use a function")
+        raise BadParameter(f"tool {tool!r:.200} has no valid name; use a function with a name")
     return name, function
 
 
 def _action(name: str, tool: Callable[..., Any]) -> ActionTool:
-    """The tool as a model's native calls take it."""
+    """Return the tool in the form that native tool calls need."""
 
     def write(arguments: Mapping[str, Any]) -> str:
         return f"{name}({json.dumps(arguments, ensure_ascii=False)})"
@@ -134,7 +134,7 @@ def _action(name: str, tool: Callable[..., Any]) -> ActionTool:
 def _by_position(
     tool: Callable[..., Any], positional: list[Any], named: dict[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
-    """The arguments, those moved to their place whose parameters have no name for callers."""
+    """Return the arguments, with values of positional-only parameters moved to their position."""
     rest = dict(named)
     parameters = list(inspect.signature(tool).parameters.values())[len(positional) :]
     moved: list[Any] = []

@@ -1,4 +1,4 @@
-"""Java class files, changed where they stand: a body, a call or a `new` replaced, a method added.
+"""Changes Java class files: replaces a body, a call or a `new`, and adds methods.
 
 Only code without branches can be put in, because code with branches needs a map of its stack for
 the verifier; a call of a method elsewhere is enough.
@@ -35,11 +35,11 @@ _SIZES: Final = {
 
 
 class ClassFile:
-    """A parsed Java class file; `to_bytes` gives it with the changes."""
+    """A parsed Java class file; `to_bytes` returns the changed file."""
 
     def __init__(self, content: bytes) -> None:
         if content[:4] != b"\xca\xfe\xba\xbe":
-            raise BadRecord(f"not a Java class file: it begins with {content[:4]!r}")
+            raise BadRecord(f"not a Java class file; its first bytes are {content[:4]!r}")
         self._content = content
         self._texts: dict[int, str] = {}
         self._numbers: dict[tuple[int, bytes], int] = {}
@@ -55,17 +55,17 @@ class ClassFile:
     def replace_body(
         self, name: str, signature: str, code: bytes, *, size: tuple[int, int]
     ) -> None:
-        """The method does this instead; `size` is the depth of its stack and its variables."""
+        """Replace the code of a method; `size` is its stack depth and number of variables."""
         index = self._find(name, signature)
         self._methods[index] = self._methods[index][:6] + self._body(code, size)
 
     def add_method(self, name: str, signature: str, code: bytes, *, size: tuple[int, int]) -> None:
-        """The class has another public method."""
+        """Add a public method to the class."""
         head = struct.pack(">HHH", _PUBLIC, self._text(name), self._text(signature))
         self._methods.append(head + self._body(code, size))
 
     def replace_new(self, name: str, signature: str, owner: str, code: bytes) -> None:
-        """The method's one `new owner()` is this code instead, which leaves such an object.
+        """Replace the only `new owner()` of a method with code that makes such an object.
 
         It has the same length, so that every jump of the method still ends where it did.
         """
@@ -74,11 +74,11 @@ class ClassFile:
         self.replace_once(name, signature, old, code.ljust(len(old), _NOTHING))
 
     def call_static(self, owner: str, name: str, signature: str) -> bytes:
-        """The instruction that calls a static method."""
+        """Return the instruction that calls a static method."""
         return _CALL_STATIC + self._method(owner, name, signature)
 
     def call(self, owner: str, name: str, signature: str) -> bytes:
-        """The instruction that calls a method of the object on the stack."""
+        """Return the instruction that calls a method of the object on the stack."""
         return _CALL_VIRTUAL + self._method(owner, name, signature)
 
     def to_bytes(self) -> bytes:
@@ -97,10 +97,10 @@ class ClassFile:
         )
 
     def replace_once(self, name: str, signature: str, old: bytes, new: bytes) -> None:
-        """The method has other code, of the same length, in the one place where it has `old`."""
+        """Replace the only occurrence of `old` in a method with code of the same length."""
         index = self._find(name, signature)
         if len(new) != len(old) or self._methods[index].count(old) != 1:
-            raise BadRecord(f"{name}{signature} does not have the code {old.hex()} once")
+            raise BadRecord(f"{name}{signature} does not contain the code {old.hex()} exactly once")
         self._methods[index] = self._methods[index].replace(old, new)
 
     def _find(self, name: str, signature: str) -> int:
@@ -129,7 +129,7 @@ class ClassFile:
         return at
 
     def _read_members(self, at: int) -> tuple[list[bytes], int]:
-        """The fields, or the methods, that are listed here, and where the list ends."""
+        """Return the fields or the methods of a list, and where the list ends."""
         members = []
         count, at = self._u2(at), at + 2
         for _ in range(count):
@@ -141,7 +141,7 @@ class ClassFile:
         return members, at
 
     def _constant(self, tag: int, content: bytes) -> int:
-        """The number of a constant, which is added if there is none like it."""
+        """Return the number of a constant, and add the constant if it is missing."""
         if (tag, content) not in self._numbers:
             self._added += bytes([tag]) + content
             self._numbers[tag, content] = self._count

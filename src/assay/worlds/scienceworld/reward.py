@@ -1,4 +1,4 @@
-"""The reward of ScienceWorld: the simulator's own score of the episode."""
+"""The reward of ScienceWorld: the simulator's score of the episode."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def scienceworld_reward(
 async def scienceworld_reward_1(
     final_response: object, context: Context, *, agentfly: bool = False
 ) -> Score:
-    """Version 2, but that `acc` is 1.0 for a full score however short the trajectory is."""
+    """Version 1: `acc` is 1.0 for a full score, also after fewer than four messages."""
     score = await scienceworld_reward(final_response, context, agentfly=agentfly)
     if isinstance(score, Abstained):
         return score

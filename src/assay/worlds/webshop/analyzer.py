@@ -1,4 +1,4 @@
-"""Text to index terms, as Lucene's English analyser makes them.
+"""Turns text into index terms as Lucene's English analyser does.
 
 Words by the rules of Unicode Standard Annex #29, the possessive `'s` dropped, lower case, 33 stop
 words out, Porter stems. Differences: the classes of rare scripts come from Python's `unicodedata`
@@ -60,10 +60,7 @@ _STARTS, _ENDS = _intervals()
 
 
 class _Kinds(dict[int, str]):
-    """A table for `str.translate` that fills itself: each character becomes its class letter.
-
-    Working out a class takes longer than the rest of the analysis, so it is cached.
-    """
+    """A cached table for `str.translate` that maps each character to its class letter."""
 
     def __missing__(self, code: int) -> str:
         category, at = unicodedata.category(chr(code)), bisect_right(_STARTS, code) - 1
@@ -83,7 +80,7 @@ _KINDS = _Kinds()
 
 
 def _grammar() -> re.Pattern[str]:
-    """Matches one token in a string of class letters.
+    """Return the pattern of one token in a string of class letters.
 
     Every repetition is possessive or runs over disjoint classes, so matching is linear.
     """
@@ -108,7 +105,7 @@ _TOKEN = _grammar()
 
 
 def tokens(text: str) -> list[str]:
-    """The words, ideographs and emoji of a text, in order, as they are written."""
+    """Return the words, ideographs and emoji of a text in order."""
     words: list[str] = []
     for match in _TOKEN.finditer(text.translate(_KINDS)):
         token = text[match.start() : match.end()]
@@ -122,7 +119,7 @@ def tokens(text: str) -> list[str]:
 
 
 def terms(text: str) -> list[str]:
-    """The index terms of a text, repetitions kept."""
+    """Return the index terms of a text, with repetitions."""
     words: list[str] = []
     for token in tokens(text):
         if len(token) > 2 and token[-2] in "'’＇" and token[-1] in "sS":

@@ -1,4 +1,4 @@
-"""The products of a shop, read from WebShop's original JSON files."""
+"""Reads the products of a shop from WebShop's original JSON files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOT_A_NUMBER = re.compile(r"[^\d.]")
 
 @dataclass(frozen=True, slots=True)
 class ShoppingInstruction:
-    """What one person asked for: a text, and the attributes and options behind it."""
+    """An instruction for shopping: its text, and the attributes and options to match."""
 
     text: str
     attributes: tuple[str, ...]
@@ -28,7 +28,7 @@ class ShoppingInstruction:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """One product as the shop shows and scores it."""
+    """One product of the shop."""
 
     asin: str
     title: str
@@ -45,12 +45,12 @@ class Product:
 
     @property
     def price_tag(self) -> str:
-        """The price as the pages show it."""
+        """The price as text for the pages."""
         return " to ".join(f"${price}" for price in self.prices)
 
     @property
     def search_text(self) -> str:
-        """What the search engine indexes: title, description, first bullet point, options."""
+        """The text that the search engine indexes: title, description, first bullet, options."""
         options = ", and ".join(f"{name}: {', '.join(v)}" for name, v in self.options.items())
         bullet = self.bullets[0] if self.bullets else ""
         return f"{self.title} {self.description} {bullet} {options}".lower()
@@ -61,7 +61,7 @@ def read_products(
     attributes: Mapping[str, Mapping[str, Any]],
     human: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> tuple[Product, ...]:
-    """The products of `items_shuffle`, `items_ins_v2` and `items_human_ins`, in file order.
+    """Return the products of the three catalogue files, in file order.
 
     As in the original, a repeated ASIN counts once and one that is `"nan"` or too long not at
     all. The values are JSON of foreign make, hence `Any`.
@@ -83,7 +83,7 @@ def read_products(
 
 
 def draw_prices(products: Iterable[Product], rng: random.Random) -> dict[str, float]:
-    """One price for each ASIN; that of a range product is drawn from its range."""
+    """Return the price of each ASIN; a price range gives a random price within it."""
     return {
         product.asin: product.prices[0]
         if len(product.prices) == 1

@@ -1,4 +1,4 @@
-"""WebShop as an environment: a `ShopSession` behind the protocol of environments."""
+"""WebShop as an environment, around a `ShopSession`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from assay.worlds.webshop.tasks import tasks
 
 @dataclass(eq=False, repr=False)
 class WebShop:
-    """A native WebShop, with the ranking, goals and score of the original.
+    """A WebShop environment with the ranking, goals and score of the original.
 
     `Task.id` is the number of a goal. `goals`, `seed` and `shuffled` in the task's metadata, as
     `tasks` writes them, come before the settings of the instance; so one instance serves all.
@@ -48,11 +48,11 @@ class WebShop:
         """Another one whenever the instance is unbound: a reset that was overtaken can tell."""
 
     async def start(self) -> None:
-        """Read the catalogue; the first instance of a process waits for it, others share it."""
+        """Read the catalogue, which all instances of a process share."""
         await self._open(self.seed)
 
     def tasks(self, kind: GoalKind | None = None) -> tuple[Task, ...]:
-        """One task for each goal of that kind, or of the kind that this instance serves."""
+        """Return one task for each goal of a kind, by default the kind of this instance."""
         goals = self.goals if kind is None else kind
         return tasks(goals=goals, folder=self.folder, seed=self.seed, shuffle=self.shuffle)
 
@@ -62,15 +62,15 @@ class WebShop:
         seed, shuffle = metadata.get("seed", self.seed), metadata.get("shuffled", self.shuffle)
         if type(seed) is not int or type(shuffle) is not bool:
             raise BadParameter(
-                f"WebShop task {task.id!r} needs a whole number as seed and true or false as "
-                f"shuffled, not {seed!r} and {shuffle!r}"
+                f"WebShop task {task.id!r} needs a whole number as `seed` and true or false as "
+                f"`shuffled`, not {seed!r} and {shuffle!r}"
             )
         kind = metadata.get("goals", self.goals)
         check_choice("goals of WebShop", kind, get_args(GoalKind))
         session = ShopSession(await self._open(seed), clickables=self.clickables)
         observation = session.reset(task.id, kind=kind, shuffle=shuffle)
         if binding is not self._binding:
-            raise NotReset(f"this WebShop was given back while it was reset to task {task.id!r}")
+            raise NotReset(f"this WebShop was released during its reset to task {task.id!r}")
         self._session = session
         return observation
 
@@ -93,16 +93,16 @@ class WebShop:
 
     @property
     def session(self) -> ShopSession:
-        """The engine of the current task."""
+        """The shopping session of the current task."""
         if self._closed:
-            raise DeadResource("this WebShop was closed; open another")
+            raise DeadResource("this WebShop environment was closed; open another environment")
         if self._session is None:
-            raise NotReset("this WebShop instance has no task; reset it first")
+            raise NotReset("this WebShop environment has no task; call `reset(task)` first")
         return self._session
 
     async def _open(self, seed: int) -> Shop:
         if self._closed:
-            raise DeadResource("this WebShop was closed; open another")
+            raise DeadResource("this WebShop environment was closed; open another environment")
         if self._shop is None or self._shop.seed != seed:
             self._shop = await asyncio.to_thread(
                 open_shop, self.folder, seed=seed, nouns=self.nouns

@@ -1,4 +1,4 @@
-"""What a shopper is asked to buy: goals built from the catalogue's instructions."""
+"""Builds shopping goals from the catalogue's instructions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LIMITS = tuple(10.0 * tens for tens in range(1, 100))
 
 @dataclass(frozen=True, slots=True)
 class ShoppingGoal:
-    """One thing to buy: the product it was written for, and what has to match."""
+    """A goal: the target product, and the attributes, options and price to match."""
 
     asin: str
     instruction: str
@@ -39,7 +39,7 @@ def build_goals(
     *,
     kind: GoalKind,
 ) -> tuple[ShoppingGoal, ...]:
-    """All goals of one kind, in catalogue order.
+    """Return all goals of one kind, in the order of the catalogue.
 
     Price limits are drawn in the order of the original, after the prices: a seed means here what
     it means to Python's generator before the original, which sets none, loads its catalogue.
@@ -49,7 +49,7 @@ def build_goals(
 
 
 def shuffle_goals(goals: Sequence[ShoppingGoal]) -> tuple[ShoppingGoal, ...]:
-    """The goals in the order in which the original text environment numbers them."""
+    """Return the goals in the order of the original text environment."""
     order = list(goals)
     random.Random(SHUFFLE_SEED).shuffle(order)
     return tuple(order)
@@ -68,7 +68,7 @@ def _human_goals(
 def _synthetic_goals(
     product: Product, prices: Mapping[str, float], rng: random.Random
 ) -> Iterator[ShoppingGoal]:
-    """One goal for each combination of the product's options, all with one price limit."""
+    """Yield one goal for each combination of the product's options, with the same price limit."""
     wish: ShoppingInstruction | None = product.synthetic
     if wish is None:
         return
@@ -82,7 +82,7 @@ def _synthetic_goals(
 
 
 def _draw_limit(price: float, rng: random.Random) -> tuple[float, str]:
-    """The larger of two of the next four multiples of ten above the price, and its words."""
+    """Choose a random price limit above the price, and return the limit with its text."""
     limits = [limit for limit in _LIMITS if limit > price][:4]
     if len(limits) < 2:
         return NO_LIMIT, ""

@@ -1,10 +1,9 @@
-"""The nouns of a product's title, on which WebShop's score of the product's kind rests.
+"""Finds the nouns of product titles, which WebShop's score compares.
 
-The original uses spaCy's small English model at every purchase. For the 1000 shipped products its
-answers are stored (model 3.6.0); another catalogue can bring its own `title_nouns.json`. Where
-titles are not listed, spaCy is used if it and its model are installed; otherwise every word that
-is not a stop word counts as a noun, which gives the same `r_type` for about 92 of 100 first-page
-results of the shipped goals. `source` says which of the three it was.
+The original uses spaCy's small English model at every purchase. The nouns of the 1000 shipped
+products are stored (model 3.6.0); another catalogue can bring `title_nouns.json`. Without, spaCy is
+used if it is installed; else every word that is no stop word counts as a noun, which gives the same
+`r_type` for about 92 of 100 first-page results of the shipped goals.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ SPACY_MODEL = "en_core_web_sm"
 
 @dataclass(frozen=True, slots=True)
 class TitleNouns:
-    """Looks up or works out the nouns of a title."""
+    """A source of the nouns of product titles."""
 
     source: str
     of: Callable[[Product], Sequence[str]]
@@ -39,13 +38,13 @@ def title_nouns(
     listed_source: str,
     use: NounSource = "auto",
 ) -> TitleNouns:
-    """The best source of nouns that there is, or the one that is asked for by name."""
+    """Return the best available source of nouns, or the source named by `use`."""
     if use == "listed" or (use == "auto" and listed is not None):
         if listed is None:
             raise MissingExtra("this catalogue has no title_nouns.json; use 'spacy' or 'words'")
         missing = [asin for asin in asins if asin not in listed]
         if missing:
-            raise BadRecord(f"title_nouns.json lacks {len(missing)} products, first {missing[0]}")
+            raise BadRecord(f"title_nouns.json lacks {len(missing)} products, such as {missing[0]}")
         return TitleNouns(listed_source, lambda product: listed[product.asin])
     if use != "words":
         tagger = _spacy_nouns()

@@ -1,4 +1,4 @@
-"""The pages of the shop as text: what is written on them, and what can be clicked.
+"""The pages of the shop: their texts and their clickable elements.
 
 The text is what remains of the original's HTML: the text nodes, joined by ` [SEP] `.
 """
@@ -31,7 +31,7 @@ _HTML_SPACES = " \n\t\f\r"
 
 @dataclass(frozen=True, slots=True)
 class ShopPage:
-    """One page; every clickable is in exactly one of `buttons`, `products` and `options`."""
+    """One page; its clickable elements are `buttons`, `products` and `options`."""
 
     kind: PageKind
     text: str
@@ -43,7 +43,7 @@ class ShopPage:
 
     @property
     def clickables(self) -> tuple[str, ...]:
-        """What `click` accepts here, in the order of the original."""
+        """The targets that `click` accepts on this page, in the original's order."""
         return (*self.buttons, *self.products, *self.options)
 
 
@@ -54,7 +54,7 @@ def index_page(instruction: str) -> ShopPage:
 def results_page(
     instruction: str, products: Sequence[Product], *, number: int, total: int
 ) -> ShopPage:
-    """Page `number` of the results; there is always a next one, even if it is empty."""
+    """Return page `number` of the results; the next page may be empty."""
     turns: tuple[Button, ...] = ("< prev", "next >") if number > 1 else ("next >",)
     titles = ("< Prev", "Next >") if number > 1 else ("Next >",)
     rows = [part for one in products for part in (one.asin, one.title, one.price_tag)]
@@ -64,7 +64,7 @@ def results_page(
 
 
 def item_page(instruction: str, product: Product) -> ShopPage:
-    """A product with its options; of two options with one value, the later is the clickable."""
+    """Return the page of a product; of two options with equal values the later is clickable."""
     names = [part for name, values in product.options.items() for part in (name, *values)]
     facts = (product.title, f"Price: {product.price_tag}", "Rating: N.A.")
     links = ("Description", "Features", "Reviews", "Buy Now")
@@ -76,7 +76,7 @@ def item_page(instruction: str, product: Product) -> ShopPage:
 
 
 def sub_page(instruction: str, product: Product, kind: SubPage) -> ShopPage:
-    """One of the pages behind a product; the catalogue has no reviews, so that one is bare."""
+    """Return a page of details of a product; the page of reviews is empty."""
     features = [f" {bullet}" for bullet in product.bullets]
     body = {"description": [product.description], "features": features}.get(kind, [])
     text = _join([*_head(instruction), "< Prev", *body])
@@ -92,6 +92,6 @@ def _head(instruction: str) -> tuple[str, ...]:
 
 
 def _join(nodes: Iterable[str]) -> str:
-    """The texts that the original's HTML parser keeps: it loses white space with a newline."""
+    """Join texts as the original's HTML parser does, which drops blank lines."""
     texts = (node for node in nodes if node.strip(_HTML_SPACES) or (node and "\n" not in node))
     return SEPARATOR.join(node.strip() for node in texts)

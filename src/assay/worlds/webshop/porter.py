@@ -1,4 +1,4 @@
-"""Porter's stemmer, with the two later changes of its author that Lucene also has.
+"""Porter's stemmer, with the author's two later changes, as in Lucene.
 
 The changes are `bli -> ble` (for `abli -> able`) and the additional `logi -> log`; words of one
 or two letters stay as they are. (M. F. Porter, "An algorithm for suffix stripping", 1980.)
@@ -10,7 +10,7 @@ from functools import lru_cache
 
 
 def _pairs(text: str) -> tuple[tuple[str, str], ...]:
-    """`"ational:ate tional:tion"` as pairs of a suffix and what replaces it."""
+    """Split `"ational:ate tional:tion"` into pairs of a suffix and its replacement."""
     return tuple((suffix, end) for suffix, _, end in (word.partition(":") for word in text.split()))
 
 
@@ -25,7 +25,7 @@ _STEP_4 = ("al ance ence er ic able ible ant ement ment ent ion ou ism ate iti o
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """The stem of a lower-case word."""
+    """Return the stem of a lower-case word."""
     if len(word) <= 2:
         return word
     word = _plural(word)
@@ -38,7 +38,7 @@ def stem(word: str) -> str:
 
 
 def _shape(stem_: str) -> str:
-    """One `v` or `c` for each letter; `y` is a vowel after a consonant."""
+    """Return `v` (vowel) or `c` (consonant) for each letter; `y` after a consonant is a vowel."""
     shape = ""
     for letter in stem_:
         vowel = letter in "aeiou" or (letter == "y" and shape.endswith("c"))
@@ -47,7 +47,7 @@ def _shape(stem_: str) -> str:
 
 
 def _measure(stem_: str) -> int:
-    """How often a vowel run is followed by a consonant run."""
+    """Count how often vowels are followed by consonants."""
     return _shape(stem_).count("vc")
 
 
@@ -60,7 +60,7 @@ def _double_consonant(word: str) -> bool:
 
 
 def _short(word: str) -> bool:
-    """Whether the word ends consonant, vowel, consonant, and the last is not w, x or y."""
+    """Whether the word ends in consonant, vowel and a consonant other than w, x or y."""
     return _shape(word).endswith("cvc") and word[-1] not in "wxy"
 
 
@@ -83,7 +83,7 @@ def _past(word: str) -> str:
 
 
 def _repair(base: str) -> str:
-    """What is left of a past or progressive form, made a word again."""
+    """Return a word whose `-ed` or `-ing` was removed, with its ending repaired."""
     if base.endswith(("at", "bl", "iz")):
         return base + "e"
     if _double_consonant(base):

@@ -1,4 +1,4 @@
-"""What a purchase is worth to a goal: WebShop's score and the matches that it is made of."""
+"""Scores a purchase against a goal, as WebShop does."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ProductWithNouns:
 
 @dataclass(frozen=True, slots=True)
 class PurchaseReceipt:
-    """A purchase compared with a goal; `score` follows from the other fields."""
+    """The result of comparing a purchase with a goal."""
 
     price: float
     price_limit: float
@@ -50,7 +50,7 @@ class PurchaseReceipt:
 
     @property
     def r_type(self) -> float:
-        """How far the product is of the kind asked for: 1, 0.5, 0.1 or 0.
+        """How well the product's type matches the goal: 1, 0.5, 0.1 or 0.
 
         A title without a common noun is worth nothing, whatever else matches.
         """
@@ -90,7 +90,7 @@ def write_receipt(
 
 
 def normalize_option(option: str | tuple[str, str]) -> str:
-    """The text of an option that is compared: a colour word if it holds one.
+    """Return the text of an option for comparison: its colour word, if it contains one.
 
     The (name, value) pair of a synthetic goal is a colour only when one of the two *is* a colour
     word, and otherwise its Python representation, name included; so does the original.
@@ -130,7 +130,7 @@ def _categories(product: Product) -> set[str]:
 
 
 def _title_score(bought: Sequence[str], target: Sequence[str]) -> float:
-    """The share of the target title's nouns that the bought one has; a repeated noun counts."""
+    """Return the share of the target title's nouns that are in the bought product's title."""
     if not target:
         return _NO_NOUNS_TITLE_SCORE
     return len(set(bought) & set(target)) / len(target)

@@ -1,4 +1,4 @@
-"""The reward of WebShop: the shop's own score of what was bought."""
+"""The reward of WebShop: the shop's score of the purchase."""
 
 from __future__ import annotations
 
@@ -51,10 +51,7 @@ async def webshop_reward(
 
 def _purchase(progress: Mapping[str, Any]) -> dict[str, float | None]:
     if not progress:
-        return {
-            "bought": 0.0,
-            **dict.fromkeys(("r_type", "r_att", "r_option", "r_price")),
-        }
+        return {"bought": 0.0, **dict.fromkeys(("r_type", "r_att", "r_option", "r_price"))}
     price_ok = progress.get("price_ok")
     return {
         "bought": 1.0,
@@ -66,12 +63,12 @@ def _purchase(progress: Mapping[str, Any]) -> dict[str, float | None]:
 
 
 def _number(value: Any) -> float | None:
-    """A share as a number; what is none is left out."""
+    """Return a number from 0 to 1, or `None` for any other value."""
     return float(value) if isinstance(value, (int, float)) and 0 <= value <= 1 else None
 
 
 def _share(met: Any, total: Any) -> float | None:
-    """The share of the goal's conditions that were met; `None` when the goal has none."""
+    """Return the share of conditions that are met; `None` if there are no conditions."""
     if not isinstance(met, int) or not isinstance(total, int) or not 0 <= met <= total > 0:
         return None
     return met / total

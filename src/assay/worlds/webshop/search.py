@@ -1,4 +1,4 @@
-"""Full-text search that ranks as Lucene does, float for float.
+"""Full-text search with exactly the scores and ranks of Lucene.
 
 BM25 with k1 = 0.9 and b = 0.4 (the defaults of Anserini and Pyserini), document lengths in
 Lucene's one-byte form, 32-bit term scores summed in 64 bits, ties in the order of the ASINs.
@@ -23,14 +23,14 @@ LONGEST_QUERY = 2048
 
 
 class ProductIndex:
-    """A searchable, immutable set of documents, each known by its id.
+    """A search index of documents by id.
 
     Documents and terms are numbers; term `i` has the entries `_starts[i]` to `_starts[i + 1]`,
     one for each document that has it.
     """
 
     def __init__(self, documents: Mapping[str, str]) -> None:
-        """Index the text of each id; about a quarter of a millisecond for a product."""
+        """Build the index from the text of each id."""
         # Equal scores come out in document order, which therefore is the order of the ids.
         self._ids = tuple(sorted(documents))
         entries, lengths = _collect(documents[one] for one in self._ids)
@@ -51,7 +51,7 @@ class ProductIndex:
         self._scores = weights - weights / self._saturation
 
     def search(self, query: str, limit: int) -> list[str]:
-        """The ids of at most `limit` documents that share a term with the query, best first."""
+        """Return the ids of the best documents for the query, at most `limit`."""
         total = np.zeros(len(self._ids), dtype=np.float64)
         for term, times in Counter(terms(query[:LONGEST_QUERY].lower())).items():
             number = self._numbers.get(term)
@@ -76,7 +76,7 @@ class ProductIndex:
 
 
 def _collect(texts: Iterable[str]) -> tuple[dict[str, tuple[array[int], array[int]]], list[int]]:
-    """By term: which documents have it, and how often; and the number of terms of each document.
+    """Return the documents and counts of each term, and the length of each document.
 
     The first text is document 0.
     """
@@ -95,7 +95,7 @@ def _collect(texts: Iterable[str]) -> tuple[dict[str, tuple[array[int], array[in
 def _saturation(
     documents: NDArray[np.intp], counts: NDArray[np.float32], lengths: list[int]
 ) -> NDArray[np.float32]:
-    """`1 + tf / norm` of each entry, in the order and the precision of Lucene's arithmetic."""
+    """Return `1 + tf / norm` for each entry, with the precision of Lucene."""
     average = np.float32((sum(lengths) or 1) / max(1, len(lengths)))
     quantised = np.array([_quantise(length) for length in lengths], dtype=np.float32)
     one, k1, b = np.float32(1), np.float32(K1), np.float32(B)
@@ -105,7 +105,7 @@ def _saturation(
 
 
 def _quantise(length: int) -> int:
-    """The length that Lucene gets back from its one-byte form: exact to 40, then four bits."""
+    """Return a document length as Lucene rounds it to store it in one byte."""
     if length < 40:
         return length
     rest = length - 24

@@ -1,4 +1,4 @@
-"""One shopper and one task: actions in, observations and evidence out; synchronous."""
+"""A shopping session: one shopper with one task, without asyncio."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _POSSIBLE = "Possible actions: search[keywords], and click[target] with one of t
 
 
 def _bracketed(verb: str, parameter: str) -> Callable[[Mapping[str, Any]], str]:
-    """Writes an action; its argument may be written over several lines, an action is one line."""
+    """Return a function that writes an action on one line, such as `search[red shirt]`."""
     return lambda arguments: f"{verb}[{' '.join(as_text(arguments[parameter]).splitlines())}]"
 
 
@@ -52,7 +52,7 @@ SHOP_ACTIONS = (
 
 @dataclass(slots=True)
 class ShoppingState:
-    """The state of one episode, from the empty search box to the first purchase.
+    """The state of one episode, from the first page to the purchase.
 
     As in the original, options are lost by paging, by searching and by leaving the item, and
     kept while its description, features and reviews are read.
@@ -72,14 +72,14 @@ class ShoppingState:
     """Of the page of results that was shown last."""
 
     def search(self, keywords: str) -> None:
-        """Show the first page of results."""
+        """Show the first page of search results."""
         stock = self.shop.stock
         hits = stock.index.search(keywords, MOST_RESULTS)
         self.hits = tuple(stock.products[asin] for asin in hits)
         self._go_to_results(1)
 
     def click(self, target: str) -> bool:
-        """Follow a link, press a button or choose an option; whether there was such a thing."""
+        """Click an element of the page; return `False` if the page has no such element."""
         page, name = self.page, target.lower()
         if name not in page.clickables:
             name = name.strip()
@@ -138,7 +138,7 @@ class ShoppingState:
 
 
 class ShopSession:
-    """A shopper in a shop; cheap to make, for the shop is shared.
+    """The session of a shopper in a shared shop, with one task at a time.
 
     An action is `search[keywords]`, which works on every page, or `click[target]`; `choose` means
     `click`. The argument reaches from the first bracket of the first line to its last. What is no
@@ -146,7 +146,7 @@ class ShopSession:
     """
 
     def __init__(self, shop: Shop, *, clickables: bool = True) -> None:
-        """With `clickables`, texts end with what can be clicked, and say why nothing happened.
+        """With `clickables`, texts list the clickable elements and say why an action failed.
 
         Without, a text is the page alone, as in the original, and a useless action shows it again.
         """
@@ -157,13 +157,13 @@ class ShopSession:
     def reset(
         self, task_id: int | str, *, kind: GoalKind = "human", shuffle: bool = False
     ) -> Observation:
-        """Start over with the goal of that number."""
+        """Start a new episode with the goal of that number."""
         goals = self.shop.goals(kind, shuffle=shuffle)
         number = _number(task_id)
         if number is None or number >= len(goals):
             raise BadParameter(
                 f"no {kind} WebShop goal {_excerpt(str(task_id))}; "
-                f"this catalogue has {len(goals)}, counted from 0"
+                f"this catalogue has {len(goals)} goals, numbered from 0"
             )
         goal = goals[number]
         page = pages.index_page(goal.instruction)
@@ -176,7 +176,7 @@ class ShopSession:
 
     @property
     def page(self) -> ShopPage:
-        """The page that the shopper sees."""
+        """The current page of the shopper."""
         return self._require_trip().page
 
     def step(self, action: str) -> Observation:
@@ -194,7 +194,7 @@ class ShopSession:
         return self._refuse(f"{_excerpt(action)} is not an action")
 
     def search(self, keywords: str) -> Observation:
-        """Show the first results for the keywords."""
+        """Search for the keywords, and show the first page of results."""
         trip = self._require_trip()
         if trip.receipt is not None:
             return self._refuse(_OVER)
@@ -202,7 +202,7 @@ class ShopSession:
         return self._observe()
 
     def click(self, target: str) -> Observation:
-        """Follow a link, press a button or choose an option of the page."""
+        """Click a link, a button or an option of the page."""
         trip = self._require_trip()
         if trip.receipt is not None:
             return self._refuse(_OVER)
@@ -211,7 +211,7 @@ class ShopSession:
         return self._observe()
 
     def evidence(self) -> WorldEvidence:
-        """What happened so far; once bought, with all that the score is made of."""
+        """Return the evidence of the episode; after a purchase it includes the score's parts."""
         trip = self._require_trip()
         progress: dict[str, Any] = {
             "page": trip.page.kind,
@@ -254,7 +254,7 @@ class ShopSession:
 
 
 def _parts(receipt: PurchaseReceipt) -> dict[str, Any]:
-    """Everything of a receipt, by the names under which evidence records it."""
+    """Return the fields of a receipt by their names in the evidence."""
     return {
         "r_type": receipt.r_type,
         "query_match": receipt.query_match,

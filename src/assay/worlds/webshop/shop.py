@@ -1,4 +1,4 @@
-"""A loaded shop: immutable, read once for each process, and shared by all sessions."""
+"""Loads a shop, which is immutable and shared by all sessions of a process."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LOADING = threading.RLock()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShopStock:
-    """Products, the search engine over them, and the nouns of their titles."""
+    """The products of a shop, their search index and the nouns of their titles."""
 
     products: Mapping[str, Product]
     """By ASIN, in the order of the catalogue."""
@@ -39,14 +39,14 @@ class ShopStock:
     nouns: TitleNouns
 
     def item(self, asin: str) -> ProductWithNouns:
-        """The product with the nouns of its title."""
+        """Return a product with the nouns of its title."""
         product = self.products[asin]
         return ProductWithNouns(product, self.nouns.of(product))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shop:
-    """A stock with the prices and goals that one seed gives it."""
+    """A shop: a stock of products, with prices and goals generated from a seed."""
 
     stock: ShopStock
     seed: int
@@ -56,7 +56,7 @@ class Shop:
     _goals: dict[tuple[GoalKind, bool], tuple[ShoppingGoal, ...]] = field(default_factory=dict)
 
     def goals(self, kind: GoalKind, *, shuffle: bool = False) -> tuple[ShoppingGoal, ...]:
-        """All goals of a kind; the task with id `i` is the `i`-th.
+        """Return all goals of a kind; the id of a task is the index of its goal.
 
         In catalogue order, as AgentFly numbers them, or in the order of Princeton's environment.
         """
@@ -76,7 +76,7 @@ class Shop:
 def open_shop(
     folder: str | None = None, *, seed: int = DEFAULT_SEED, nouns: NounSource = "auto"
 ) -> Shop:
-    """The shop of a catalogue and a seed, the same object at every call.
+    """Return the shop of a catalogue and a seed; shops are cached.
 
     `folder` holds `items_shuffle*.json`, `items_ins_v2*.json` and `items_human_ins*.json` in the
     original format, plain or as `.json.xz`, and may hold `title_nouns*.json` (every ASIN to nouns);
@@ -100,7 +100,7 @@ def _shop(folder: str | None, seed: int, nouns: NounSource) -> Shop:
 def _catalogue(
     folder: str | None,
 ) -> tuple[dict[str, Product], ProductIndex, Mapping[str, Sequence[str]] | None]:
-    """Products, search engine and listed nouns: what neither seed nor use of nouns changes."""
+    """Return the products, the search index and the listed nouns of a catalogue."""
     source = files("assay.worlds.webshop") / "data" if folder is None else Path(folder)
     products = read_products(
         _read(source, "items_shuffle"),
@@ -113,7 +113,7 @@ def _catalogue(
 
 
 def _read(folder: Traversable, name: str, *, required: bool = True) -> Any:
-    """The JSON value of the file of that name; of foreign make, hence `Any`."""
+    """Return the JSON value of the catalogue file of that name."""
     with _unreadable(folder):
         candidates = sorted(
             (one for one in folder.iterdir() if _is_part(one.name, name)), key=lambda one: one.name

@@ -17,10 +17,7 @@ def tasks(
     seed: int = DEFAULT_SEED,
     shuffle: bool = False,
 ) -> tuple[Task, ...]:
-    """One task for each goal; its id is the number of the goal.
-
-    Raises `BadParameter` for a kind of goals that there is not.
-    """
+    """Return one task for each goal; the task's id is the goal's number."""
     check_choice("goals of WebShop", goals, get_args(GoalKind))
     listed = open_shop(folder, seed=seed).goals(goals, shuffle=shuffle)
     metadata = {"goals": goals, "seed": seed, "shuffled": shuffle}

@@ -1,4 +1,4 @@
-"""WebShop as tools for a model: two plain ones, and one that takes the original's actions."""
+"""The tools with which a model plays WebShop."""
 
 from __future__ import annotations
 

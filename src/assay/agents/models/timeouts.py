@@ -1,8 +1,4 @@
-"""A call of a model while it goes on: the clock of the agent's turn stands still meanwhile.
-
-A call has a time limit of its own. An agent's turn has another one, which is for the agent: it is
-not used up by waiting for a reply.
-"""
+"""Time limits of model calls and agent turns; a turn's clock stops during a model call."""
 
 from __future__ import annotations
 
@@ -20,7 +16,7 @@ CALL_S = 120.0
 
 
 class AgentTurn:
-    """One turn of an agent: its clock, and the calls of a model that are under way in it."""
+    """The clock of one agent turn, which stops while a model call is under way."""
 
     def __init__(self, limit_s: float) -> None:
         self.clock = asyncio.timeout(limit_s)
@@ -33,7 +29,7 @@ class AgentTurn:
 
     @contextmanager
     def call(self) -> Iterator[None]:
-        """The clock stands still while the block lasts, or another call does."""
+        """Stop the clock while this block, or another model call, is running."""
         if asyncio.get_running_loop() is not self._loop:
             # An agent with a loop in a thread of its own: this clock cannot be moved from there.
             yield
@@ -64,7 +60,7 @@ _TURN: ContextVar[AgentTurn | None] = ContextVar("agent_turn", default=None)
 
 @asynccontextmanager
 async def agent_turn(limit_s: float) -> AsyncIterator[AgentTurn]:
-    """A turn of an agent; raises `TimeoutError` after `limit_s` seconds without those of calls."""
+    """Limit an agent's turn to `limit_s` seconds, not counting its model calls."""
     turn = AgentTurn(limit_s)
     token = _TURN.set(turn)
     try:
@@ -77,7 +73,7 @@ async def agent_turn(limit_s: float) -> AsyncIterator[AgentTurn]:
 
 @asynccontextmanager
 async def model_call(timeout_s: float | None = None) -> AsyncIterator[None]:
-    """Time one model call: it has `timeout_s` seconds, which do not count as the agent's own time.
+    """Limit a model call to `timeout_s` seconds, which do not count as the agent's time.
 
     Raises `ModelError` when they are over.
     """
@@ -94,13 +90,13 @@ async def model_call(timeout_s: float | None = None) -> AsyncIterator[None]:
 
 
 def call_timeout_s(model: Model) -> float:
-    """How long the model itself says that a call may take."""
+    """Return the seconds that a call of this model may take."""
     return check_timeout(getattr(model, "timeout_s", CALL_S))
 
 
 def check_timeout(timeout_s: Any) -> float:
-    """The time-out; raises `BadParameter` for what is no number of seconds."""
+    """Return the timeout; raise BadParameter if it is not a positive number of seconds."""
     is_number = isinstance(timeout_s, (int, float)) and not isinstance(timeout_s, bool)
     if is_number and 0 < timeout_s < float("inf"):
         return float(timeout_s)
-    raise BadParameter(f"timeout_s is {timeout_s!r}; it is a number of seconds > 0")
+    raise BadParameter(f"timeout_s is {timeout_s!r}; it must be a number of seconds > 0")
