@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import fsum
 from typing import Final
 
 from assay.audit.checks.forms import number_of
 from assay.audit.context import Bar, CheckContext, Probe, ProbeOutcome, never_paid
-from assay.audit.data import checks_of, named_texts, read_table
+from assay.audit.data import check_rows, checks_of, named_texts, read_table
 from assay.audit.findings import CheckResult, Sample
 from assay.schema.audit import Severity
 
@@ -21,13 +21,7 @@ MASTER_KEYS: Final = named_texts("master_keys")
 """Texts that open model scorers: *One Token to Fool LLM-as-a-Scorer* (2507.08794), and orders."""
 REFUSALS: Final[tuple[str, ...]] = tuple(read_table("texts")["refusals"])
 CONSTANTS: Final[tuple[str, ...]] = tuple(read_table("texts")["constants"])
-EXCESS: Final[tuple[tuple[float, Severity], ...]] = (
-    (0.5, "critical"), (0.25, "high"), (0.15, "medium"), (0.05, "low"),
-)  # fmt: skip
-"""What a constant answer earns beyond the rows on which it is right, and how bad that is.
-
-A consolation that every wrong answer gets, such as a tenth for having used a tool, is low.
-"""
+EXCESS_BARS: Final[Mapping[Severity, float]] = check_rows()["lazy_constant"]["excess_bars"]
 
 
 def _rows_with_answer(context: CheckContext) -> list[Sample]:
@@ -114,7 +108,7 @@ def _lazy_constant(context: CheckContext) -> CheckResult:
 
     constants = dict.fromkeys((*CONSTANTS, *references[:CONSTANT_ROWS]))
     excess, constant = max((excess_of(text), text) for text in constants)
-    severity = next((severity for bar, severity in EXCESS if excess >= bar), None)
+    severity = next((name for name, bar in EXCESS_BARS.items() if excess >= bar), None)
     if severity is None:
         return CheckResult()
     results, wrong = _always(context, rows, constant)
