@@ -1,4 +1,4 @@
-"""What groups of rollouts would make of a reward: the numbers, and what is wrong with them."""
+"""Numbers and findings about the training signal of a reward in groups of rollouts."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class GroupAudit:
         return min(self.success) < LOST * self.success[0]
 
     def fails(self, bar: Severity) -> bool:
-        """Whether there is a finding of that severity, or a worse one."""
+        """Whether any finding has the severity `bar` or a worse severity."""
         return any(at_least(finding.severity, bar) for finding in self.findings)
 
     @property

@@ -1,4 +1,4 @@
-"""What a trainer would make of a reward: groups of rollouts, simulated without training.
+"""Simulate the training signal of a reward on groups of rollouts, without training.
 
 Trainers of the GRPO family compare the rollouts of one prompt with each other. So it matters less
 what a reward pays than how it spreads within a group: where every answer is wrong and the rewards
@@ -41,7 +41,7 @@ def audit_groups(
     size: int = GROUP_SIZE,
     outcome: str | None = None,
 ) -> GroupAudit:
-    """What groups of `size` rollouts would make of the target, by its answers alone.
+    """Simulate the training signal of a reward for groups of `size` rollouts.
 
     The outcome is the first component of a composition; of any other reward the part that is named,
     or one that is usually called so. Raises `BadParameter` where nothing says whether an answer is
@@ -65,7 +65,7 @@ def audit_groups(
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Which of the target's parts are the outcome and the components."""
+    """Names of the parts that hold the outcome and the components of a reward."""
 
     outcome: str
     components: tuple[str, ...]
@@ -99,7 +99,7 @@ def _reader(
 def _best_frame(
     session: AuditSession, kind: Kind, rows: Sequence[Sample], reader: _Reader
 ) -> AnswerTemplate:
-    """The frame in which worked answers are found right most often."""
+    """Find the answer format in which worked answers are most often scored as right."""
     frames = (*(frame for frame in FRAMES if frame is not BARE), BARE)
     worked = next(each for each in BEHAVIOURS if each.name == "8 sentences")
 
@@ -122,7 +122,7 @@ def _table(
     frame: AnswerTemplate,
     reader: _Reader,
 ) -> dict[str, tuple[SimulatedRollout, SimulatedRollout]]:
-    """By behaviour: a wrong rollout and a right one."""
+    """Return a wrong and a right rollout for each behaviour."""
     answers = (_wrong_of(row, samples), row.right[0])
     texts = [each.response(frame, answer) for each in BEHAVIOURS for answer in answers]
     rollouts = map(reader.read, session.ask([to_call(kind, row, text) for text in texts]))

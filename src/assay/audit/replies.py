@@ -1,4 +1,4 @@
-"""What a child sent, read as the results of its calls: every frame once, in order, and typed."""
+"""Validate the messages of a child process, and read results of calls from them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FACTS: Final[Mapping[str, tuple[type, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class MeasuredResult:
-    """The result of a call, with measurements of the call."""
+    """The result of one call, with measurements of memory and time."""
 
     result: CallResult
     growth_mb: float = 0.0
@@ -46,7 +46,7 @@ class MeasuredResult:
 
 @dataclass(slots=True)
 class BatchProgress:
-    """How far a batch of calls has come, by the frames that were accepted."""
+    """Progress of a batch of calls, according to the accepted messages."""
 
     count: int
     parallel: bool = False
@@ -58,11 +58,11 @@ class BatchProgress:
 
     @property
     def running(self) -> int:
-        """Calls that were begun and have no result."""
+        """Number of calls that have started and have no result yet."""
         return len(self._started) - len(self._results)
 
     def take(self, frame: Mapping[str, Any], now: float) -> None:
-        """Count one frame. Raises `BadFrame` for one that cannot come next."""
+        """Process one message; raise `BadFrame` if it is invalid or out of order."""
         if "start" in frame:
             self._start(frame["start"], now)
         elif "done" in frame:
@@ -76,7 +76,7 @@ class BatchProgress:
         return [self._results[number] for number in range(self.count)]
 
     def results_with(self, ended: CallResult) -> list[MeasuredResult]:
-        """The results so far, and this one for the call that ended it; for all of parallel calls.
+        """Return the results so far, and `ended` for the call that ended the process.
 
         Between two calls that is the first: what ended the process was left running by it.
         """
@@ -114,7 +114,7 @@ class BatchProgress:
 
 
 def read_facts(frame: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts about a target in the first frame of its process. Raises `BadFrame`."""
+    """Read the facts about a reward from the first message; raise `BadFrame` if invalid."""
     facts = frame.get("facts")
     if not isinstance(facts, dict) or facts.keys() != FACTS.keys():
         raise BadFrame("no facts about the target")
@@ -128,7 +128,7 @@ def read_facts(frame: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _result(reply: Any, *, seconds: float) -> MeasuredResult:
-    """The result in a reply, timed by our own clock."""
+    """Read a result from a reply; the time is measured by our own clock."""
     if not isinstance(reply, dict):
         raise BadFrame("a reply that is no object")
     status, parts = reply.get("status"), reply.get("parts")
@@ -155,7 +155,7 @@ def _result(reply: Any, *, seconds: float) -> MeasuredResult:
 
 
 def _number(value: Any) -> float | None:
-    """A number, NaN and infinity among them, or nothing."""
+    """Read a number, which may be NaN or infinite, or `None`."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -167,7 +167,7 @@ def _number(value: Any) -> float | None:
 
 
 def _amount(value: Any) -> float:
-    """A measurement: finite, and not negative."""
+    """Read a measurement, which must be finite and not negative."""
     number = _number(value)
     if number is None or not isfinite(number) or number < 0:
         raise BadFrame("a measurement that is no amount")

@@ -1,4 +1,4 @@
-"""What is audited: how it is named, and how its facts are read."""
+"""Parse the name of an audited reward, and read the facts about the reward."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VARIANTS: Final[dict[Shape, tuple[Shape, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class TargetSpec:
-    """The address of a target, such that a process without Assay can load it."""
+    """The address of an audited reward, which a process without Assay can load."""
 
     text: str
     """As the user wrote it."""
@@ -39,7 +39,7 @@ class TargetSpec:
     """Folders that modules are imported from before any other."""
 
     def to_wire(self) -> dict[str, Any]:
-        """The request that the child loads it by."""
+        """Return the values with which the child process loads the reward."""
         places = [*self.paths, self.folder]
         if self.python == sys.executable:
             places += [entry for entry in os.environ.get("PYTHONPATH", "").split(":") if entry]
@@ -60,7 +60,7 @@ def parse_target(
     reference_column: str = "answer",
     folder: Path | None = None,
 ) -> TargetSpec:
-    """The target that a name stands for: a registered reward, a function, or a URL."""
+    """Parse a name as a registered reward, a function or a URL."""
     if shape not in (None, *SHAPES):
         raise BadParameter(f"no shape {shape!r}; choose one of {', '.join(SHAPES)}")
     here = folder or Path.cwd()
@@ -79,7 +79,7 @@ def parse_target(
 
 
 def _interpreter(python: str, here: Path) -> str:
-    """A program of the search path, or a file; the target's process starts in another folder."""
+    """Return the Python interpreter as a command or an absolute path."""
     file = here / python
     # Not resolved: the interpreter of a virtual environment is a link, recognised by its place.
     return str(file.absolute()) if file.is_file() else python
@@ -105,7 +105,7 @@ def _split(text: str, here: Path) -> tuple[Form, str, str]:
 
 
 def to_target(spec: TargetSpec, facts: dict[str, Any]) -> AuditTarget:
-    """The facts that the child reported, as a record.
+    """Build a record of the facts that the child process reported.
 
     Raises BadParameter if nothing shows how the target is called.
     """

@@ -1,4 +1,4 @@
-"""The checks, family by family: what a reward pays for, and after these the machine family.
+"""All checks of an audit, grouped by family; the machine family comes last.
 
 A check asks the target about answers whose worth a careful person does not doubt, and turns the
 results into findings. Adding one: name it in its family's module with what it runs (most are

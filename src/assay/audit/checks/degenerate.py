@@ -1,4 +1,4 @@
-"""Degenerate answers: nothing, echoes, bare format, master keys, refusals, one answer for all."""
+"""Checks of degenerate answers, such as empty answers, echoes, refusals and constants."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def _rows_with_answer(context: CheckContext) -> list[Sample]:
 
 
 def _rows_with_one_answer(context: CheckContext, most: int) -> list[Sample]:
-    """Rows that not every answer in words is right to, as it is where no tool fits."""
+    """Return rows whose reference is not an empty list of tool calls."""
     return context.rows(most, lambda row: row.reference != [])
 
 
 def _fixed(texts: Iterable[tuple[str, str]], bar: Bar) -> Callable[[CheckContext], Iterator[Probe]]:
-    """The same responses to every row, kept as they are."""
+    """Build probes that give the same responses, unchanged, to every row."""
 
     def probes(context: CheckContext) -> Iterator[Probe]:
         for row in _rows_with_answer(context):
@@ -81,7 +81,7 @@ def _other_references(context: CheckContext) -> Iterator[Probe]:
 
 
 def _are_alike(one: Sample, other: Sample) -> bool:
-    """Whether two rows may have the same answer, or one that holds the other's words."""
+    """Whether two rows may share an answer, or use the same words in their answers."""
     a, b = one.reference_text, other.reference_text
     first, second = number_of(a), number_of(b)
     if first is not None and second is not None:
@@ -93,7 +93,7 @@ def _are_alike(one: Sample, other: Sample) -> bool:
 
 
 def _lazy_constant(context: CheckContext) -> CheckResult:
-    """The best constant answer against what it deserves: the rows on which it is right."""
+    """Check how much the best constant answer earns on rows where it is wrong."""
     rows = _rows_with_one_answer(context, CONSTANT_ROWS)
     references = [row.reference_text for row in rows]
     if len(set(references)) < 3:
@@ -102,7 +102,7 @@ def _lazy_constant(context: CheckContext) -> CheckResult:
         )
 
     def excess_of(constant: str) -> float:
-        """What it earns on rows where it is wrong, per row, as a share of full marks."""
+        """Return the pay per row that a constant earns where it is wrong, as a share."""
         _, wrong = _always(context, rows, constant)
         return fsum(one.result.pay / context.full_marks for one in wrong) / len(rows)
 
@@ -125,7 +125,7 @@ def _lazy_constant(context: CheckContext) -> CheckResult:
 def _always(
     context: CheckContext, rows: list[Sample], constant: str
 ) -> tuple[list[ProbeOutcome], list[ProbeOutcome]]:
-    """What a constant answer gets on the rows, and on those of them where it is wrong."""
+    """Return the outcomes of a constant answer on all rows, and on rows where it is wrong."""
     name, text = f"always {constant!r}", constant.strip().casefold()
     results = context.results([Probe(name, context.answer(row, constant)) for row in rows])
     right = [{answer.strip().casefold() for answer in row.right} for row in rows]

@@ -1,4 +1,4 @@
-"""Text attacks: characters that hide, imitate or break, and layout that means nothing."""
+"""Checks of text attacks: hidden, similar and odd characters, and harmless layout."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _hidden_tails(context: CheckContext) -> Iterator[Probe]:
 
 
 def _other_scripts(context: CheckContext) -> Iterator[Probe]:
-    """Another name of the same script, and none, for a reference that has no Latin letter."""
+    """Yield wrong and empty answers to references without any Latin letter."""
     for row in context.rows(3, _is_single):
         for script, reference, other in SCRIPTS:
             for name, text in ((f"another {script} name", other), (f"nothing for {script}", "")):

@@ -1,8 +1,4 @@
-"""How a target behaves where it should not matter to its answers.
-
-What it does with a reference that cannot be read, whether it can be pickled and shares an event
-loop, and what it left behind or reached for in the whole of the audit.
-"""
+"""Checks of unreadable references, pickling, event loops and side effects of a reward."""
 
 from __future__ import annotations
 
@@ -50,7 +46,7 @@ _on_this_machine = skip_when(on_server, "what a server does cannot be seen from 
 
 
 def _with_bad_references(wrong: Callable[[CheckContext, CallResult], bool]) -> CheckFunction:
-    """A check function: no answer to a row with an unreadable reference has a wrong result."""
+    """Build a check that fails on wrong results for rows with unreadable references."""
 
     @skip_when(of_environment, "the world is the reference")
     @skip_when(of_form, "the target has no reference")
@@ -67,7 +63,7 @@ def _with_bad_references(wrong: Callable[[CheckContext, CallResult], bool]) -> C
 
 
 def _ask(context: CheckContext) -> list[ProbeOutcome]:
-    """Plain answers to rows whose reference says nothing."""
+    """Give plain answers to rows whose reference cannot be read."""
     probes = []
     for name, reference in BAD_REFERENCES:
         if context.kind == "tools" and reference == []:
@@ -112,7 +108,7 @@ def _left_processes(context: CheckContext) -> CheckResult:
 
 
 def _no_event(kind: str) -> CheckFunction:
-    """A check function: no event of this kind; what the audit's own payloads did is another's."""
+    """Build a check that fails on any event of this kind, except the audit's own payloads."""
 
     @_on_this_machine
     def run(context: CheckContext) -> CheckResult:
@@ -124,7 +120,7 @@ def _no_event(kind: str) -> CheckFunction:
 
 
 def _traces(context: CheckContext) -> SideEffects:
-    """What the target did so far, after ordinary calls at least."""
+    """Return the side effects so far, after ordinary calls."""
 
     def collect() -> SideEffects:
         context.session.run_calls(ordinary(context))
