@@ -194,7 +194,7 @@ class CheckContext:
     @property
     def _running(self) -> Check:
         if self.check is None:
-            raise RuntimeError("a finding belongs to a check; use CheckContext.run")
+            raise RuntimeError("no check is running; start a check with CheckContext.run")
         return self.check
 
     def reporting(

@@ -83,7 +83,7 @@ def audit_reward(
         if not checks:
             raise BadParameter(
                 f"no check of {', '.join(families)} applies to a reward of kind {chosen!r}; "
-                "leave --family out, or name its kind with --kind"
+                "remove --family, or set the kind with --kind"
             )
         records, findings, seconds = _run(context, checks, accepted, progress)
         baseline = context.baseline
@@ -117,7 +117,7 @@ def _require_columns(session: AuditSession, kind: Kind, samples: Sequence[Sample
         columns = ", ".join(sorted({"final_response", *call.columns}))
         raise BadParameter(
             f"{session.target.text} needs {missing[1]}, which the rows of the audit do not have "
-            f"(they have: {columns}); give rows that have it: --data FILE.jsonl"
+            f"(their columns: {columns}); give other rows with --data FILE.jsonl"
         )
 
 
@@ -257,7 +257,7 @@ def _kind_share(session: AuditSession, kind: Kind) -> tuple[float, AnswerTemplat
 def read_samples(file: Path, kind: Kind, budget: Budget, seed: int) -> tuple[Sample, ...]:
     """Draw samples by the seed from the rows of a JSONL or Parquet file."""
     if not file.is_file():
-        raise BadParameter(f"there is no file {str(file)!r} to take golds from")
+        raise BadParameter(f"there is no file {str(file)!r} with rows; choose a file with --data")
     rows: list[Mapping[str, Any]] = []
     for row in (row for shard in plan_shards(file) for row in read_rows(file, shard)):
         if not isinstance(row.value, Mapping):
@@ -297,4 +297,4 @@ def _require_checks(names: Mapping[str, str]) -> None:
     for name in names:
         if name not in checks:
             hint = did_you_mean(name, checks) or f"the checks are {', '.join(checks)}"
-            raise BadParameter(f"there is no check {name!r} to accept; {hint}")
+            raise BadParameter(f"cannot accept the unknown check {name!r}; {hint}")

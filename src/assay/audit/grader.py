@@ -152,7 +152,7 @@ def open_revision(text: str, *, python: str | None = None) -> Iterator[IsolatedG
         tree = Path(folder) / "tree"
         _check_out(top, commit, tree)
         if not (tree / inside).is_file():
-            raise UnknownName(f"{text!r}: there is no {inside.as_posix()!r} in {commit[:12]}")
+            raise UnknownName(f"{text!r}: commit {commit[:12]} has no file {inside.as_posix()!r}")
         address = f"{tree / inside}:{attribute}"
         spec = parse_target(address, python=python, folder=Path.cwd())
         grader = IsolatedGrader(
@@ -180,14 +180,14 @@ def _find_commit(text: str) -> tuple[Path, str, Path, str]:
     try:
         top = Path(_git(folder, "rev-parse", "--show-toplevel")).resolve()
     except UnknownName as error:
-        raise UnknownName(f"{text!r}: {str(folder)!r} is in no git repository") from error
+        raise UnknownName(f"{text!r}: {str(folder)!r} is not in a git repository") from error
     try:
         name = f"{revision}^{{commit}}"
         commit = _git(top, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
         return file, attribute, top, commit
     except UnknownName as error:
         raise UnknownName(
-            f"{text!r}: {str(top)!r} has no revision {revision!r}; `git log` shows them"
+            f"{text!r}: {str(top)!r} has no revision {revision!r}; `git log` lists revisions"
         ) from error
 
 
@@ -202,7 +202,7 @@ def _check_out(top: Path, commit: str, tree: Path) -> None:
 def _git(folder: Path, *words: str, variables: Mapping[str, str] | None = None) -> str:
     program = shutil.which("git")
     if program is None:
-        raise BadParameter("git is not installed, and a revision of a file needs it")
+        raise BadParameter("git is not installed; install git to use a revision of a file")
     done = subprocess.run(
         [program, "-C", str(folder), *words],
         capture_output=True,

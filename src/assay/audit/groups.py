@@ -48,17 +48,19 @@ def audit_groups(
     right, or where the target pays no right answer.
     """
     if size < 2:
-        raise BadParameter(f"a group has {size} rollouts; it takes 2 to compare")
+        raise BadParameter(f"a group of {size} rollouts is too small; use at least 2")
     rows = [sample for sample in samples if sample.right and _wrong_of(sample, samples)][:ROWS]
     if not rows:
-        raise BadParameter("no row has a right and a wrong answer; give others with --data")
+        raise BadParameter(
+            "no row has both a right and a wrong answer; give other rows with --data"
+        )
     reader = _reader(session, kind, rows, outcome)
     frame = _best_frame(session, kind, rows, reader)
     table = [_table(session, kind, row, samples, frame, reader) for row in rows]
     if not any(table[0][behaviour.name][1].outcome >= RIGHT for behaviour in BEHAVIOURS):
         raise BadParameter(
-            f"{session.target.name} calls no right answer right; is its kind {kind!r}? --kind "
-            "names another"
+            f"{session.target.name} scores no right answer as right; if its kind is not {kind!r}, "
+            "set the kind with --kind"
         )
     return simulate(session.target.name, kind, table, reader.outcome, seed=seed, size=size)
 
@@ -90,8 +92,8 @@ def _reader(
     if chosen is None or chosen not in parts:
         have = ", ".join(parts) or "none"
         raise BadParameter(
-            f"nothing says whether an answer of {session.target.name} is right; name the part with "
-            f"--outcome (it has: {have})"
+            f"no part of {session.target.name} says whether an answer is right; choose a part with "
+            f"--outcome (parts: {have})"
         )
     return _Reader(chosen, components)
 

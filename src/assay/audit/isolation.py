@@ -193,7 +193,7 @@ class TargetProcess:
             if report is not None and report.unstartable:
                 raise BadParameter(
                     f"cannot start {self.spec.python!r}: {report.unstartable}; "
-                    "name a Python interpreter by its path"
+                    "give the path of a Python interpreter"
                 ) from error
             raise UnknownName(f"cannot load {self.spec.text}: {error}; {message}") from error
         if "unloadable" in answer:

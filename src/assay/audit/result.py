@@ -339,7 +339,7 @@ def compare(first: Audit, second: Audit) -> AuditComparison:
         one, other = getattr(first, what), getattr(second, what)
         if one != other:
             raise UsageError(
-                f"the audits differ in {what} ({one!r} and {other!r}); run both the same way"
+                f"the audits differ in {what} ({one!r} and {other!r}); use one value for both"
             )
     one, other = _worst(first), _worst(second)
     families = {check.name: check.family for check in (*first.checks, *second.checks)}

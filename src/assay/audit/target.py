@@ -62,7 +62,9 @@ def parse_target(
 ) -> TargetSpec:
     """Parse a name as a registered reward, a function or a URL."""
     if shape not in (None, *SHAPES):
-        raise BadParameter(f"no shape {shape!r}; choose one of {', '.join(SHAPES)}")
+        raise BadParameter(
+            f"unknown calling convention {shape!r}; choose one of {', '.join(SHAPES)}"
+        )
     here = folder or Path.cwd()
     form, location, attribute = _split(text, here)
     return TargetSpec(
@@ -88,7 +90,9 @@ def _interpreter(python: str, here: Path) -> str:
 def _split(text: str, here: Path) -> tuple[Form, str, str]:
     if re.match(r"https?://", text):
         if "#" not in text and not text.rstrip("/").endswith("/get_reward"):
-            raise BadParameter(f"{text!r} names no reward; add it after '#', as in …/v1/score#name")
+            raise BadParameter(
+                f"{text!r} names no reward; add a name after '#', as in …/v1/score#name"
+            )
         return "url", text, ""
     location, colon, attribute = text.rpartition(":")
     if not colon:
@@ -99,7 +103,7 @@ def _split(text: str, here: Path) -> tuple[Form, str, str]:
     if location.endswith(".py"):
         file = (here / location).resolve()
         if not file.is_file():
-            raise UnknownName(f"there is no file {location!r}; {text!r} was to be read from it")
+            raise UnknownName(f"there is no file {location!r}; correct the path in {text!r}")
         return "file", str(file), attribute
     return "module", location, attribute
 
@@ -113,8 +117,8 @@ def to_target(spec: TargetSpec, facts: dict[str, Any]) -> AuditTarget:
     if shape not in SHAPES:
         parameters = ", ".join(facts["parameters"])
         raise BadParameter(
-            f"cannot tell how to call {spec.text}({parameters}); name its shape with --shape: "
-            f"{', '.join(SHAPES)}"
+            f"cannot tell how to call {spec.text}({parameters}); set its calling convention "
+            f"with --shape: {', '.join(SHAPES)}"
         )
     own = ("name", "is_async", "picklable", "pickle_error", "source", "summary", "python")
     return AuditTarget(

@@ -1,4 +1,4 @@
-"""`POST /v1/steps`: the score of each recorded step of a browser agent."""
+"""`POST /v1/steps`: score the recorded steps of a browser agent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ router = APIRouter(tags=["scores"])
 
 
 class StepsRequest(StrictBody):
-    """The recorded steps of one episode, in order, as a run's `steps/<attempt>.jsonl` has them."""
+    """Recorded steps of one episode, in order, as in a run's `steps/<attempt>.jsonl`."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -50,7 +50,7 @@ class StepsRequest(StrictBody):
 
 
 class StepResult(BaseModel):
-    """One step: what it is worth today, and what was written of it."""
+    """One step with its new score and its recorded score."""
 
     step: int
     action: str
@@ -62,7 +62,7 @@ class StepResult(BaseModel):
 
 
 class StepsResponse(BaseModel):
-    """A result for each step, in order."""
+    """The results of all steps, in order."""
 
     scorer: str
     steps: list[StepResult]
@@ -76,7 +76,7 @@ class StepsResponse(BaseModel):
     openapi_extra=request_body(StepsRequest),
 )
 async def steps(request: Request) -> Response:
-    """Each step's score from the record alone, as `assay steps --json` prints it.
+    """Score each step from its record alone, as `assay steps --json` does.
 
     The steps of one episode belong together: each is scored by what came before it. They are
     records of `steps/<attempt>.jsonl`; one without a `schema_id` is taken for one of this version.

@@ -47,17 +47,16 @@ def _callable(target: Any, shape: str | None) -> tuple[Any, str | None]:
     """Return the audited object, or raise `TargetNotLoadable` if trainers cannot call it."""
     if inspect.isclass(target):
         raise TargetNotLoadable(
-            f"{target.__name__} is a class, and calling it scores nothing; name an instance with "
-            "`__call__`, or a function that makes one and calls it"
+            f"{target.__name__} is a class, not a reward function; name an instance with "
+            "`__call__`, or write a function that calls an instance"
         )
     if not callable(target):
         public = [name for name in dir(target) if not name.startswith("_")]
         methods = [name for name in public if callable(getattr(target, name, None))]
         offered = f" (it has {', '.join(methods[:8])})" if methods else ""
         raise TargetNotLoadable(
-            f"it is not callable: an object of type {type(target).__name__}{offered}; name one of "
-            "the functions that it scores with, or write a function of the response and the "
-            "reference that calls it, and audit that"
+            f"it is not callable: an object of type {type(target).__name__}{offered}; name a "
+            "function that takes the response and the reference"
         )
     return target, shape
 
@@ -121,7 +120,7 @@ def _from_file(file: Path, attribute: str) -> tuple[Any, str | None]:
             raise
         return _agentfly(file, attribute), "agentfly"
     if Path(str(getattr(module, "__file__", ""))).resolve() != file.resolve():
-        raise TargetNotLoadable(f"another module is called {file.stem!r}; rename the file")
+        raise TargetNotLoadable(f"another module is called {file.stem!r}; rename this file")
     return _attribute(module, attribute), None
 
 
@@ -132,7 +131,7 @@ def _agentfly(file: Path, attribute: str) -> Any:
     rewards = load_file(file)
     if attribute not in rewards:
         raise TargetNotLoadable(
-            f"{file.name} declares no reward {attribute!r}; it has {sorted(rewards)}"
+            f"{file.name} declares no reward {attribute!r}; its rewards are {sorted(rewards)}"
         )
     return rewards[attribute]
 
@@ -144,7 +143,7 @@ def _attribute(module: Any, path: str) -> Any:
             functions = [key for key, item in vars(module).items() if callable(item)]
             public = sorted(name for name in functions if not name.startswith("_"))
             raise TargetNotLoadable(
-                f"{module.__name__} has no {path!r}; it has {', '.join(public)}"
+                f"{module.__name__} has no {path!r}; its functions are {', '.join(public)}"
             )
         value = getattr(value, name)
     return value

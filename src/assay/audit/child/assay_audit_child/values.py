@@ -55,7 +55,7 @@ def first_of(returned: Any) -> Any:
     listed = returned.tolist() if hasattr(returned, "tolist") else returned
     if isinstance(listed, (list, tuple)):
         if len(listed) != 1:
-            raise TypeError(f"returned {len(listed)} rewards for 1 completion")
+            raise TypeError(f"the reward returned {len(listed)} numbers for 1 completion")
         return listed[0]
     return listed
 
