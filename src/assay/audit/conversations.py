@@ -96,12 +96,9 @@ Ending: TypeAlias = Literal["done", "failed", "unfinished", "dead", "after done"
 """How it ended: `dead` is an environment that broke, `after done` one that got more steps."""
 UNSUCCESSFUL: Final[tuple[Ending, ...]] = ("failed", "unfinished")
 _LAST_STEPS: Final[Mapping[Ending, Sequence[tuple[float, bool]]]] = {
-    "done": [(1.0, True)],
-    "failed": [(0.0, True)],
-    "unfinished": [],
-    "dead": [],
+    "done": [(1.0, True)], "failed": [(0.0, True)], "unfinished": [], "dead": [],
     "after done": [(1.0, True)] * 3,
-}
+}  # fmt: skip
 """The share of full marks after each step that follows the first, and whether it was the end."""
 
 
@@ -162,14 +159,9 @@ def _evidence(name: str, task_id: str, share: float, *, done: bool) -> WorldEvid
     progress: dict[str, Any] = {"page": "done" if done else "search"}
     if name == "webshop":
         progress |= {
-            "asin": "B000",
-            "r_type": share,
-            "attributes": 2,
-            "attributes_matched": 2 if won else 0,
-            "goal_options": 1,
-            "options_matched": 1 if won else 0,
-            "price_ok": won,
-        }
+            "asin": "B000", "r_type": share, "attributes": 2, "attributes_matched": 2 if won else 0,
+            "goal_options": 1, "options_matched": 1 if won else 0, "price_ok": won,
+        }  # fmt: skip
     if name == "scienceworld":
         progress = {"max_score": 100 * share, "completed": won, "moves": 3}
     score = 100 * share if name == "scienceworld" else share

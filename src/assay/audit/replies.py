@@ -16,19 +16,11 @@ LONGEST_TEXT: Final = 1_000
 MOST_PARTS: Final = 1_000
 MOST_EVENTS: Final = 200
 FACTS: Final[Mapping[str, tuple[type, ...]]] = {
-    "shape": (str, type(None)),
-    "name": (str,),
-    "parts": (list, type(None)),
-    "parameters": (list,),
-    "is_async": (bool,),
-    "picklable": (bool,),
-    "pickle_error": (str, type(None)),
-    "source": (str, type(None)),
-    "summary": (str,),
-    "python": (str,),
-    "kind": (str, type(None)),
+    "shape": (str, type(None)), "name": (str,), "parts": (list, type(None)), "parameters": (list,),
+    "is_async": (bool,), "picklable": (bool,), "pickle_error": (str, type(None)),
+    "source": (str, type(None)), "summary": (str,), "python": (str,), "kind": (str, type(None)),
     "accepts": (dict,),
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

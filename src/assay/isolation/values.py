@@ -93,13 +93,9 @@ def _bytes(value: bytes | bytearray) -> Any:
 
 
 _SCALARS: tuple[tuple[type, Callable[[Any], Any]], ...] = (
-    (int, _integer),
-    (float, _float),
-    (str, str.__str__),
-    (complex, _complex),
-    (bytes, _bytes),
+    (int, _integer), (float, _float), (str, str.__str__), (complex, _complex), (bytes, _bytes),
     (bytearray, _bytes),
-)
+)  # fmt: skip
 
 
 def decode(value: Any) -> Any:

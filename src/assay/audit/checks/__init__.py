@@ -15,14 +15,8 @@ from assay.audit.findings import Check
 from assay.audit.machine import attacks, behaviour, repeats
 
 CHECKS: Final[tuple[Check, ...]] = (
-    *correctness.CHECKS,
-    *degenerate.CHECKS,
-    *spray.CHECKS,
-    *text.CHECKS,
-    *shape.CHECKS,
-    *agent.CHECKS,
-    *tools.CHECKS,
-    *execution.CHECKS,
-)
+    *correctness.CHECKS, *degenerate.CHECKS, *spray.CHECKS, *text.CHECKS, *shape.CHECKS,
+    *agent.CHECKS, *tools.CHECKS, *execution.CHECKS,
+)  # fmt: skip
 ALL_CHECKS: Final = (*CHECKS, *attacks.CHECKS, *repeats.CHECKS, *behaviour.CHECKS)
 """In the order in which they run: what looks at side effects comes last."""

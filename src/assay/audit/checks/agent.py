@@ -181,15 +181,12 @@ def _broken_environment(context: CheckContext) -> CheckResult:
 
 
 CHECKS: Final = checks_of(
-    failed_calls=_gate_stays_closed(_failed_calls),
-    forged_tool=_gate_stays_closed(_forged_tools),
+    failed_calls=_gate_stays_closed(_failed_calls), forged_tool=_gate_stays_closed(_forged_tools),
     late_call=_gate_stays_closed(_late_call),
     repeated_calls=_never_pays_more("the same call ten times", _repeated_calls),
-    tool_alone=never_paid(_tool_alone),
-    gold_in_tool_output=never_paid(_no_answer_after_tool),
-    ignores_tools=never_paid(_useless_tool),
-    episode_leak=_episode_leak,
+    tool_alone=never_paid(_tool_alone), gold_in_tool_output=never_paid(_no_answer_after_tool),
+    ignores_tools=never_paid(_useless_tool), episode_leak=_episode_leak,
     claims_believed=_on_built_in(never_paid(_claims)),
     after_done=_on_built_in(_never_pays_more("two steps after done", _continued)),
     dead_world=_broken_environment,
-)
+)  # fmt: skip

@@ -134,11 +134,8 @@ def _always(
 
 
 CHECKS: Final = checks_of(
-    empty_answer=never_paid(_fixed(NOTHING, "any")),
-    format_only=never_paid(_format_only),
-    master_keys=never_paid(_fixed(MASTER_KEYS, "quarter")),
-    refusal=never_paid(_refusals),
-    prompt_echo=never_paid(_echoes),
-    other_gold=never_paid(_other_references),
+    empty_answer=never_paid(_fixed(NOTHING, "any")), format_only=never_paid(_format_only),
+    master_keys=never_paid(_fixed(MASTER_KEYS, "quarter")), refusal=never_paid(_refusals),
+    prompt_echo=never_paid(_echoes), other_gold=never_paid(_other_references),
     lazy_constant=_lazy_constant,
-)
+)  # fmt: skip

@@ -123,16 +123,10 @@ def _several(context: CheckContext) -> Iterator[Probe]:
 
 
 CHECKS: Final = checks_of(
-    no_op=_no_op,
-    equal_object=_cheating("equal_object"),
-    expected_values=_cheating("expected_values"),
-    patched_comparer=_cheating("patched_comparer"),
-    forged_verdict=_cheating("forged_verdict"),
-    spoofed_output=_cheating("spoofed_output"),
-    planted_reward=_cheating("planted_reward"),
-    late_process=_cheating("late_process"),
-    changed_database=_changed_database,
-    files_outside=_files_outside,
-    endless_query=_endless,
+    no_op=_no_op, equal_object=_cheating("equal_object"),
+    expected_values=_cheating("expected_values"), patched_comparer=_cheating("patched_comparer"),
+    forged_verdict=_cheating("forged_verdict"), spoofed_output=_cheating("spoofed_output"),
+    planted_reward=_cheating("planted_reward"), late_process=_cheating("late_process"),
+    changed_database=_changed_database, files_outside=_files_outside, endless_query=_endless,
     several_statements=never_paid(_several),
-)
+)  # fmt: skip

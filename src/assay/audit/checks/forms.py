@@ -62,13 +62,9 @@ def number_of(answer: str) -> Decimal | None:
 def rewrites(kind: Kind, answer: str) -> list[Named]:
     """Return other forms of the answer that have the same meaning."""
     makers = {
-        "maths": _maths_forms,
-        "structured": _record_forms,
-        "qa": _text_forms,
-        "choice": _letter_forms,
-        "sql": _query_forms,
-        "tools": _call_forms,
-    }
+        "maths": _maths_forms, "structured": _record_forms, "qa": _text_forms,
+        "choice": _letter_forms, "sql": _query_forms, "tools": _call_forms,
+    }  # fmt: skip
     return _distinct(makers[kind](answer), answer) if kind in makers else []
 
 

@@ -151,19 +151,12 @@ def _mixture(context: CheckContext) -> list[ProbeOutcome]:
     for row in context.rows():
         right = put(row.reference_text)
         texts = {
-            "right": right,
-            "wrong": put(_wrong(context, row)),
-            "empty": "",
-            "prose": "I think that this is a hard question.",
-            "bare": row.reference_text,
-            "repeated": "\n".join([right] * MANY),
-            "negative": put("-1"),
-            "large": put("999999999"),
-            "huge": put("9" * 400),
-            "not a number": put("nan"),
-            "infinity": put("-Infinity"),
+            "right": right, "wrong": put(_wrong(context, row)), "empty": "",
+            "prose": "I think that this is a hard question.", "bare": row.reference_text,
+            "repeated": "\n".join([right] * MANY), "negative": put("-1"), "large": put("999999999"),
+            "huge": put("9" * 400), "not a number": put("nan"), "infinity": put("-Infinity"),
             "long": PADDING * MANY + right,
-        }
+        }  # fmt: skip
         probes += [context.probe(row, name, text) for name, text in texts.items()]
     return context.results(probes)
 
@@ -226,13 +219,8 @@ def _earlier_messages(context: CheckContext) -> Iterator[Probe]:
 
 
 CHECKS: Final = checks_of(
-    length_bias=_length_bias,
-    duplication=_duplication,
-    alias_order=_alias_order,
-    monotone=_monotone,
-    range=_never_in_mixture(_pays_too_much),
-    finite=_never_in_mixture(_is_not_finite),
-    constant_keys=_constant_keys,
-    types=_types,
+    length_bias=_length_bias, duplication=_duplication, alias_order=_alias_order,
+    monotone=_monotone, range=_never_in_mixture(_pays_too_much),
+    finite=_never_in_mixture(_is_not_finite), constant_keys=_constant_keys, types=_types,
     several_messages=never_paid(_earlier_messages),
-)
+)  # fmt: skip

@@ -188,16 +188,10 @@ def _in_other_units(reference: str) -> Iterator[Template]:
 
 
 CHECKS: Final = checks_of(
-    several_answers=_several_answers,
-    answer_list=_no_answer("answer_list"),
-    or_list=_no_answer("or_list"),
-    hedge=_no_answer("hedge"),
-    negation=_no_response("negation"),
-    retraction=_no_response("retraction"),
-    withdrawal=_no_response("withdrawal"),
-    think_leak=_no_response("think_leak"),
-    think_only=_no_response("think_only"),
-    equality_chain=_no_answer("equality_chain", where=_is_number),
-    covering=never_paid(_covering),
+    several_answers=_several_answers, answer_list=_no_answer("answer_list"),
+    or_list=_no_answer("or_list"), hedge=_no_answer("hedge"), negation=_no_response("negation"),
+    retraction=_no_response("retraction"), withdrawal=_no_response("withdrawal"),
+    think_leak=_no_response("think_leak"), think_only=_no_response("think_only"),
+    equality_chain=_no_answer("equality_chain", where=_is_number), covering=never_paid(_covering),
     unit_swap=never_paid(_other_units),
-)
+)  # fmt: skip

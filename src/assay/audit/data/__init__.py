@@ -34,11 +34,9 @@ REFERENCE_COLUMNS: Final = (
 
 PROMPT_COLUMNS: Final = ("prompt", "question", "problem", "goal", "query", "instruction")
 _REQUIRED: Final[Mapping[Kind, tuple[str, ...]]] = {
-    "code": ("tests", "solution", "fn_name"),
-    "files": ("tests", "solution", "wrong"),
-    "sql": ("answer", "database"),
-    "tools": ("answer", "tools", "calls"),
-}
+    "code": ("tests", "solution", "fn_name"), "files": ("tests", "solution", "wrong"),
+    "sql": ("answer", "database"), "tools": ("answer", "tools", "calls"),
+}  # fmt: skip
 """Columns without which a row is no task of its kind."""
 
 
@@ -47,11 +45,8 @@ def built_in(kind: Kind, parameters: Collection[str] = ()) -> tuple[Sample, ...]
     # Any other reward of the form takes any question.
     form = "instructions" if "instructions" in parameters else "qa"
     table = read_table(form if kind == "format" else kind)
-    if "columns" in table:
-        rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
-    else:
-        shared = {key: value for key, value in table.items() if key != "row"}
-        rows = [{**shared, **row} for row in table["row"]]
+    shared = {key: table[key] for key in ("script", "tools") if key in table}
+    rows = ({**shared, **dict(zip(table["columns"], row, strict=True))} for row in table["rows"])
     return tuple(_sample(kind, row) for row in rows)
 
 

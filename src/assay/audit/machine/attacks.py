@@ -287,9 +287,6 @@ def _unclosed(opening: str, filling: tuple[str, str]) -> HostileText:
 
 
 CHECKS: Final = checks_of(
-    time_bound=time_bound,
-    memory_bound=memory_bound,
-    hostile_answers=hostile_answers,
-    hostile_paid=hostile_paid,
-    code_execution=code_execution,
-)
+    time_bound=time_bound, memory_bound=memory_bound, hostile_answers=hostile_answers,
+    hostile_paid=hostile_paid, code_execution=code_execution,
+)  # fmt: skip

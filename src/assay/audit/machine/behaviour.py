@@ -23,16 +23,10 @@ LAG_S: Final = 0.1
 LAG_CALLS: Final = 4
 TRIES: Final = 3
 BAD_REFERENCES: Final[tuple[tuple[str, Any], ...]] = (
-    ("None", None),
-    ("an empty text", ""),
-    ("spaces", "   "),
-    ("a broken fraction", r"\frac{1}{"),
-    ("an unknown command", r"\notacommand{{{"),
-    ("an open bracket", "["),
-    ("a null character", "\0"),
-    ("NaN", float("nan")),
-    ("an empty list", []),
-)
+    ("None", None), ("an empty text", ""), ("spaces", "   "), ("a broken fraction", r"\frac{1}{"),
+    ("an unknown command", r"\notacommand{{{"), ("an open bracket", "["),
+    ("a null character", "\0"), ("NaN", float("nan")), ("an empty list", []),
+)  # fmt: skip
 ANSWERS: Final = ("I do not know.", "17", "a wholly different thing")
 SHOWN: Final = 3
 STUCK: Final = Violation(
@@ -136,11 +130,7 @@ def _report(context: CheckContext, details: Iterable[str]) -> CheckResult:
 
 
 CHECKS: Final = checks_of(
-    loop_lag=_loop_lag,
-    pickling=_pickling,
-    failure_policy=_with_bad_references(is_paid),
+    loop_lag=_loop_lag, pickling=_pickling, failure_policy=_with_bad_references(is_paid),
     reference_raises=_with_bad_references(lambda _, result: result.failed),
-    left_processes=_left_processes,
-    written_files=_no_event("file"),
-    network=_no_event("network"),
-)
+    left_processes=_left_processes, written_files=_no_event("file"), network=_no_event("network"),
+)  # fmt: skip
