@@ -89,11 +89,7 @@ class CheckContext:
     """`None` until `run` is called."""
 
     def run(self, check: Check) -> CheckResult:
-        """What the check finds.
-
-        A check that needs pay is skipped for a target that pays no right answer: it has no full
-        marks to compare with, and `gold_accepted` reports it once.
-        """
+        """Run a check, or skip it if it needs a paid right answer and there is none."""
         if self.baseline.full_marks <= 0 and check.needs_pay:
             return CheckResult(skipped=NO_PAY)
         return check.run(replace(self, check=check))
@@ -119,10 +115,7 @@ class CheckContext:
     def rows(
         self, most: int = FAST_ROWS, where: Callable[[Sample], bool] = lambda _: True
     ) -> list[Sample]:
-        """Draw at most `most` rows with a right answer; a full budget allows more rows.
-
-        Which ones depends on the seed and the check alone, so the order of checks never matters.
-        """
+        """Draw at most `most` rows by seed and check name; a full budget allows more rows."""
         most = max(most, FULL_ROWS) if self.budget == "full" else most
         answerable = [at for at, sample in enumerate(self.samples) if sample.right]
         rng = random.Random(f"{self.seed}/{self.check.name if self.check else ''}")

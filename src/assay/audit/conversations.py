@@ -1,7 +1,4 @@
-"""Build conversations of an agent with a tool, and recorded episodes of an environment.
-
-Messages are in OpenAI's chat shape; an episode was done, failed, broke, or went on after its end.
-"""
+"""Build conversations of an agent with a tool, and recorded episodes of an environment."""
 
 from __future__ import annotations
 
@@ -110,11 +107,7 @@ def has_own_episodes(samples: Iterable[Sample]) -> bool:
 def episode_record(
     sample: Sample, ending: Ending = "done", final_response: str = "The task is done."
 ) -> dict[str, Any]:
-    """Build the JSON record of an episode with the given ending.
-
-    It holds the evidence of every built-in text environment at once, so that one record serves
-    the reward of each of them.
-    """
+    """Build an episode record with the given ending and the evidence of every text environment."""
     task_id = str(sample.columns.get("task_id", "audit"))
     turns = (
         ("user", sample.prompt),

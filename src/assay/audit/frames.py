@@ -115,10 +115,6 @@ def measure_baseline(
 
 
 def _full_marks(counts: Counter[float]) -> float:
-    """Return the highest number that many right answers earn; 0.0 if none is paid.
-
-    The commonest number would be what a target pays for everything that it cannot read, where it
-    reads few of the references.
-    """
+    """Return the highest number that many right answers earn; 0.0 if none is paid."""
     many = MANY * counts.total()
     return max((value for value, count in counts.items() if count >= many), default=0.0)

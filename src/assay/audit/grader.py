@@ -39,10 +39,7 @@ _REVISION = re.compile(r"(?P<address>.+\.py:[\w.]+)@(?P<revision>[^@\s]\S*)")
 
 
 class IsolatedGrader:
-    """A reward that calls a function in a separate process.
-
-    The process starts with the first call, and ends with the one that called it.
-    """
+    """A reward that calls a function in a separate process, which starts with the first call."""
 
     def __init__(self, spec: TargetSpec, limits: ProcessLimits = LIMITS) -> None:
         self.spec = spec

@@ -109,10 +109,7 @@ def _split(text: str, here: Path) -> tuple[Form, str, str]:
 
 
 def to_target(spec: TargetSpec, facts: dict[str, Any]) -> AuditTarget:
-    """Build a record of the facts that the child process reported.
-
-    Raises BadParameter if nothing shows how the target is called.
-    """
+    """Build a record of the child's facts; raise `BadParameter` without a calling convention."""
     shape = spec.shape or facts["shape"]
     if shape not in SHAPES:
         parameters = ", ".join(facts["parameters"])

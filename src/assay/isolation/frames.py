@@ -58,10 +58,7 @@ def decode_object(body: bytes | bytearray) -> dict[str, Any]:
 
 
 def take(buffer: bytearray, *, longest: int = LONGEST_FRAME) -> bytearray | None:
-    """Remove the first message from the buffer; `None` if the message is incomplete.
-
-    Raises `BadFrame` as soon as the header announces more than `longest` bytes.
-    """
+    """Remove and return the first message of the buffer; `None` if it is incomplete."""
     if len(buffer) < HEADER.size:
         return None
     (length,) = HEADER.unpack_from(buffer)
@@ -108,10 +105,7 @@ def receive_bytes(fd: int) -> bytes:
 
 
 def inherited_pipes(arguments: Sequence[str]) -> tuple[int, int]:
-    """Read the two pipe descriptors at the end of a child's command line.
-
-    What the child starts does not inherit them.
-    """
+    """Read the two pipe descriptors at the end of a command line, and keep them from children."""
     read_fd, write_fd = (int(argument) for argument in arguments[-2:])
     for fd in (read_fd, write_fd):
         os.set_inheritable(fd, False)  # noqa: FBT003 - the call has no keyword

@@ -149,10 +149,7 @@ def make_filter(steps: Iterable[tuple[int, int, int, int]]) -> tuple[bytes, Any]
 
 
 def filter_system_calls(header: bytes) -> None:
-    """Apply a system-call filter to this process permanently.
-
-    Raises `OSError` where the kernel has no seccomp filters.
-    """
+    """Apply a system-call filter to this process permanently; raise `OSError` without seccomp."""
     words = _words((PR_SET_SECCOMP, SECCOMP_MODE_FILTER, header, 0, 0))
     _checked(_libc().prctl(*words))
 

@@ -1,11 +1,4 @@
-"""List and kill families of processes, and end a child together with its parent.
-
-Two kinds of process are started in Assay. A `ChildProcess` (`isolation/child.py`) runs code that is
-not trusted to return, such as a reward under audit or the rewards of the server. A worker of
-`worker_pool` scores rows of a file by the thousand, and is a `ProcessPoolExecutor`'s: its arguments
-and results are Python objects. Both end with the process that started them, by the kernel where it
-can, and are killed with all that they started.
-"""
+"""List and kill families of processes, and end a child together with its parent."""
 
 from __future__ import annotations
 

@@ -116,10 +116,7 @@ class SandboxRun:
         self._channel.send(frames.encode(value), self._deadline)
 
     def receive(self) -> dict[str, Any]:
-        """Receive an untrusted JSON object from the program.
-
-        Raises `PipeClosed`, `BadFrame`, or `TimeoutError` at the deadline.
-        """
+        """Receive an untrusted JSON object; raise `PipeClosed`, `BadFrame` or `TimeoutError`."""
         self._await_begin()
         body = self._channel.receive(self._deadline, self.limits.output_bytes * 2)
         return frames.decode_object(body)
@@ -239,10 +236,7 @@ class Sandbox:
 
     @contextmanager
     def slot(self) -> Iterator[None]:
-        """Run the block as soon as one of the sandbox slots is free.
-
-        Raises `SandboxBusy` if too many wait already, or no slot becomes free for long.
-        """
+        """Run the block when a sandbox slot is free; raise `SandboxBusy` after a long wait."""
         if not self._waiting.acquire(blocking=False):
             raise SandboxBusy(f"{WAITING} sandbox runs are already waiting; start fewer at a time")
         with ExitStack() as stack:

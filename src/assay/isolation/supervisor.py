@@ -38,10 +38,7 @@ NO_NAMESPACE = 77
 
 
 def enter_namespace() -> int:
-    """Fork the first process of a new process namespace: return 0 there, and its id here.
-
-    Raises `OSError` where the kernel or a container's rules forbid it.
-    """
+    """Fork a new process namespace: return 0 there, its id here; raise `OSError` if forbidden."""
     ids = os.getuid(), os.getgid()
     try:
         kernel.unshare(kernel.CLONE_NEWPID | kernel.CLONE_NEWNS)
@@ -156,10 +153,7 @@ class Supervisor:
 
 
 def _start(command: list[str], read_fd: int, write_fd: int) -> int:
-    """Start the command in a new session with only its pipes, and return its id.
-
-    Raises `OSError` if the program cannot be started.
-    """
+    """Start the command in a new session with only its pipes; raise `OSError` on failure."""
     result, failure = os.pipe()
     pid = os.fork()
     if pid == 0:

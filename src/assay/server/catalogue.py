@@ -29,12 +29,7 @@ class RewardCatalogue:
         return [find_reward(self._served[name]).to_record() for name in self.names]
 
     def scorers(self, rewards: Sequence[str], params: Mapping[str, Any]) -> tuple[ScorerSpec, ...]:
-        """Build the scorers of a request; each option goes to every reward that has it.
-
-        Raises `UnknownName` for a reward that is not served, and `BadParameter` for an option that
-        none has, one that is missing, one that only the owner of the server may set, and a reward
-        named twice.
-        """
+        """Build the scorers of a request; raise `UnknownName` or `BadParameter` if invalid."""
         requested = list(rewards) or ([self._default] if self._default else [])
         if not requested:
             raise BadParameter("the request names no reward, and this server has no default reward")

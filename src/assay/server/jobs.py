@@ -95,10 +95,7 @@ class DeadlineReached(Interruption):
 
 
 def prepare(argument: WorkerSetup, turn: WorkerCallContext) -> int:  # noqa: ARG001 - as any work
-    """Load all modules and rewards before the first request; return the process id.
-
-    On a busy machine the server's event loop goes first: it has little to do, and soon.
-    """
+    """Load all modules and rewards before the first request; return the process id."""
     os.nice(NICE)
     with suppress(OSError):
         # When memory runs out the kernel ends a worker, and never the server.

@@ -21,11 +21,7 @@ from assay.server.strict_json import write_json
 
 
 def score_steps(records: Sequence[dict[str, Any]], turn: WorkerCallContext) -> bytes | None:
-    """Score the steps and write the JSON response; `None` if the time runs out.
-
-    Raises `BadRecord`, with its number, for a record that is no step. One without a `schema_id`
-    is taken for one of this version.
-    """
+    """Score the steps and write the JSON response; `None` if the time runs out."""
     scorer = RecoveryRewardScorer()
     try:
         with alarm(turn.budget_s):

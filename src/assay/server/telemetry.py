@@ -48,10 +48,7 @@ class JsonLogFormatter(logging.Formatter):
 
 
 def log_to_stderr() -> None:
-    """Send the logs of the server and uvicorn's warnings to stderr as JSON lines.
-
-    They hold how a request went, never what was in it.
-    """
+    """Log requests, without their contents, and uvicorn's warnings to stderr as JSON lines."""
     lines = logging.StreamHandler(sys.stderr)
     lines.setFormatter(JsonLogFormatter())
     for name, level in ((LOGGER, logging.INFO), ("uvicorn.error", logging.WARNING)):

@@ -51,10 +51,7 @@ class RequestGuards:
 
 
 class BodyTooLarge(Exception):
-    """A request's body exceeds the limit; raised when the application reads the body.
-
-    `busy` where it was the bodies of all requests together.
-    """
+    """The body of a request, or of all requests together (`busy`), exceeds the limit."""
 
     def __init__(self, *, busy: bool = False) -> None:
         super().__init__()

@@ -1,10 +1,4 @@
-"""All checks of an audit, grouped by family; the machine family comes last.
-
-A check asks the target about answers whose worth a careful person does not doubt, and turns the
-results into findings. Adding one: name it in its family's module with what it runs (most are
-`never_paid` with probes), say in `data/checks.toml` what it reports, and add a broken reward that
-it finds to the tests.
-"""
+"""All checks of an audit, grouped by family; the machine family comes last."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Checks with hostile answers: time, memory, crashes, pay and code execution.
-
-Most are of a kind that stopped a training run somewhere: a tower of powers that a computer algebra
-system tried to evaluate, brackets deeper than the recursion limit, spaces that make a regular
-expression backtrack, numbers that take minutes to print.
-"""
+"""Checks with hostile answers: time, memory, crashes, pay and code execution."""
 
 from __future__ import annotations
 

@@ -34,10 +34,7 @@ _X32 = 0x40000000
 
 
 def deny_system_calls() -> None:
-    """Deny this process sockets, tracing, mounts and new namespaces.
-
-    Raises `OSError` where the kernel has no seccomp filters.
-    """
+    """Deny this process sockets, tracing, mounts and namespaces; raise `OSError` on failure."""
     kernel.filter_system_calls(_loaded_filter()[0])
 
 
@@ -87,10 +84,7 @@ _NETWORK_SINCE, _SCOPE_SINCE = 4, 6
 
 
 def restrict_files(writable: str) -> bool:
-    """Deny writes outside one folder and new connections; return whether this worked.
-
-    Needs no privilege but `no_new_privs`; False where the kernel has no Landlock.
-    """
+    """Deny writes outside one folder and new connections; return False without Landlock."""
     version = 0
     with contextlib.suppress(OSError):
         version = kernel.call("landlock_create_ruleset", None, 0, 1)

@@ -16,11 +16,7 @@ _PEOPLE = {"/etc/passwd": "sandbox:x:1000:1000::/tmp:/bin/sh\n", "/etc/group": "
 
 
 def enter_view(folder: str, shown: list[str]) -> None:
-    """Make `folder` the root directory, with system folders and `shown` read-only.
-
-    Everything else of the machine's files is out of reach: homes, /proc, /sys, sockets, run files.
-    Raises `OSError`.
-    """
+    """Make `folder` the root directory, which shows only system folders and `shown`, read-only."""
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
     kernel.mount("tmpfs", folder, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "size=1m,mode=755")
     for path in (*SYSTEM, *FILES, *DEVICES, *shown):

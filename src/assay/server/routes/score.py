@@ -36,17 +36,15 @@ NDJSON = "application/x-ndjson"
 MAX_FIRST = 2**53
 """Beyond it other languages lose digits."""
 ROW: JsonValue = {"final_response": "The answer is \\boxed{\\tfrac12}", "answer": "0.5"}
-RESULT: JsonValue = {
-    "line": 1,
-    "scores": {
-        "math_equal_reward": {
-            "scorer": "math_equal_reward@2",
-            "value": 1.0,
-            "because": "1/2 equals 0.5",
-            "parts": {"acc": 1.0},
-        }
-    },
-}
+REQUESTS: JsonValue = [
+    {"reward": "math_equal_reward", "rows": [ROW]},
+    {"reward": ["qa_f1_reward", "fuzzy_answer_reward"],
+     "row": {"final_response": "Paris", "gold": "paris"}, "columns": {"answer": "gold"}},
+]  # fmt: skip
+RESULT: JsonValue = {"line": 1, "scores": {"math_equal_reward": {
+    "scorer": "math_equal_reward@2", "value": 1.0, "because": "1/2 equals 0.5",
+    "parts": {"acc": 1.0},
+}}}  # fmt: skip
 
 router = APIRouter(tags=["scores"])
 
@@ -54,18 +52,7 @@ router = APIRouter(tags=["scores"])
 class ScoreRequest(StrictBody):
     """Rows to score, and the reward or rewards that score each row."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"reward": "math_equal_reward", "rows": [ROW]},
-                {
-                    "reward": ["qa_f1_reward", "fuzzy_answer_reward"],
-                    "row": {"final_response": "Paris", "gold": "paris"},
-                    "columns": {"answer": "gold"},
-                },
-            ]
-        }
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": REQUESTS})
 
     reward: str | Annotated[list[str], Field(max_length=32)] | None = None
     """One name or several, each `name` or `name@version`; the server's default if left out."""

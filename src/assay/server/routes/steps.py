@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -22,28 +22,18 @@ from assay.server.requests import (
 )
 from assay.server.step_jobs import score_steps
 
+EXAMPLE: JsonValue = {"steps": [
+    {"index": 0, "action": ""},
+    {"index": 1, "action": 'click("a12")',
+     "outcome": {"tool": "click", "ok": False, "error": "not_visible"}},
+]}  # fmt: skip
 router = APIRouter(tags=["scores"])
 
 
 class StepsRequest(StrictBody):
     """Recorded steps of one episode, in order, as in a run's `steps/<attempt>.jsonl`."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "steps": [
-                        {"index": 0, "action": ""},
-                        {
-                            "index": 1,
-                            "action": 'click("a12")',
-                            "outcome": {"tool": "click", "ok": False, "error": "not_visible"},
-                        },
-                    ]
-                }
-            ]
-        }
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
     steps: list[dict[str, Any]]
     deadline_s: Annotated[float, Field(gt=0)] | None = None

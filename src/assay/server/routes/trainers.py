@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, JsonValue
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -24,6 +24,13 @@ from assay.server.requests import (
     read_body,
 )
 
+NEMO_GYM_EXAMPLE: JsonValue = {
+    "responses_create_params": {"input": "2+2=?"},
+    "response": {"output": [{
+        "type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "4"}],
+    }]},
+    "expected_answer": "4",
+}  # fmt: skip
 router = APIRouter(tags=["trainers"])
 
 
@@ -89,26 +96,7 @@ async def openrlhf_rewards(
 class NemoGymRequest(BaseModel):
     """Request that NeMo-Gym sends to `/verify`: an OpenAI response and task fields."""
 
-    model_config = ConfigDict(
-        extra="allow",
-        json_schema_extra={
-            "examples": [
-                {
-                    "responses_create_params": {"input": "2+2=?"},
-                    "response": {
-                        "output": [
-                            {
-                                "type": "message",
-                                "role": "assistant",
-                                "content": [{"type": "output_text", "text": "4"}],
-                            }
-                        ]
-                    },
-                    "expected_answer": "4",
-                }
-            ]
-        },
-    )
+    model_config = ConfigDict(extra="allow", json_schema_extra={"examples": [NEMO_GYM_EXAMPLE]})
 
     responses_create_params: dict[str, Any] | None = None
     response: dict[str, Any]
