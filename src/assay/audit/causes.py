@@ -61,7 +61,7 @@ class Cause:
     """Whether it explains only answers that earned no more than one that cannot be read."""
 
     def takes(self, findings: Findings) -> list[str]:
-        """Return the checks whose findings this cause explains; empty if the cause is not shown."""
+        """Return the checks whose findings result from this cause; empty if there are none."""
         seen = self.shows & findings.keys()
         if not seen or (self.needs_all and seen != self.shows):
             return []
@@ -76,7 +76,7 @@ class Cause:
 
 
 def _pays_like_nothing(findings: Findings, finding: Finding) -> bool:
-    """Whether the answer of a finding was paid no better than an unreadable answer."""
+    """Whether the finding's answer earned at most as much as an unreadable answer."""
     pays = [findings[name].pay for name in UNREADABLE if name in findings]
     known = [pay for pay in pays if pay is not None]
     if finding.pay is None or not known:
@@ -115,7 +115,7 @@ def cause_records(findings: Sequence[Finding]) -> tuple[CauseRecord, ...]:
 
 
 def _record(key: tuple[bool, str], group: Sequence[Finding]) -> CauseRecord:
-    """Build the record of a cause; its worst findings decide the concern."""
+    """Build the record of a cause, with the concern of its worst findings."""
     accepted, name = key
     cause = next((cause for cause in CAUSES if cause.name == name), group[0])
     severity = max((one.severity for one in group), key=SEVERITIES.index)

@@ -126,7 +126,7 @@ class CheckContext:
     def paid_rows(
         self, most: int = FAST_ROWS, where: Callable[[Sample], bool] = lambda _: True
     ) -> list[Sample]:
-        """Return rows whose reference answer is paid unchanged."""
+        """Return rows in which the unchanged reference answer is paid."""
         rows = self.rows(most, where)
         results = self.ask([self.answer(row, row.reference_text) for row in rows])
         return [row for row, result in zip(rows, results, strict=True) if self.pays(result)]
@@ -181,7 +181,7 @@ class CheckContext:
 
     @property
     def violation(self) -> Violation:
-        """The violation that this check reports, as `reporting` may have changed it."""
+        """The violation that this check reports, including changes made by `reporting`."""
         return self._running.violation
 
     @property

@@ -208,7 +208,7 @@ def _takes_no_reference(target: AuditTarget) -> bool:
 
 
 def _ignores_reference(session: AuditSession) -> bool:
-    """Whether the reward pays a response the same whatever the reference answer is."""
+    """Whether the reward pays the same if the reference answers of rows are exchanged."""
     samples = built_in("format")[:KIND_ROWS]
     session.settle_shape("format", samples)
     baseline = measure_baseline(session.ask, "format", samples)

@@ -54,7 +54,7 @@ class BatchProgress:
         return len(self._started) - len(self._results)
 
     def take(self, frame: Mapping[str, Any], now: float) -> None:
-        """Process one message; raise `BadFrame` if it is invalid or out of order."""
+        """Accept one message; raise `BadFrame` if it is invalid or out of order."""
         if "start" in frame:
             self._start(frame["start"], now)
         elif "done" in frame:

@@ -22,7 +22,7 @@ class PipeClosed(Exception):
 
 
 class BadFrame(Exception):
-    """The bytes received are not a frame, or are longer than allowed."""
+    """The bytes received are not a valid message, or are longer than allowed."""
 
 
 def dump(value: Any) -> bytes:
@@ -105,7 +105,7 @@ def receive_bytes(fd: int) -> bytes:
 
 
 def inherited_pipes(arguments: Sequence[str]) -> tuple[int, int]:
-    """Read the two pipe descriptors at the end of a command line, and keep them from children."""
+    """Read two pipe descriptors from the command line; child processes do not inherit them."""
     read_fd, write_fd = (int(argument) for argument in arguments[-2:])
     for fd in (read_fd, write_fd):
         os.set_inheritable(fd, False)  # noqa: FBT003 - the call has no keyword

@@ -100,7 +100,7 @@ def unshare(flags: int) -> None:
 
 
 def map_ids(outside: tuple[int, int], inside: tuple[int, int], proc: int | None = None) -> None:
-    """Map a user and group id into the user namespace of this process; raises `OSError`."""
+    """Map a user and group id into this process's user namespace; raise `OSError` on failure."""
     for name, text in (
         ("setgroups", "deny"),
         ("uid_map", f"{inside[0]} {outside[0]} 1"),

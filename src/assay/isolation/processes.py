@@ -73,7 +73,7 @@ def kill_family(root: int) -> None:
 
 
 def adopt_orphans() -> bool:
-    """Make this process the new parent of orphaned descendants; False if the kernel cannot."""
+    """Make this process the parent of orphaned descendants; return False on failure."""
     return kernel.set_option(kernel.PR_SET_CHILD_SUBREAPER, 1)
 
 

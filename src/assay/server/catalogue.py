@@ -16,7 +16,7 @@ class RewardCatalogue:
     """Rewards that the server offers, by name; all other names are unknown."""
 
     def __init__(self, served: Mapping[str, str], *, default: str | None) -> None:
-        """Map names in `served` to a name or to the only offered version: `{"a": "a@1"}`."""
+        """Take a map from offered names to themselves or to their only version, `{"a": "a@1"}`."""
         self._served = dict(served)
         self._default = default
 

@@ -283,7 +283,7 @@ class ScoringService:
         return jobs.abstain_all(chunk, *GIVEN_UP[cause])
 
     def _weight(self, chunk: RowChunk) -> int:
-        """Return the chunk's share of the stream window; long lines count by their bytes."""
+        """Return how many slots of the stream window the chunk takes, by its size in bytes."""
         size = sum(len(item) for _, item in chunk.items if isinstance(item, bytes))
         share = self._max_chunks * size / self.settings.max_body_bytes
         return min(self._max_chunks, max(1, math.ceil(share)))

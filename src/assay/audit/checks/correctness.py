@@ -1,4 +1,4 @@
-"""Checks of correctness: right answers are paid in every form, and near misses are not."""
+"""Checks of correctness: right answers are paid, and similar wrong answers are not."""
 
 from __future__ import annotations
 

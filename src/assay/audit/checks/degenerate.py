@@ -102,7 +102,7 @@ def _lazy_constant(context: CheckContext) -> CheckResult:
         )
 
     def excess_of(constant: str) -> float:
-        """Return the pay per row that a constant earns where it is wrong, as a share."""
+        """Return a constant answer's undeserved pay per row, as a share of full marks."""
         _, wrong = _always(context, rows, constant)
         return fsum(one.result.pay / context.full_marks for one in wrong) / len(rows)
 

@@ -39,7 +39,7 @@ def _answer(context: CheckContext, row: Sample, cheat: CheatingSolution) -> str:
 
 
 def _not_paid(context: CheckContext, probes: list[Probe]) -> CheckResult:
-    """Report a finding if any probe is paid; programs are not shortened as texts are."""
+    """Report a finding if any probe is paid, without shortening the paid program."""
     if not probes:
         return CheckResult(skipped=NO_PROBE)
     return context.report_hits(context.paid(probes), len(probes))

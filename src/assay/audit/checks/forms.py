@@ -1,4 +1,4 @@
-"""Generate other forms of a right answer, and near misses that are wrong.
+"""Generate equivalent forms of a right answer, and similar answers that are wrong.
 
 Every form is safe for a careful reader: a rewrite means the same whatever the answer is, and a
 near miss means something else. Answers that a generator does not understand it leaves alone.
@@ -86,7 +86,7 @@ def near_misses(kind: Kind, sample: Sample, answer: str) -> list[Named]:
 
 
 def _distinct(forms: Iterable[Named], answer: str) -> list[Named]:
-    """Remove forms that equal the answer or an earlier form."""
+    """Remove duplicate forms, and forms that equal the answer."""
     names: dict[str, str] = {}
     for name, text in forms:
         if text != answer:

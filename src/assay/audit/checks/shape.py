@@ -63,7 +63,7 @@ def _with_plain(
 
 
 def _length_bias(context: CheckContext) -> CheckResult:
-    """Check that padding never raises the pay, nor lowers the pay of a framed answer."""
+    """Check that padding never raises the pay, and never lowers the pay of a marked answer."""
     padded = list(_with_plain(context, context.rows(5), "{} answer", _padded))
     gains = [(name, (one.result.pay - pay) / context.full_marks, one) for name, pay, one in padded]
     more = [one for _, gain, one in gains if gain > NOTICEABLE]

@@ -103,7 +103,7 @@ def _decoys(context: CheckContext, sample: Sample) -> list[str]:
 def _never_paid(
     check: str, *, whole: bool = False, where: Callable[[str], bool] = lambda _: True
 ) -> CheckFunction:
-    """Build a check that no filled template is paid, as an answer or as the `whole` response."""
+    """Build a check that fails if a filled template is paid, as an answer or whole response."""
     table = check_rows()[check]
     templates, maths = table["templates"], table.get("maths_templates", ())
 

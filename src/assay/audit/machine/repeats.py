@@ -112,7 +112,7 @@ def _same(compare: Compare, how: str) -> CheckFunction:
 
 
 def _same_elsewhere(place: Place, words: str) -> CheckFunction:
-    """Build a check that results in another place equal those of the main thread."""
+    """Build a check that another thread or process gets the results of the main thread."""
     run = _if_stable(_same(_elsewhere(place), f"asked {words}"))
     return skip_when(on_server, "a server chooses its own threads and processes")(run)
 
@@ -178,7 +178,7 @@ def _surroundings(context: CheckContext) -> CheckResult:
 
 
 def _changes(context: CheckContext) -> Iterator[tuple[str, MachineConditions]]:
-    """Yield unusual machine conditions, each with the name of what is changed."""
+    """Yield changed machine conditions, each with a name for the change."""
     names = [name for name in context.session.variables_read() if name not in OURS]
     for name in names[:MOST_VARIABLES]:
         for value in VALUES:

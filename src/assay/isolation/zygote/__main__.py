@@ -153,7 +153,7 @@ class Zygote:
 
 
 def serve(zygote: Zygote, launches: socket.socket, pipe: int) -> None:
-    """Start runs until the pipe closes."""
+    """Start sandboxed runs until the pipe closes."""
     # No process waits for a guard: the kernel reaps it.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     poll = select.poll()

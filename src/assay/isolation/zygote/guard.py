@@ -140,10 +140,7 @@ class RunGuard:
         }
 
     def _watch(self, pid: int, outputs: dict[int, bytearray]) -> str:
-        """Return `time`, `memory`, `output` or `asked` if the process must end; empty at its end.
-
-        The caller reaps it.
-        """
+        """Return why the process must end, as one word; empty if it ended by itself."""
         pidfd = os.pidfd_open(pid)
         poll = select.poll()
         for fd in (pidfd, self._control, *outputs):
@@ -192,7 +189,7 @@ class RunGuard:
         return kernel.resident_bytes(family, self._proc) > most
 
     def _family(self) -> Iterator[str]:
-        """Yield the machine's ids of all processes below this process."""
+        """Yield the machine-wide ids of all descendant processes."""
         pending = [self._own_id]
         while pending:
             children = kernel.children(pending.pop(), self._proc)
@@ -200,7 +197,7 @@ class RunGuard:
             yield from children
 
     def _kill_all(self) -> None:
-        """Kill and reap every process below this one."""
+        """Kill and reap every descendant of this process."""
         deadline = time.monotonic() + REAP_S
         while time.monotonic() < deadline:
             if self._isolated:
