@@ -236,7 +236,7 @@ class Sandbox:
 
     @contextmanager
     def slot(self) -> Iterator[None]:
-        """Run the block when a sandbox slot is free; raise `SandboxBusy` after a long wait."""
+        """Run the block when a slot is free; raise `SandboxBusy` if too many runs wait."""
         if not self._waiting.acquire(blocking=False):
             raise SandboxBusy(f"{WAITING} sandbox runs are already waiting; start fewer at a time")
         with ExitStack() as stack:

@@ -133,7 +133,7 @@ class ScoringService:
         self._pool.start()
 
     def drain(self) -> None:
-        """Report from now on that the server accepts no new requests."""
+        """Report from now on that the server wants no new requests."""
         self._draining = True
 
     async def close(self) -> None:

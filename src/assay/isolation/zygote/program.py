@@ -258,7 +258,7 @@ def _write_back(arguments: tuple[Any, ...], changed: Any) -> None:
 
 
 def _exception(name: str, text: str) -> Exception:
-    """Rebuild an exception that the program raised, if Python defines its type.
+    """Rebuild an exception that the program raised, from its type name and its text.
 
     One that ends an iteration is another error, as in a generator: it would end the tests' own.
     """
