@@ -113,9 +113,9 @@ def test_an_agent_scores_diagnoses_and_audits_and_nothing_is_written(folder: Pat
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    ("score", {"reward": "mine.py:mine", "rows": [ROW]}, "following it runs the code there"),
-    ("audit", {"reward": "mine.py:mine"}, "start it with `assay serve --mcp --run-code`"),
-    ("audit", {"reward": "http://127.0.0.1:1/v1/score#x"}, "this server is read-only"),
+    ("score", {"reward": "mine.py:mine", "rows": [ROW]}, "does not load"),
+    ("audit", {"reward": "mine.py:mine"}, "start the server with `assay serve --mcp --run-code`"),
+    ("audit", {"reward": "http://127.0.0.1:1/v1/score#x"}, "this read-only server"),
     ("audit", {"reward": "qa_f1_reward", "kind": "poetry"}, "Input should be 'maths', 'qa'"),
     ("score", {"reward": "nobody", "rows": [ROW]}, "no reward named 'nobody'"),
     ("score", {"reward": "math_equal_reward@1", "rows": [ROW]}, "math_equal_reward"),

@@ -300,7 +300,7 @@ class Sandbox:
                     return self._launches
                 self._close()
             if not sys.platform.startswith("linux"):
-                raise NoSandbox("programs can be isolated on Linux only")
+                raise NoSandbox("only Linux can isolate programs")
             return self._start()
 
     def _start(self) -> socket.socket:

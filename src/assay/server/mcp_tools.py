@@ -134,7 +134,7 @@ class RewardTools:
     def _check_address(self, reward: str) -> None:
         if is_address(reward) and not self.run_code:
             raise BadParameter(
-                f"{reward!r:.200} is an address of code, which this read-only server does not run; "
+                f"{reward!r:.200} is an address, which this read-only server does not load; "
                 "start the server with `assay serve --mcp --run-code`, or name a registered "
                 f"reward: {', '.join(REWARDS.names())}"
             )
