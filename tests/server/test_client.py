@@ -238,7 +238,7 @@ def test_an_answer_of_something_else_is_no_score(body: bytes) -> None:
         replying(lambda n: (200, {}, body)) as (url, _),
         Client(url) as client,
     ):
-        with pytest.raises(ServerError, match="not from a reward server|0 results for"):
+        with pytest.raises(ServerError, match=r"not from a reward server|0 results for"):
             client.score("a")
         with pytest.raises(ServerError, match="not from a reward server"):
             client.steps([])
