@@ -105,9 +105,9 @@ def test_a_reward_that_is_no_composition_names_its_outcome() -> None:
     assert result.collapses
     assert result.outcome == "acc"
     assert set(result.components) == {"acc", "the rest"}
-    with pytest.raises(BadParameter, match="name the part with --outcome"):
+    with pytest.raises(BadParameter, match="choose a part with --outcome"):
         audit(unnamed)
-    with pytest.raises(BadParameter, match="it has: acc"):
+    with pytest.raises(BadParameter, match="parts: acc"):
         audit(by_hand, outcome="right")
 
 

@@ -211,7 +211,7 @@ def test_no_file_descriptor_is_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "because"),
     [
-        ("guest.py:nothing", "has no 'nothing'; it has"),
+        ("guest.py:nothing", "has no 'nothing'; its functions are"),
         ("broken.py:f", "SyntaxError"),
         ("raising.py:f", "ZeroDivisionError"),
         ("no_such_module_at_all:f", "ModuleNotFoundError"),
@@ -317,7 +317,7 @@ def test_a_target_that_is_not_callable_is_refused_with_what_to_do(tmp_path: Path
         "class Rubric:\n    def score(self): pass\nrubric = Rubric()\nnumber = 4\n"
     )
     for name, because in (
-        ("rubric", "not callable: an object of type Rubric \\(it has score\\); name one of"),
+        ("rubric", "not callable: an object of type Rubric \\(it has score\\); name a function"),
         ("number", "not callable: an object of type int"),
         ("Rubric", "Rubric is a class"),
     ):

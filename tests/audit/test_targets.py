@@ -148,7 +148,7 @@ def test_metrics_beside_the_score_are_kept(folder: Path) -> None:
 def test_a_shape_that_cannot_be_told_has_to_be_named(folder: Path) -> None:
     with (
         AuditSession(parse_target("shapes.py:lonely", folder=folder)) as session,
-        pytest.raises(BadParameter, match=r"lonely\(x\); name its shape with --shape"),
+        pytest.raises(BadParameter, match=r"lonely\(x\); set its calling convention with --shape"),
     ):
         session.target  # noqa: B018 - reading it loads the target
 
@@ -159,7 +159,7 @@ def test_a_shape_that_cannot_be_told_has_to_be_named(folder: Path) -> None:
         ("math_equal_rewad", UnknownName, "did you mean 'math_equal_reward'"),
         ("no/such.py:f", UnknownName, "there is no file 'no/such.py'"),
         (":f", UnknownName, "neither"),
-        ("http://127.0.0.1:1/v1/score", BadParameter, "add it after '#'"),
+        ("http://127.0.0.1:1/v1/score", BadParameter, "add a name after '#'"),
     ],
 )
 def test_a_target_that_names_nothing_is_refused(

@@ -84,4 +84,4 @@ def test_a_script_without_a_main_guard_is_told_of_it(tmp_path: Path) -> None:
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("assay.errors.ResourceError: a worker process ended")
-    assert 'under `if __name__ == "__main__":`' in last
+    assert 'below `if __name__ == "__main__":`' in last

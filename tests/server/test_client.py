@@ -43,7 +43,7 @@ def test_a_bad_row_has_its_number_among_all_rows(server: Running) -> None:
 
 
 def test_a_token_that_no_header_can_hold_is_refused_and_not_shown() -> None:
-    with pytest.raises(BadParameter, match="end of a line") as caught:
+    with pytest.raises(BadParameter, match="such as a line break") as caught:
         Client("http://127.0.0.1:1", token="secret\n")
     assert "secret" not in str(caught.value)
 
@@ -116,7 +116,7 @@ def test_tables_are_sent_by_their_rows(server: Running) -> None:
 
 
 def test_an_address_that_is_none_is_a_plain_sentence() -> None:
-    with pytest.raises(BadParameter, match="begins with http"):
+    with pytest.raises(BadParameter, match="use an address with http"):
         Client("localhost:8700")
 
 
@@ -238,11 +238,11 @@ def test_an_answer_of_something_else_is_no_score(body: bytes) -> None:
         replying(lambda n: (200, {}, body)) as (url, _),
         Client(url) as client,
     ):
-        with pytest.raises(ServerError, match="answer"):
+        with pytest.raises(ServerError, match=r"not from a reward server|0 results for"):
             client.score("a")
-        with pytest.raises(ServerError, match="answer"):
+        with pytest.raises(ServerError, match="not from a reward server"):
             client.steps([])
-        with pytest.raises(ServerError, match="answer"):
+        with pytest.raises(ServerError, match="not from a reward server"):
             client.rewards()
 
 

@@ -23,7 +23,7 @@ def _own_path(monkeypatch: pytest.MonkeyPatch) -> None:
         (["--rewards", "webshop_reward"], "needs the Context of a live rollout"),
         (["--import", "no_such_module"], "no_such_module"),
         (["--rewards", "qa_f1_reward", "--default-reward", "math_equal_reward"], "not among"),
-        (["--queue-rows", "10"], "has to hold one whole request"),
+        (["--queue-rows", "10"], "must be at least max_rows"),
         (["--deadline-s", "0"], "deadline_s=0"),
         (["--port", "99999"], "between 0 and 65535"),
     ],

@@ -113,19 +113,19 @@ def test_an_agent_scores_diagnoses_and_audits_and_nothing_is_written(folder: Pat
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    ("score", {"reward": "mine.py:mine", "rows": [ROW]}, "following it runs the code there"),
-    ("audit", {"reward": "mine.py:mine"}, "start it with `assay serve --mcp --run-code`"),
-    ("audit", {"reward": "http://127.0.0.1:1/v1/score#x"}, "this server is read-only"),
+    ("score", {"reward": "mine.py:mine", "rows": [ROW]}, "does not load"),
+    ("audit", {"reward": "mine.py:mine"}, "start the server with `assay serve --mcp --run-code`"),
+    ("audit", {"reward": "http://127.0.0.1:1/v1/score#x"}, "this read-only server"),
     ("audit", {"reward": "qa_f1_reward", "kind": "poetry"}, "Input should be 'maths', 'qa'"),
     ("score", {"reward": "nobody", "rows": [ROW]}, "no reward named 'nobody'"),
     ("score", {"reward": "math_equal_reward@1", "rows": [ROW]}, "math_equal_reward"),
-    ("score", {"reward": "math_equal_reward", "rows": [ROW] * 257}, "257 rows; at most 256"),
+    ("score", {"reward": "math_equal_reward", "rows": [ROW] * 257}, "257 rows are too many"),
     ("score", {"reward": "qa_f1_reward", "rows": [ROW], "params": {"x": 1}}, "no option 'x'"),
     ("score", {"reward": "qa_f1_reward", "rows": [{"answer": "x"}]}, "needs 'final_response'"),
     (
         "score",
         {"reward": "code_reward", "rows": [ROW], "params": {"isolation": "process"}},
-        "is not for a request to set",
+        "a request cannot set",
     ),
     ("steps", {"trace": "../outside.db"}, "there is no file"),
     ("steps", {"trace": "steps.jsonl", "first": -1}, "first=-1; 0 or more"),

@@ -78,12 +78,12 @@ def test_a_request_cannot_ask_for_less_isolation(rooted: tuple[Running, Path]) -
     ):
         assert answer.status_code == 422, answer.text
         assert answer.json()["error"]["code"] == "bad_parameter"
-        assert "'isolation' is not for a request to set" in answer.json()["error"]["message"]
+        assert "a request cannot set 'isolation'" in answer.json()["error"]["message"]
     assert server.post("/v1/score", {**body, "params": {"isolation": "full"}}).status_code == 200
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no such folder"):
+    with pytest.raises(UsageError, match="this folder does not exist"):
         ServerSettings(root=str(tmp_path / "nowhere"))
 
 

@@ -38,8 +38,8 @@ def test_loopback_is_what_only_this_machine_reaches(host: str, loopback: bool) -
         ("myhost", 8000, None, "a token is needed"),
         ("0.0.0.0", 8000, "short", "only 5 characters"),
         ("127.0.0.1", 70000, None, "between 0 and 65535"),
-        ("127.0.0.1", 8000, "with space in it", "a header cannot"),
-        ("127.0.0.1", 8000, "línea-de-bytes", "a header cannot"),
+        ("127.0.0.1", 8000, "with space in it", "an HTTP header cannot"),
+        ("127.0.0.1", 8000, "línea-de-bytes", "an HTTP header cannot"),
     ],
 )
 def test_a_binding_that_may_not_be_is_one_sentence(

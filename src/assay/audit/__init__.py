@@ -1,4 +1,4 @@
-"""How a reward can be fooled, found out before a policy does."""
+"""Check how a reward can be fooled before a policy learns to do it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Root causes: one flaw shows itself in many checks, and is reported once.
+"""Find the root causes of an audit's findings: one flaw may fail many checks.
 
 A cause is a row of `data/causes.toml`. It is established by the checks that only it explains
 (`shows`), and then takes every finding that follows from it (`explains`). Rows are tried in order,
@@ -23,7 +23,7 @@ Findings: TypeAlias = dict[str, Finding]
 
 
 def _checks(text: str) -> frozenset[str]:
-    """The checks that these words name; `@paid` is all of that group."""
+    """Return the checks named in a text; `@paid` stands for the whole group `paid`."""
     names: set[str] = set()
     for word in text.split():
         names |= _checks(_TABLE["groups"][word[1:]]) if word.startswith("@") else {word}
@@ -46,7 +46,7 @@ def concern_of(check: str) -> Concern:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One kind of flaw, with the checks that it shows in."""
+    """One kind of flaw, with the checks that reveal the flaw."""
 
     name: str
     title: str
@@ -61,7 +61,7 @@ class Cause:
     """Whether it explains only answers that earned no more than one that cannot be read."""
 
     def takes(self, findings: Findings) -> list[str]:
-        """The checks whose findings it explains; none if it is not established."""
+        """Return the checks whose findings result from this cause; empty if there are none."""
         seen = self.shows & findings.keys()
         if not seen or (self.needs_all and seen != self.shows):
             return []
@@ -76,7 +76,7 @@ class Cause:
 
 
 def _pays_like_nothing(findings: Findings, finding: Finding) -> bool:
-    """Whether the finding's answer earned no more than an answer that cannot be read."""
+    """Whether the finding's answer earned at most as much as an unreadable answer."""
     pays = [findings[name].pay for name in UNREADABLE if name in findings]
     known = [pay for pay in pays if pay is not None]
     if finding.pay is None or not known:
@@ -106,7 +106,7 @@ def with_causes(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def cause_records(findings: Sequence[Finding]) -> tuple[CauseRecord, ...]:
-    """The causes of ranked findings, the worst first; of accepted ones only where all are."""
+    """Group findings by cause, worst cause first; accepted findings form separate groups."""
     groups: dict[tuple[bool, str], list[Finding]] = {}
     for finding in findings:
         groups.setdefault((finding.accepted is not None, finding.cause), []).append(finding)
@@ -115,7 +115,7 @@ def cause_records(findings: Sequence[Finding]) -> tuple[CauseRecord, ...]:
 
 
 def _record(key: tuple[bool, str], group: Sequence[Finding]) -> CauseRecord:
-    """It is about what the worst of the findings is; being fooled, if several are as bad."""
+    """Build the record of a cause, with the concern of its worst findings."""
     accepted, name = key
     cause = next((cause for cause in CAUSES if cause.name == name), group[0])
     severity = max((one.severity for one in group), key=SEVERITIES.index)

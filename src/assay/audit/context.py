@@ -1,4 +1,4 @@
-"""What a check works with: the target, the rows, and the way from results to findings.
+"""Context of a check: the audited reward, the rows, and methods that report findings.
 
 Severity follows one rule for all checks. Each check has the severity of its worst case; it is one
 step milder when no variant is wrong on half of the rows it was tried on (an accident of some rows,
@@ -57,7 +57,7 @@ SMALL: Final = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """One answer that a check gives to the target, to see what it pays."""
+    """One answer that a check sends to the audited reward."""
 
     variant: str
     """The kind of answer in a few words: "two answers joined by or"."""
@@ -68,7 +68,7 @@ class Probe:
 
 
 class ProbeOutcome(NamedTuple):
-    """A probe and what the target returned for it."""
+    """A probe and the result that the audited reward returned for it."""
 
     probe: Probe
     result: CallResult
@@ -76,7 +76,7 @@ class ProbeOutcome(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """What a check gets: the session with the target, the samples, the budget and the seed."""
+    """Everything that a check can use: session, samples, budget and seed."""
 
     session: AuditSession
     kind: Kind
@@ -89,11 +89,7 @@ class CheckContext:
     """`None` until `run` is called."""
 
     def run(self, check: Check) -> CheckResult:
-        """What the check finds.
-
-        A check that needs pay is skipped for a target that pays no right answer: it has no full
-        marks to compare with, and `gold_accepted` reports it once.
-        """
+        """Run a check, or skip it if it needs a paid right answer and there is none."""
         if self.baseline.full_marks <= 0 and check.needs_pay:
             return CheckResult(skipped=NO_PAY)
         return check.run(replace(self, check=check))
@@ -104,7 +100,7 @@ class CheckContext:
 
     @property
     def baseline(self) -> RightAnswerBaseline:
-        """Where the target looks for an answer, and what it pays for a right one there."""
+        """Where the audited reward looks for an answer, and the pay of a right answer there."""
         return self.session.baseline(self.kind, self.samples)
 
     @property
@@ -113,16 +109,13 @@ class CheckContext:
 
     @property
     def full_marks(self) -> float:
-        """What the target pays for a right answer: the commonest number, or 1.0 if it pays none."""
+        """Pay of a right answer; 1.0 if no right answer is paid."""
         return self.baseline.full_marks or 1.0
 
     def rows(
         self, most: int = FAST_ROWS, where: Callable[[Sample], bool] = lambda _: True
     ) -> list[Sample]:
-        """At most so many rows with a right answer; more of them on a full budget.
-
-        Which ones depends on the seed and the check alone, so the order of checks never matters.
-        """
+        """Draw at most `most` rows by seed and check name; a full budget allows more rows."""
         most = max(most, FULL_ROWS) if self.budget == "full" else most
         answerable = [at for at, sample in enumerate(self.samples) if sample.right]
         rng = random.Random(f"{self.seed}/{self.check.name if self.check else ''}")
@@ -133,44 +126,44 @@ class CheckContext:
     def paid_rows(
         self, most: int = FAST_ROWS, where: Callable[[Sample], bool] = lambda _: True
     ) -> list[Sample]:
-        """Those of `rows` whose reference is paid as it stands."""
+        """Return rows in which the unchanged reference answer is paid."""
         rows = self.rows(most, where)
         results = self.ask([self.answer(row, row.reference_text) for row in rows])
         return [row for row, result in zip(rows, results, strict=True) if self.pays(result)]
 
     def ask(self, calls: Sequence[GraderCall]) -> list[CallResult]:
-        """A result for every call, in order; the same call is asked once in an audit."""
+        """Return a result for each call, in order; repeated calls use a cache."""
         return self.session.ask(calls)
 
     def ask_fresh(
         self, calls: Sequence[GraderCall], surroundings: MachineConditions = USUAL
     ) -> list[CallResult]:
-        """As `ask`, but all in this order, in a process that has answered nothing before."""
+        """Make all calls in this order in a new process, without the cache."""
         with self.session.fresh_process(surroundings) as process:
             return [one.result for one in self.session.run_calls(calls, process)]
 
     def to_call(self, sample: Sample, response: str) -> GraderCall:
-        """The call that gives this whole response to a row."""
+        """Build a call with `response` as the whole response to a row."""
         return to_call(self.kind, sample, response)
 
     def answer(self, sample: Sample, answer: str) -> GraderCall:
-        """The call that gives this answer where the target looks for one."""
+        """Build a call with the answer in the place that the audited reward reads."""
         return self.to_call(sample, self.frame.put(answer))
 
     def probe(
         self, sample: Sample, variant: str, response: str, *keeps: str, bar: Bar = "half"
     ) -> Probe:
-        """A probe with this whole response to this row."""
+        """Build a probe with `response` as the whole response to a row."""
         return Probe(variant, self.to_call(sample, response), keeps, bar)
 
     def answer_probe(
         self, sample: Sample, variant: str, answer: str, *, bar: Bar = "half"
     ) -> Probe:
-        """A probe with this answer where the target looks for one; shrinking leaves it whole."""
+        """Build a probe with the answer in its usual place; shrinking keeps the answer whole."""
         return self.probe(sample, variant, self.frame.put(answer), answer, bar=bar)
 
     def pays(self, result: CallResult, bar: Bar = "half") -> bool:
-        """Whether a result counts as paid, by the bar."""
+        """Whether the result reaches the given share of full marks."""
         share = result.amount / self.full_marks
         if bar == "half":
             return share > HALF
@@ -188,19 +181,19 @@ class CheckContext:
 
     @property
     def violation(self) -> Violation:
-        """What this check reports, at its worst unless `reporting` changed it."""
+        """The violation that this check reports, including changes made by `reporting`."""
         return self._running.violation
 
     @property
     def _running(self) -> Check:
         if self.check is None:
-            raise RuntimeError("a finding belongs to a check; use CheckContext.run")
+            raise RuntimeError("no check is running; start a check with CheckContext.run")
         return self.check
 
     def reporting(
         self, other: Violation | None = None, *, severity: Severity | None = None, title: str = ""
     ) -> CheckContext:
-        """This context, in which the check reports another violation, or so much another one."""
+        """Copy this context with another violation, severity or title to report."""
         of = other or self.violation
         changed = replace(of, severity=severity or of.severity, title=title or of.title)
         return replace(self, check=replace(self._running, violation=changed))
@@ -208,7 +201,7 @@ class CheckContext:
     def report(
         self, call: GraderCall, observed: str, *, count: int, tried: int, pay: float | None = None
     ) -> CheckResult:
-        """The finding of this check, with a call that shows it and what that call earned."""
+        """Report a finding with an example call and the pay of that call."""
         check, of = self._running, self.violation
         finding = Finding(
             check.name, check.family, of.severity, of.title, observed, of.expected, of.fix, count,
@@ -217,7 +210,7 @@ class CheckContext:
         return CheckResult((finding,))
 
     def report_calls(self, hits: Sequence[tuple[GraderCall, str]], tried: int) -> CheckResult:
-        """A finding that the first of the calls shows, with what was observed; none without any."""
+        """Report a finding with the first call as its example; nothing if there are no calls."""
         if not hits:
             return CheckResult()
         return self.report(*hits[0], count=len(hits), tried=tried)
@@ -241,7 +234,7 @@ class CheckContext:
         return named.report(call, text, count=len(hits), tried=tried, pay=result.number)
 
     def must_not_pay(self, probes: Iterable[Probe]) -> CheckResult:
-        """A finding if any of these answers is paid, for none of them should be."""
+        """Report a finding if any of these wrong answers is paid."""
         tried = list(probes)
         if not tried:
             return CheckResult(skipped=NO_PROBE)
@@ -253,13 +246,13 @@ class CheckContext:
         return self.reporting(severity=severity).report_hits(hits, len(tried), shrink=True)
 
     def must_pay(self, probes: Iterable[Probe]) -> CheckResult:
-        """A finding if a form of right answers loses its pay as a rule, not on some row alone."""
+        """Report a finding if a form of right answers is unpaid on half of its rows."""
         tried = list(probes)
         hits = self.unpaid(tried)
         return self.report_hits(hits if _is_systematic(tried, hits) else [], len(tried))
 
     def shrink(self, call: GraderCall, bad: Callable[[CallResult], bool]) -> GraderCall:
-        """A call with a shorter response whose result is still bad."""
+        """Shorten the response of a call while its result stays bad."""
 
         def still_bad(response: str) -> bool:
             return bad(self.ask([_with_response(call, response)])[0])
@@ -268,7 +261,7 @@ class CheckContext:
         return _with_response(call, shrink(call.final_response, still_bad, limit))
 
     def _smallest(self, hit: ProbeOutcome) -> tuple[GraderCall, CallResult]:
-        """The shortest response that is still paid and still the same kind of answer."""
+        """Shorten the response of a paid probe while it stays paid and of the same kind."""
         probe = hit.probe
         if probe.call.messages is not None:
             return probe.call, hit.result
@@ -279,7 +272,7 @@ class CheckContext:
         return call, self.ask([call])[0]
 
     def _without_words(self, probe: Probe) -> GraderCall:
-        """The call less every run of words that it can lose and stay the same kind of answer."""
+        """Remove words from a paid response while it stays paid and keeps the required texts."""
         words = probe.call.final_response.split(" ")
         questions, run = SHRINK_WORD_CALLS, max(1, len(words) // 2)
         while run and questions > 0:
@@ -310,7 +303,7 @@ class CheckContext:
 def skip_when(
     condition: Callable[[CheckContext], bool], why: str
 ) -> Callable[[CheckFunction], CheckFunction]:
-    """A decorator of check functions, which do not apply under this condition."""
+    """Decorate a check function so that it is skipped if the condition holds."""
 
     def decorate(run: CheckFunction) -> CheckFunction:
         @wraps(run)
@@ -323,12 +316,12 @@ def skip_when(
 
 
 def never_paid(probes: Callable[[CheckContext], Iterable[Probe]]) -> CheckFunction:
-    """A check function: none of these answers is paid."""
+    """Build a check that fails if any of these answers is paid."""
     return lambda context: context.must_not_pay(probes(context))
 
 
 def always_paid(probes: Callable[[CheckContext], Iterable[Probe]]) -> CheckFunction:
-    """A check function: these forms of a right answer are paid."""
+    """Build a check that fails if these forms of a right answer are not paid."""
     return lambda context: context.must_pay(probes(context))
 
 
@@ -337,19 +330,19 @@ def milder(severity: Severity, steps: int = 1) -> Severity:
 
 
 def _is_systematic(probes: Sequence[Probe], hits: Sequence[ProbeOutcome]) -> bool:
-    """Whether some variant is wrong on half of the rows that it was tried on."""
+    """Whether any variant is wrong on at least half of the rows tried."""
     tried = Counter(probe.variant for probe in probes)
     wrong = Counter(hit.probe.variant for hit in hits)
     return any(count >= SYSTEMATIC * tried[variant] for variant, count in wrong.items())
 
 
 def shortest_of(hits: Iterable[ProbeOutcome]) -> ProbeOutcome:
-    """The result that is the easiest to read."""
+    """Return the outcome with the shortest response."""
     return min(hits, key=lambda hit: (len(hit.probe.call.final_response), hit.probe.variant))
 
 
 def shrink(text: str, bad: Callable[[str], bool], questions: int) -> str:
-    """A text, no longer, of which `bad` is still true; `text` itself is taken to be bad.
+    """Shorten a text while `bad` stays true; `text` itself must be bad.
 
     Removes runs of words, ever shorter ones, as delta debugging does; a word is kept or removed
     whole, so that the rest can still be read. `bad` is called at most `questions` times.
@@ -371,7 +364,7 @@ def shrink(text: str, bad: Callable[[str], bool], questions: int) -> str:
 def _without_runs(
     tokens: Sequence[str], size: int, bad: Callable[[str], bool], questions: int
 ) -> tuple[Sequence[str], int]:
-    """The tokens without every run of that size that they can lose, and the questions left."""
+    """Remove runs of `size` tokens while the text stays bad; also return the calls left."""
     start = 0
     while start < len(tokens) and questions > 0:
         shorter = [*tokens[:start], *tokens[start + size :]]
@@ -384,7 +377,7 @@ def _without_runs(
 
 
 def _with_response(call: GraderCall, response: str) -> GraderCall:
-    """The call with another response, also as the last message of its conversation."""
+    """Copy the call with another response, also in its last message."""
     messages = call.messages
     if messages and messages[-1].get("content") == call.final_response:
         messages = (*messages[:-1], {**messages[-1], "content": response})
@@ -396,7 +389,7 @@ def _in_order(needles: Sequence[str], text: str) -> bool:
 
 
 def _variants(hits: Sequence[ProbeOutcome]) -> str:
-    """The variants that were wrong, the most frequent first."""
+    """List the variants that were wrong, most frequent first."""
     counts = Counter(hit.probe.variant for hit in hits)
     names = sorted(counts, key=lambda name: (-counts[name], name))
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""

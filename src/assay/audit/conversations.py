@@ -1,7 +1,4 @@
-"""Conversations of an agent with a tool, and recorded episodes of an environment.
-
-Messages are in OpenAI's chat shape; an episode was done, failed, broke, or went on after its end.
-"""
+"""Build conversations of an agent with a tool, and recorded episodes of an environment."""
 
 from __future__ import annotations
 
@@ -20,12 +17,12 @@ TOOL = "search"
 
 
 def conversation(sample: Sample, answer: str) -> tuple[ChatMessage, ...]:
-    """The question, one call of the tool, its result with the reference in it, and the answer."""
+    """Build a question, one tool call, a tool result with the reference, and an answer."""
     return (question(sample), *tool_use(sample), assistant(answer))
 
 
 def read_calls(text: str) -> list[dict[str, Any]]:
-    """The calls that a text of JSON lists; none where it is anything else."""
+    """Read a JSON list of tool calls; empty if the text is anything else."""
     try:
         calls = json.loads(text)
     except (ValueError, RecursionError):
@@ -37,7 +34,7 @@ def read_calls(text: str) -> list[dict[str, Any]]:
 
 
 def calling(sample: Sample, text: str) -> tuple[ChatMessage, ...]:
-    """The question, and the calls that the text lists, or else the text as an answer in words."""
+    """Build a question and the tool calls in `text`, or `text` as a plain answer."""
     calls = [
         {
             "id": f"call_{number}",
@@ -52,7 +49,7 @@ def calling(sample: Sample, text: str) -> tuple[ChatMessage, ...]:
 
 
 def tagged(text: str) -> str:
-    """The calls that a text lists as a model's own text has them; any other text as it is."""
+    """Write tool calls as `<tool_call>` tags; return any other text unchanged."""
     calls = read_calls(text)
     tags = [f"<tool_call>{json.dumps(one)}</tool_call>" for one in calls]
     return "\n".join(tags) if tags else text
@@ -74,7 +71,7 @@ def tool_use(
     query: str | None = None,
     failed: bool = False,
 ) -> tuple[ChatMessage, ChatMessage]:
-    """One call of the tool and its result; a failed one is marked as trainers mark it."""
+    """Build one tool call and its result; a failed call has error fields."""
     call_id = f"call_{number}"
     arguments = json.dumps({"query": sample.prompt if query is None else query})
     function = {"name": TOOL, "arguments": arguments}
@@ -96,28 +93,21 @@ Ending: TypeAlias = Literal["done", "failed", "unfinished", "dead", "after done"
 """How it ended: `dead` is an environment that broke, `after done` one that got more steps."""
 UNSUCCESSFUL: Final[tuple[Ending, ...]] = ("failed", "unfinished")
 _LAST_STEPS: Final[Mapping[Ending, Sequence[tuple[float, bool]]]] = {
-    "done": [(1.0, True)],
-    "failed": [(0.0, True)],
-    "unfinished": [],
-    "dead": [],
+    "done": [(1.0, True)], "failed": [(0.0, True)], "unfinished": [], "dead": [],
     "after done": [(1.0, True)] * 3,
-}
+}  # fmt: skip
 """The share of full marks after each step that follows the first, and whether it was the end."""
 
 
 def has_own_episodes(samples: Iterable[Sample]) -> bool:
-    """Whether the data hold recorded episodes, of an environment that is not known here."""
+    """Whether any sample contains the user's own recorded episode."""
     return any("episode" in sample.columns for sample in samples)
 
 
 def episode_record(
     sample: Sample, ending: Ending = "done", final_response: str = "The task is done."
 ) -> dict[str, Any]:
-    """The JSON record of an episode of this row that ended so.
-
-    It holds the evidence of every built-in text environment at once, so that one record serves
-    the reward of each of them.
-    """
+    """Build an episode record with the given ending and the evidence of every text environment."""
     task_id = str(sample.columns.get("task_id", "audit"))
     turns = (
         ("user", sample.prompt),
@@ -162,14 +152,9 @@ def _evidence(name: str, task_id: str, share: float, *, done: bool) -> WorldEvid
     progress: dict[str, Any] = {"page": "done" if done else "search"}
     if name == "webshop":
         progress |= {
-            "asin": "B000",
-            "r_type": share,
-            "attributes": 2,
-            "attributes_matched": 2 if won else 0,
-            "goal_options": 1,
-            "options_matched": 1 if won else 0,
-            "price_ok": won,
-        }
+            "asin": "B000", "r_type": share, "attributes": 2, "attributes_matched": 2 if won else 0,
+            "goal_options": 1, "options_matched": 1 if won else 0, "price_ok": won,
+        }  # fmt: skip
     if name == "scienceworld":
         progress = {"max_score": 100 * share, "completed": won, "moves": 3}
     score = 100 * share if name == "scienceworld" else share

@@ -1,4 +1,4 @@
-"""Runs the checks that apply to a target, and returns what they found."""
+"""Run the checks that apply to a reward, and collect their findings."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def audit_reward(
     environment: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> Audit:
-    """Audit a reward: its flaws, as far as the checks of the budget can tell.
+    """Audit a reward: find its flaws with the checks that the budget allows.
 
     `target` is a registered name, `module:function`, `file.py:function` or the address of a server.
     Without `kind` it is what the reward declares, read off the signature, or found out by
@@ -83,7 +83,7 @@ def audit_reward(
         if not checks:
             raise BadParameter(
                 f"no check of {', '.join(families)} applies to a reward of kind {chosen!r}; "
-                "leave --family out, or name its kind with --kind"
+                "remove --family, or set the kind with --kind"
             )
         records, findings, seconds = _run(context, checks, accepted, progress)
         baseline = context.baseline
@@ -107,7 +107,7 @@ def audit_reward(
 
 
 def _require_columns(session: AuditSession, kind: Kind, samples: Sequence[Sample]) -> None:
-    """Raise `BadParameter` if the target asks for a column that the rows do not have."""
+    """Raise `BadParameter` if the reward needs a column that the rows lack."""
     if not samples:
         return
     call = to_call(kind, samples[0], samples[0].reference_text)
@@ -117,7 +117,7 @@ def _require_columns(session: AuditSession, kind: Kind, samples: Sequence[Sample
         columns = ", ".join(sorted({"final_response", *call.columns}))
         raise BadParameter(
             f"{session.target.text} needs {missing[1]}, which the rows of the audit do not have "
-            f"(they have: {columns}); give rows that have it: --data FILE.jsonl"
+            f"(their columns: {columns}); give other rows with --data FILE.jsonl"
         )
 
 
@@ -136,7 +136,7 @@ def audit_group(
     limits: ProcessLimits | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> GroupAudit:
-    """What groups of rollouts would make of a reward, simulated without training.
+    """Simulate the training signal that a reward gives to groups of rollouts.
 
     `target`, `kind` and `data` are those of `audit_reward`; `outcome` names the part that says
     whether an answer is right, by default the first component of a composition.
@@ -151,7 +151,7 @@ def audit_group(
 def _samples_of(
     session: AuditSession, kind: Kind | None, data: Path | None, budget: Budget, seed: int
 ) -> tuple[Kind, tuple[Sample, ...]]:
-    """The kind of the target, and the rows that it is asked about in a shape that pays them."""
+    """Determine the reward's kind, its sample rows and the best calling convention."""
     rows: tuple[Sample, ...] = ()
     if data is not None and kind is None:
         # Where they hold no references, they do not tell the kind.
@@ -167,7 +167,7 @@ def _samples_of(
 
 
 def find_kind(session: AuditSession, rows: Sequence[Sample] = ()) -> Kind:
-    """The kind of the target: as declared, by its signature, by the data, or found out by asking.
+    """Determine the kind of a reward: declared, from its signature, from data, or by trial.
 
     A target without a reference among its parameters that pays the same whatever the reference is
     scores the form alone. References that are single letters are those of multiple choice. A target
@@ -202,13 +202,13 @@ def find_kind(session: AuditSession, rows: Sequence[Sample] = ()) -> Kind:
 
 
 def _takes_no_reference(target: AuditTarget) -> bool:
-    """Whether no parameter is known to hold a reference; some shapes always hand one over."""
+    """Whether no parameter of the reward holds a reference answer."""
     named = {*REFERENCE_NAMES, "golden_answer", "golden_answers"}.intersection(target.parameters)
     return not named and target.shape not in ("url", "verl", "plain", "openrlhf", "inspect")
 
 
 def _ignores_reference(session: AuditSession) -> bool:
-    """Whether the target pays some form, and the same to every row whatever its reference is."""
+    """Whether the reward pays the same if the reference answers of rows are exchanged."""
     samples = built_in("format")[:KIND_ROWS]
     session.settle_shape("format", samples)
     baseline = measure_baseline(session.ask, "format", samples)
@@ -225,7 +225,7 @@ def _ignores_reference(session: AuditSession) -> bool:
 
 
 def _follows_tools(session: AuditSession) -> bool:
-    """Whether the result of an answer, or of none, changes with the tools that were used."""
+    """Whether the score of an answer depends on the tools that were used."""
     samples = built_in("agent")[:KIND_ROWS]
     pairs = [
         (to_call("agent", row, text), to_call("qa", row, text))
@@ -238,8 +238,7 @@ def _follows_tools(session: AuditSession) -> bool:
 
 
 def _kind_share(session: AuditSession, kind: Kind) -> tuple[float, AnswerTemplate]:
-    """The share of references that are paid, plus that of their other forms, less that of wrong
-    answers; and where the target looks for them."""
+    """Measure how well the reward tells right answers of a kind from wrong answers."""
     samples = built_in(kind)[:KIND_ROWS]
     session.settle_shape(kind, samples)
     baseline = measure_baseline(session.ask, kind, samples)
@@ -256,9 +255,9 @@ def _kind_share(session: AuditSession, kind: Kind) -> tuple[float, AnswerTemplat
 
 
 def read_samples(file: Path, kind: Kind, budget: Budget, seed: int) -> tuple[Sample, ...]:
-    """Samples made of the rows of a JSONL or Parquet file, drawn by the seed."""
+    """Draw samples by the seed from the rows of a JSONL or Parquet file."""
     if not file.is_file():
-        raise BadParameter(f"there is no file {str(file)!r} to take golds from")
+        raise BadParameter(f"there is no file {str(file)!r} with rows; choose a file with --data")
     rows: list[Mapping[str, Any]] = []
     for row in (row for shard in plan_shards(file) for row in read_rows(file, shard)):
         if not isinstance(row.value, Mapping):
@@ -278,7 +277,7 @@ def _run(
     accepted: Mapping[str, str],
     progress: Progress | None,
 ) -> tuple[tuple[CheckRecord, ...], list[Finding], dict[str, float]]:
-    """What became of the checks, their findings, and the seconds that each took."""
+    """Run the checks; return their records, findings and durations."""
     records: list[CheckRecord] = []
     findings: list[Finding] = []
     seconds: dict[str, float] = {}
@@ -298,4 +297,4 @@ def _require_checks(names: Mapping[str, str]) -> None:
     for name in names:
         if name not in checks:
             hint = did_you_mean(name, checks) or f"the checks are {', '.join(checks)}"
-            raise BadParameter(f"there is no check {name!r} to accept; {hint}")
+            raise BadParameter(f"cannot accept the unknown check {name!r}; {hint}")

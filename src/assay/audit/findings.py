@@ -1,4 +1,4 @@
-"""The nouns of an audit: what a reward is asked, what it returns, and what is wrong with it."""
+"""Records of an audit: sample rows, calls, results, checks and findings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def at_least(severity: Severity, bar: Severity) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One data row that the audit starts from."""
+    """One data row on which an audit tests the reward."""
 
     prompt: str
     reference: Any
@@ -47,13 +47,13 @@ class Sample:
 
     @property
     def reference_text(self) -> str:
-        """The reference as a model would write it."""
+        """The reference answer as a model would write it."""
         return self.solution or reference_text(self.reference)
 
 
 @dataclass(frozen=True, slots=True)
 class GraderCall:
-    """One call of the target: the response, the columns of the task, and the conversation."""
+    """One call of the audited reward: response, task columns and conversation."""
 
     final_response: str
     columns: Mapping[str, Any] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class GraderCall:
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """What one call of the target returned, or how it failed."""
+    """Result of one call of the audited reward: a return value or a failure."""
 
     status: Status
     value: float | None
@@ -91,29 +91,29 @@ class CallResult:
 
     @property
     def number(self) -> float | None:
-        """The finite number of a scored call."""
+        """Number that the reward returned; `None` if there is no finite number."""
         finite = self.status == "scored" and self.value is not None and isfinite(self.value)
         return self.value if finite else None
 
     @property
     def failed(self) -> bool:
-        """Whether there was no answer: the call raised, crashed or took too long."""
+        """Whether the call failed: the reward raised, crashed or took too long."""
         return self.status in ("raised", "crashed", "timeout")
 
     @property
     def amount(self) -> float:
-        """The finite number, or 0.0 where there is none."""
+        """Number that the reward returned; 0.0 if there is no finite number."""
         return self.number or 0.0
 
     @property
     def pay(self) -> float:
-        """What an answer earned; avoiding a penalty earns nothing."""
+        """Number that the reward returned; a negative number counts as 0.0."""
         return max(0.0, self.amount)
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What a check reports when a target fails it."""
+    """What a check reports if the audited reward fails the check."""
 
     severity: Severity
     title: str
@@ -124,7 +124,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Finding(FindingFacts):
-    """One way in which the target is wrong, with an input that shows it."""
+    """One flaw of the audited reward, with an input that shows the flaw."""
 
     reproducer: GraderCall
     pay: float | None = None
@@ -133,7 +133,7 @@ class Finding(FindingFacts):
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What one check found, or why it was skipped."""
+    """Findings of one check, or the reason why the check was skipped."""
 
     findings: tuple[Finding, ...] = ()
     rates: tuple[RateEstimate, ...] = ()
@@ -146,10 +146,7 @@ CheckFunction: TypeAlias = "Callable[[CheckContext], CheckResult]"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One question that the audit asks of every reward of some kinds.
-
-    Its summary says in one sentence what it means.
-    """
+    """One check of an audit, with the kinds of rewards that it applies to."""
 
     name: str
     summary: str
@@ -163,7 +160,7 @@ class Check:
 
 
 def reference_text(reference: Any) -> str:
-    """The reference as a model would write it.
+    """The reference answer as a model would write it.
 
     Of several aliases it is the first, of a record its JSON, of a worked solution the answer that
     it boxes or that follows its last `####`.
@@ -190,7 +187,7 @@ def _final_answer(text: str) -> str:
 
 
 def rate_of(name: str, hits: int, n: int) -> RateEstimate:
-    """The rate of `hits` among `n` with its Wilson interval (95 %); from 0 to 1 if `n` is 0."""
+    """Return the rate of `hits` in `n` trials with its 95 % Wilson interval."""
     if n == 0:
         return RateEstimate(name, hits, n, 0.0, 1.0)
     share, z = hits / n, 1.959963984540054

@@ -1,4 +1,4 @@
-"""Where a target looks for the answer: the frames that models write around one, and which fits."""
+"""Answer formats, such as boxes and tags, and the format that a reward pays best."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SLOT: Final = "⟨answer⟩"
 
 @dataclass(frozen=True, slots=True)
 class AnswerTemplate:
-    """A form in which an answer is put into a response, such as a box or a tag."""
+    """A response template with a place for the answer, such as a box or a tag."""
 
     name: str
     template: str
@@ -35,13 +35,13 @@ class AnswerTemplate:
 
     @property
     def anchored(self) -> bool:
-        """Whether the answer has a place of its own, so that text around it is not part of it."""
+        """Whether the format marks the answer, so that text around it does not count."""
         return self.name != "bare"
 
 
 @dataclass(frozen=True, slots=True)
 class RightAnswerBaseline:
-    """What the target pays for right answers, in the template that it pays best."""
+    """Pay of right answers in the answer format that the reward pays best."""
 
     frame: AnswerTemplate
     full_marks: float
@@ -58,7 +58,7 @@ PROGRAM: Final = AnswerTemplate("fence", f"```python\n{SLOT}\n```")
 
 
 def _frames_for(kind: Kind) -> tuple[AnswerTemplate, ...]:
-    """The frames to try for a kind, the usual one first."""
+    """Return the answer formats to try for a kind of reward, most usual first."""
     if kind in ("environment", "files", "tools"):
         return (BARE,)
     if kind == "sql":
@@ -71,7 +71,7 @@ def _frames_for(kind: Kind) -> tuple[AnswerTemplate, ...]:
 
 
 def to_call(kind: Kind, sample: Sample, text: str) -> GraderCall:
-    """The question whether this response to this row is right.
+    """Build the call that scores this response to this row.
 
     An agent's comes after a tool was called and answered; an environment's after an episode in
     which the task was done. Where files are scored, the text is a JSON object of them; where calls
@@ -93,7 +93,7 @@ def measure_baseline(
     kind: Kind,
     samples: Sequence[Sample],
 ) -> RightAnswerBaseline:
-    """The frame in which the target pays the references best, and what it pays there."""
+    """Find the answer format with the highest pay, and measure the pay in that format."""
     rows = samples[:BASELINE_SAMPLES]
     frames = _frames_for(kind)
     answers = [row.right[0] if kind == "environment" else row.reference_text for row in rows]
@@ -115,10 +115,6 @@ def measure_baseline(
 
 
 def _full_marks(counts: Counter[float]) -> float:
-    """The most that many right answers earn; 0.0 if none earns anything.
-
-    The commonest number would be what a target pays for everything that it cannot read, where it
-    reads few of the references.
-    """
+    """Return the highest number that many right answers earn; 0.0 if none is paid."""
     many = MANY * counts.total()
     return max((value for value, count in counts.items() if count >= many), default=0.0)

@@ -1,4 +1,4 @@
-"""A grader that lives elsewhere, called as a reward: another interpreter, or an earlier revision.
+"""Call a grader of another Python interpreter or an earlier git revision as a reward.
 
 The grader runs in the audit's bounded process. Where it is asked for rows one by one or by the
 hundred, a call that hangs or crashes is an abstention of that row alone.
@@ -39,10 +39,7 @@ _REVISION = re.compile(r"(?P<address>.+\.py:[\w.]+)@(?P<revision>[^@\s]\S*)")
 
 
 class IsolatedGrader:
-    """A function in a process of its own, which can be called, and sent to a worker, as a reward.
-
-    The process starts with the first call, and ends with the one that called it.
-    """
+    """A reward that calls a function in a separate process, which starts with the first call."""
 
     def __init__(self, spec: TargetSpec, limits: ProcessLimits = LIMITS) -> None:
         self.spec = spec
@@ -59,7 +56,7 @@ class IsolatedGrader:
         return self.call_many([{"final_response": final_response, **columns}])[0]
 
     def start(self) -> None:
-        """Load the grader; raises `UnknownName` or `BadParameter` if that, or calling it, fails."""
+        """Load the grader; raise `UnknownName` or `BadParameter` on failure."""
         with self._lock:
             self._open()
 
@@ -108,7 +105,7 @@ def _call_of(arguments: Mapping[str, Any]) -> GraderCall:
 def _messages(
     arguments: Mapping[str, Any], columns: Mapping[str, Any], response: str
 ) -> tuple[dict[str, Any], ...] | None:
-    """The conversation: the recorded one, or that of a prompt which is a list of messages."""
+    """Return the recorded conversation, or the prompt's messages with the response."""
     trajectory = arguments.get("trajectory")
     if trajectory:
         messages = [
@@ -140,7 +137,7 @@ def is_revision(text: str) -> bool:
 
 @contextmanager
 def open_revision(text: str, *, python: str | None = None) -> Iterator[IsolatedGrader]:
-    """The function of a file as it was in a revision of its git repository.
+    """Load a function from a file at an earlier git revision.
 
     The files of that revision are checked out into a temporary folder, from which the function and
     what it imports of its repository are loaded; installed packages are those of the interpreter.
@@ -152,7 +149,7 @@ def open_revision(text: str, *, python: str | None = None) -> Iterator[IsolatedG
         tree = Path(folder) / "tree"
         _check_out(top, commit, tree)
         if not (tree / inside).is_file():
-            raise UnknownName(f"{text!r}: there is no {inside.as_posix()!r} in {commit[:12]}")
+            raise UnknownName(f"{text!r}: commit {commit[:12]} has no file {inside.as_posix()!r}")
         address = f"{tree / inside}:{attribute}"
         spec = parse_target(address, python=python, folder=Path.cwd())
         grader = IsolatedGrader(
@@ -165,12 +162,12 @@ def open_revision(text: str, *, python: str | None = None) -> Iterator[IsolatedG
 
 
 def commit_of(text: str) -> str:
-    """The hash of the commit that `FILE.py:NAME@REVISION` means; raises `UnknownName` for none."""
+    """Return the commit hash of `FILE.py:NAME@REVISION`; raise `UnknownName` if not found."""
     return _find_commit(text)[-1]
 
 
 def _find_commit(text: str) -> tuple[Path, str, Path, str]:
-    """The file, the name in it, the top of the repository that it is in, and the commit."""
+    """Return the file, the function name, the repository folder and the commit hash."""
     match = _REVISION.fullmatch(text)
     if match is None:
         raise UnknownName(f"{text!r} is not FILE.py:NAME@REVISION")
@@ -180,19 +177,19 @@ def _find_commit(text: str) -> tuple[Path, str, Path, str]:
     try:
         top = Path(_git(folder, "rev-parse", "--show-toplevel")).resolve()
     except UnknownName as error:
-        raise UnknownName(f"{text!r}: {str(folder)!r} is in no git repository") from error
+        raise UnknownName(f"{text!r}: {str(folder)!r} is not in a git repository") from error
     try:
         name = f"{revision}^{{commit}}"
         commit = _git(top, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
         return file, attribute, top, commit
     except UnknownName as error:
         raise UnknownName(
-            f"{text!r}: {str(top)!r} has no revision {revision!r}; `git log` shows them"
+            f"{text!r}: {str(top)!r} has no revision {revision!r}; `git log` lists revisions"
         ) from error
 
 
 def _check_out(top: Path, commit: str, tree: Path) -> None:
-    """Write the files of the commit below `tree`; the repository itself is not touched."""
+    """Write all files of a commit into the folder `tree` without changing the repository."""
     index = {"GIT_INDEX_FILE": str(tree.with_name("index"))}
     _git(top, "read-tree", commit, variables=index)
     _git(top, "checkout-index", "--all", "--quiet", f"--prefix={tree}/", variables=index)
@@ -202,7 +199,7 @@ def _check_out(top: Path, commit: str, tree: Path) -> None:
 def _git(folder: Path, *words: str, variables: Mapping[str, str] | None = None) -> str:
     program = shutil.which("git")
     if program is None:
-        raise BadParameter("git is not installed, and a revision of a file needs it")
+        raise BadParameter("git is not installed; install git to use a revision of a file")
     done = subprocess.run(
         [program, "-C", str(folder), *words],
         capture_output=True,
@@ -216,13 +213,13 @@ def _git(folder: Path, *words: str, variables: Mapping[str, str] | None = None) 
 
 
 def _folder_in(tree: Path, top: Path) -> Path:
-    """The working folder as it is in the tree."""
+    """Return the folder in `tree` that corresponds to the working folder."""
     here = Path.cwd().resolve()
     return tree / here.relative_to(top) if here.is_relative_to(top) else tree
 
 
 def _roots(tree: Path, inside: Path) -> tuple[str, ...]:
-    """Where modules of the repository are imported from, before any other place."""
+    """Return the folders from which the repository's modules are imported."""
     package = (tree / inside).parent
     while package != tree and (package / "__init__.py").is_file():
         package = package.parent

@@ -1,4 +1,4 @@
-"""What groups of rollouts would make of a reward: the numbers, and what is wrong with them."""
+"""Numbers and findings about the training signal of a reward in groups of rollouts."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class GroupAudit:
         return min(self.success) < LOST * self.success[0]
 
     def fails(self, bar: Severity) -> bool:
-        """Whether there is a finding of that severity, or a worse one."""
+        """Whether any finding has the severity `bar` or a worse severity."""
         return any(at_least(finding.severity, bar) for finding in self.findings)
 
     @property
@@ -76,28 +76,19 @@ class GroupAudit:
 
     def to_record(self) -> dict[str, Any]:
         return {
-            "schema": GROUP_SCHEMA,
-            "target": self.target,
-            "kind": self.kind,
-            "seed": self.seed,
-            "group_size": self.size,
-            "rows": self.rows,
-            "outcome": self.outcome,
-            "variance_shares": _rounded(self.components),
-            "gates_open": _rounded(self.gates),
-            "ungraded": round(self.ungraded, 4),
-            "failed_groups": round(self.failed, 4),
+            "schema": GROUP_SCHEMA, "target": self.target, "kind": self.kind, "seed": self.seed,
+            "group_size": self.size, "rows": self.rows, "outcome": self.outcome,
+            "variance_shares": _rounded(self.components), "gates_open": _rounded(self.gates),
+            "ungraded": round(self.ungraded, 4), "failed_groups": round(self.failed, 4),
             "spread_in_failed_groups": round(self.spread, 4),
             "advantage_out_of_nothing": round(self.phantom, 4),
             "wrong_not_below_right": round(self.inverted, 4),
             "gains_in_failed_groups": _rounded(self.gains),
             "success": [round(value, 4) for value in self.success],
             "policy_at_start": _rounded(self.policies[0]),
-            "policy_at_end": _rounded(self.policies[-1]),
-            "collapse": self.collapses,
-            "findings": [asdict(finding) for finding in self.findings],
-            "verdict": self.verdict,
-        }
+            "policy_at_end": _rounded(self.policies[-1]), "collapse": self.collapses,
+            "findings": [asdict(finding) for finding in self.findings], "verdict": self.verdict,
+        }  # fmt: skip
 
 
 def _rounded(values: Mapping[str, float]) -> dict[str, float]:

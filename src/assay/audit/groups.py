@@ -1,4 +1,4 @@
-"""What a trainer would make of a reward: groups of rollouts, simulated without training.
+"""Simulate the training signal of a reward on groups of rollouts, without training.
 
 Trainers of the GRPO family compare the rollouts of one prompt with each other. So it matters less
 what a reward pays than how it spreads within a group: where every answer is wrong and the rewards
@@ -41,31 +41,33 @@ def audit_groups(
     size: int = GROUP_SIZE,
     outcome: str | None = None,
 ) -> GroupAudit:
-    """What groups of `size` rollouts would make of the target, by its answers alone.
+    """Simulate the training signal of a reward for groups of `size` rollouts.
 
     The outcome is the first component of a composition; of any other reward the part that is named,
     or one that is usually called so. Raises `BadParameter` where nothing says whether an answer is
     right, or where the target pays no right answer.
     """
     if size < 2:
-        raise BadParameter(f"a group has {size} rollouts; it takes 2 to compare")
+        raise BadParameter(f"a group of {size} rollouts is too small; use at least 2")
     rows = [sample for sample in samples if sample.right and _wrong_of(sample, samples)][:ROWS]
     if not rows:
-        raise BadParameter("no row has a right and a wrong answer; give others with --data")
+        raise BadParameter(
+            "no row has both a right and a wrong answer; give other rows with --data"
+        )
     reader = _reader(session, kind, rows, outcome)
     frame = _best_frame(session, kind, rows, reader)
     table = [_table(session, kind, row, samples, frame, reader) for row in rows]
     if not any(table[0][behaviour.name][1].outcome >= RIGHT for behaviour in BEHAVIOURS):
         raise BadParameter(
-            f"{session.target.name} calls no right answer right; is its kind {kind!r}? --kind "
-            "names another"
+            f"{session.target.name} scores no right answer as right; if its kind is not {kind!r}, "
+            "set the kind with --kind"
         )
     return simulate(session.target.name, kind, table, reader.outcome, seed=seed, size=size)
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Which of the target's parts are the outcome and the components."""
+    """Names of the parts that hold the outcome and the components of a reward."""
 
     outcome: str
     components: tuple[str, ...]
@@ -90,8 +92,8 @@ def _reader(
     if chosen is None or chosen not in parts:
         have = ", ".join(parts) or "none"
         raise BadParameter(
-            f"nothing says whether an answer of {session.target.name} is right; name the part with "
-            f"--outcome (it has: {have})"
+            f"no part of {session.target.name} says whether an answer is right; choose a part with "
+            f"--outcome (parts: {have})"
         )
     return _Reader(chosen, components)
 
@@ -99,7 +101,7 @@ def _reader(
 def _best_frame(
     session: AuditSession, kind: Kind, rows: Sequence[Sample], reader: _Reader
 ) -> AnswerTemplate:
-    """The frame in which worked answers are found right most often."""
+    """Find the answer format in which worked answers are most often scored as right."""
     frames = (*(frame for frame in FRAMES if frame is not BARE), BARE)
     worked = next(each for each in BEHAVIOURS if each.name == "8 sentences")
 
@@ -122,7 +124,7 @@ def _table(
     frame: AnswerTemplate,
     reader: _Reader,
 ) -> dict[str, tuple[SimulatedRollout, SimulatedRollout]]:
-    """By behaviour: a wrong rollout and a right one."""
+    """Return a wrong and a right rollout for each behaviour."""
     answers = (_wrong_of(row, samples), row.right[0])
     texts = [each.response(frame, answer) for each in BEHAVIOURS for answer in answers]
     rollouts = map(reader.read, session.ask([to_call(kind, row, text) for text in texts]))

@@ -1,4 +1,4 @@
-"""The target under audit: the bounded child process in which it is called, and its results so far.
+"""Run the audited reward in a limited child process, and cache its results.
 
 The process has a folder, temporary files and an environment of its own. A supervisor
 (`isolation/supervisor.py`) stands between the audit and the target: it adopts what the target
@@ -67,7 +67,7 @@ MARKER = "assay_canary"
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """The time, memory and file size that a process of the target may use."""
+    """Limits of time, memory and file size for a process of the audited reward."""
 
     call_s: float = 5.0
     """Wall-clock time of one call."""
@@ -79,7 +79,7 @@ class ProcessLimits:
 
 @dataclass(frozen=True, slots=True)
 class MachineConditions:
-    """What a target's process finds on its machine; none of it should change a score."""
+    """Machine conditions of a process; a change of these must not change a score."""
 
     hash_seed: int = 0
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -95,7 +95,7 @@ USUAL: Final = MachineConditions()
 
 @dataclass(slots=True)
 class SideEffects:
-    """What processes of a target did in addition to answering."""
+    """Side effects of the audited reward's processes, such as files and connections."""
 
     seen: dict[tuple[str, str], None] = field(default_factory=dict)
     """Kinds of event with their detail: file, temporary file, process, network, executed."""
@@ -114,7 +114,7 @@ class SideEffects:
 
 
 class TargetProcess:
-    """The target's process: started for the first call, and again after it ended."""
+    """Process of the audited reward; starts on the first call and again after its end."""
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ class TargetProcess:
         return self._folder / "work"
 
     def files(self) -> list[str]:
-        """Files that lie in the target's own folders, relative to them."""
+        """List the files in the folders of the audited process, with relative paths."""
         return sorted(
             str(path.relative_to(self._folder))
             for name in ("work", "home")
@@ -169,7 +169,7 @@ class TargetProcess:
         )
 
     def start(self) -> dict[str, Any]:
-        """Load the target, unless it is loaded; returns the facts about it.
+        """Load the audited reward if it is not loaded, and return its facts.
 
         Raises `BadParameter` if its interpreter cannot be started, and `UnknownName` if the target
         cannot be loaded.
@@ -193,7 +193,7 @@ class TargetProcess:
             if report is not None and report.unstartable:
                 raise BadParameter(
                     f"cannot start {self.spec.python!r}: {report.unstartable}; "
-                    "name a Python interpreter by its path"
+                    "give the path of a Python interpreter"
                 ) from error
             raise UnknownName(f"cannot load {self.spec.text}: {error}; {message}") from error
         if "unloadable" in answer:
@@ -210,7 +210,7 @@ class TargetProcess:
         measure: bool = False,
         call_s: float | None = None,
     ) -> list[MeasuredResult]:
-        """A result for every call, in order; a call that hangs or crashes loses only its own."""
+        """Return a result for each call, in order; a hang or crash affects only its own call."""
         limit = self.limits.call_s if call_s is None else call_s
         request = {
             "op": "ask", "place": place, "shape": shape, "measure": measure,
@@ -225,10 +225,7 @@ class TargetProcess:
         return results
 
     def stop(self) -> None:
-        """End the process, by itself if it can, and record what it left running.
-
-        The next call is answered by one that has seen no other.
-        """
+        """Stop the process and record what it left running; the next call starts a new process."""
         if self._child.pid is None:
             return
         deadline = time.monotonic() + STOP_S
@@ -241,14 +238,14 @@ class TargetProcess:
         self._close_child(report)
 
     def close(self) -> None:
-        """End every process of the target, and remove its files."""
+        """Stop every process of the audited reward, and delete its files."""
         self.stop()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _ask(
         self, wire_calls: list[dict[str, Any]], request: dict[str, Any], limit: float
     ) -> list[MeasuredResult]:
-        """Results of the first calls: of all of them, or up to one that ended the process."""
+        """Return the results of all calls, or up to the call that ended the process."""
         self.start()
         # Starting another process may take long before its first call.
         slack_s = self.limits.load_s if request["place"] in ("spawn", "fork") else 5.0
@@ -272,11 +269,11 @@ class TargetProcess:
         return progress.results_with(ended)
 
     def _receive(self, deadline: float) -> dict[str, Any]:
-        """The target's next frame. Raises as `ChildProcess.receive` does."""
+        """Read the next message of the process; raise as `ChildProcess.receive` does."""
         return decode_object(self._child.receive_bytes(deadline))
 
     def _close_child(self, report: SupervisorReport | None) -> None:
-        """Kill what is left of it, and keep what its supervisor reported of its end."""
+        """Kill the process, and keep the supervisor's report of its end."""
         if report is not None:
             self.traces.survivors += map(_describe, report.survivors)
         self._child.close()
@@ -310,7 +307,7 @@ class TargetProcess:
 
 
 class AuditSession:
-    """Asks one target, and caches its results."""
+    """Call one audited reward, and cache its results."""
 
     def __init__(
         self,
@@ -341,19 +338,19 @@ class AuditSession:
 
     @property
     def target(self) -> AuditTarget:
-        """The facts about the target, which is loaded for them."""
+        """Facts about the audited reward, which is loaded if needed."""
         if self._target is None:
             self._target = to_target(self.spec, self._process.start())
         return self._target
 
     @property
     def declared(self) -> tuple[Kind | None, Mapping[str, str]]:
-        """The kind that the reward's author declared, and by check what is meant to be, and why."""
+        """Kind that the author declared, and the accepted checks with their reasons."""
         facts = self._process.start()
         return next((each for each in KINDS if each == facts["kind"]), None), facts["accepts"]
 
     def settle_shape(self, kind: Kind, samples: Sequence[Sample]) -> None:
-        """Choose the variant of the target's shape in which right answers are paid best."""
+        """Choose the calling convention in which the most right answers are paid."""
         detected: Shape = self._process.start()["shape"]
         variants = VARIANTS.get(detected, ())
         if self.spec.shape is not None or not variants:
@@ -371,18 +368,18 @@ class AuditSession:
         self._target = to_target(self.spec, {**self._process.facts, "shape": best})
 
     def baseline(self, kind: Kind, samples: Sequence[Sample]) -> RightAnswerBaseline:
-        """Where the target looks for an answer and what it pays for a right one; measured once."""
+        """Measure once where the reward looks for an answer, and the pay of a right answer."""
         return self.cached("baseline", lambda: measure_baseline(self.ask, kind, samples))
 
     def cached(self, name: str, compute: Callable[[], T]) -> T:
-        """What `compute` returned when this name was first asked for."""
+        """Return the value of `compute`, which runs once for each name."""
         if name not in self._cache:
             self._cache[name] = compute()
         # One name stands for one question, and so for one type of answer.
         return cast(T, self._cache[name])
 
     def ask(self, calls: Sequence[GraderCall]) -> list[CallResult]:
-        """A result for every call, in order; the same call is made once."""
+        """Return a result for each call, in order; repeated calls use a cache."""
         keys = [call.key for call in calls]
         new = {key: call for key, call in zip(keys, calls, strict=True) if key not in self._results}
         measured = self.run_calls(list(new.values()))
@@ -398,7 +395,7 @@ class AuditSession:
         measure: bool = False,
         counted: bool = True,
     ) -> list[MeasuredResult]:
-        """As `ask`, but never from the cache: in a place, and a process, of one's choice."""
+        """Make the calls without the cache, in a chosen place and process."""
         if not calls:
             return []
         self.call_count += len(calls) if counted else 0
@@ -415,30 +412,27 @@ class AuditSession:
 
     @contextmanager
     def fresh_process(self, surroundings: MachineConditions = USUAL) -> Iterator[TargetProcess]:
-        """Another process of the same target, which has answered nothing yet."""
+        """Start a new process of the same reward for the block."""
         with self._open(surroundings=surroundings) as process:
             yield process
         self.traces.add(process.traces)
 
     def collect_traces(self) -> SideEffects:
-        """The side effects of all processes of the target that have ended or stopped."""
+        """Stop the process, and return the side effects of all processes so far."""
         self._process.stop()
         self.traces.add(self._process.traces)
         self._process.traces = SideEffects()
         return self.traces
 
     def variables_read(self) -> list[str]:
-        """Names of variables that the target has asked its environment for, so far.
-
-        Those that the user hands over are not among them: that it reads them is known.
-        """
+        """Environment variables that the reward has read, except those that the user passed."""
         seen = {**self.traces.seen, **self._process.traces.seen}
         names = {detail for what, detail in seen if what == "variable"}
         return sorted(names - set(self._environment))
 
 
 def _copy_files(source: Path, folder: Path) -> None:
-    """Copy the small files of a folder, modules aside, which are imported from where they are."""
+    """Copy the small files of a folder, except Python modules."""
     with suppress(OSError):
         for path in sorted(source.iterdir())[:COPIED_FILES]:
             plain = path.is_file() and not path.is_symlink() and path.suffix != ".py"
@@ -456,13 +450,13 @@ def _describe_end(report: SupervisorReport | None, error: Exception) -> str:
 
 
 def _describe(command: str) -> str:
-    """A name for a process that outlived the target; a fork of it looks like the audit's child."""
+    """Describe a process that outlived the audited reward."""
     own = any(word in command for word in ("assay_audit_child", "import spawn_main"))
     return "a forked copy of the grader" if own else command
 
 
 def _batches(calls: Sequence[GraderCall]) -> Iterator[list[dict[str, Any]]]:
-    """The calls as plain values, in batches that are cheap to repeat."""
+    """Split the calls into batches of plain values."""
     batch: list[dict[str, Any]] = []
     size = 0
     for call in calls:

@@ -1,4 +1,4 @@
-"""What a child sent, read as the results of its calls: every frame once, in order, and typed."""
+"""Validate the messages of a child process, and read results of calls from them."""
 
 from __future__ import annotations
 
@@ -16,24 +16,16 @@ LONGEST_TEXT: Final = 1_000
 MOST_PARTS: Final = 1_000
 MOST_EVENTS: Final = 200
 FACTS: Final[Mapping[str, tuple[type, ...]]] = {
-    "shape": (str, type(None)),
-    "name": (str,),
-    "parts": (list, type(None)),
-    "parameters": (list,),
-    "is_async": (bool,),
-    "picklable": (bool,),
-    "pickle_error": (str, type(None)),
-    "source": (str, type(None)),
-    "summary": (str,),
-    "python": (str,),
-    "kind": (str, type(None)),
+    "shape": (str, type(None)), "name": (str,), "parts": (list, type(None)), "parameters": (list,),
+    "is_async": (bool,), "picklable": (bool,), "pickle_error": (str, type(None)),
+    "source": (str, type(None)), "summary": (str,), "python": (str,), "kind": (str, type(None)),
     "accepts": (dict,),
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredResult:
-    """The result of a call, with measurements of the call."""
+    """The result of one call, with measurements of memory and time."""
 
     result: CallResult
     growth_mb: float = 0.0
@@ -46,7 +38,7 @@ class MeasuredResult:
 
 @dataclass(slots=True)
 class BatchProgress:
-    """How far a batch of calls has come, by the frames that were accepted."""
+    """Progress of a batch of calls, according to the accepted messages."""
 
     count: int
     parallel: bool = False
@@ -58,11 +50,11 @@ class BatchProgress:
 
     @property
     def running(self) -> int:
-        """Calls that were begun and have no result."""
+        """Number of calls that have started and have no result yet."""
         return len(self._started) - len(self._results)
 
     def take(self, frame: Mapping[str, Any], now: float) -> None:
-        """Count one frame. Raises `BadFrame` for one that cannot come next."""
+        """Accept one message; raise `BadFrame` if it is invalid or out of order."""
         if "start" in frame:
             self._start(frame["start"], now)
         elif "done" in frame:
@@ -70,13 +62,13 @@ class BatchProgress:
         elif "end" in frame:
             self._end(frame.get("seen"))
         else:
-            raise BadFrame("a frame of no known kind")
+            raise BadFrame("the message has an unknown type")
 
     def all_results(self) -> list[MeasuredResult]:
         return [self._results[number] for number in range(self.count)]
 
     def results_with(self, ended: CallResult) -> list[MeasuredResult]:
-        """The results so far, and this one for the call that ended it; for all of parallel calls.
+        """Return the results so far, and `ended` for the call that ended the process.
 
         Between two calls that is the first: what ended the process was left running by it.
         """
@@ -88,60 +80,60 @@ class BatchProgress:
     def _start(self, number: Any, now: float) -> None:
         most = THREADS if self.parallel else 1
         if type(number) is not int or not 0 <= number < self.count or number in self._started:
-            raise BadFrame("a call begins that was not asked for")
+            raise BadFrame("the process started a call that was not requested")
         if not self.parallel and number != len(self._started):
-            raise BadFrame("a call begins out of turn")
+            raise BadFrame("the process started a call out of order")
         if self.running >= most:
-            raise BadFrame("a call begins before another has ended")
+            raise BadFrame("the process started a call before the previous call ended")
         self._started[number] = now
 
     def _finish(self, number: Any, reply: Any, now: float) -> None:
         if type(number) is not int or number not in self._started or number in self._results:
-            raise BadFrame("a result for a call that is not running")
+            raise BadFrame("a result arrived for a call that is not running")
         self._results[number] = _result(reply, seconds=now - self._started[number])
 
     def _end(self, seen: Any) -> None:
         if len(self._results) < self.count:
-            raise BadFrame("an end before every call has a result")
+            raise BadFrame("the batch ended before every call had a result")
         if not isinstance(seen, list) or len(seen) > MOST_EVENTS:
-            raise BadFrame("an end without what belongs to it")
+            raise BadFrame("the final message has no valid list of events")
         for event in seen:
             if not isinstance(event, list) or len(event) != 2:
-                raise BadFrame("an event that is no pair")
+                raise BadFrame("an event is not a pair of texts")
             what, detail = (_text(part) for part in event)
             self.events.append((what, detail))
         self.ended = True
 
 
 def read_facts(frame: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts about a target in the first frame of its process. Raises `BadFrame`."""
+    """Read the facts about a reward from the first message; raise `BadFrame` if invalid."""
     facts = frame.get("facts")
     if not isinstance(facts, dict) or facts.keys() != FACTS.keys():
-        raise BadFrame("no facts about the target")
+        raise BadFrame("the facts about the reward are missing")
     for name, types in FACTS.items():
         if not isinstance(facts[name], types):
             raise BadFrame(f"{name} is of type {type(facts[name]).__name__}")
     texts = [*facts["parameters"], *(facts["parts"] or []), *facts["accepts"].values()]
     if not all(isinstance(one, str) for one in texts):
-        raise BadFrame("a parameter, part or reason that is no text")
+        raise BadFrame("a parameter, part or reason is not a text")
     return facts
 
 
 def _result(reply: Any, *, seconds: float) -> MeasuredResult:
-    """The result in a reply, timed by our own clock."""
+    """Read a result from a reply; the time is measured by our own clock."""
     if not isinstance(reply, dict):
-        raise BadFrame("a reply that is no object")
+        raise BadFrame("the reply is not a JSON object")
     status, parts = reply.get("status"), reply.get("parts")
     if not isinstance(status, str) or status not in get_args(Status):
         raise BadFrame(f"a result of status {status!r:.100}")
     if not isinstance(parts, dict) or len(parts) > MOST_PARTS:
-        raise BadFrame("metrics that are no object")
+        raise BadFrame("the metrics are not a JSON object")
     value = _number(reply.get("value"))
     if status == "scored" and value is None:
-        raise BadFrame("a score without a number")
+        raise BadFrame("the score has no number")
     changed = reply.get("changed", [])
     if not isinstance(changed, list):
-        raise BadFrame("changed arguments that are no list")
+        raise BadFrame("the changed arguments are not a list")
     result = CallResult(
         status,  # type: ignore[arg-type]  # one of `Status`, as was just checked
         value,
@@ -155,26 +147,26 @@ def _result(reply: Any, *, seconds: float) -> MeasuredResult:
 
 
 def _number(value: Any) -> float | None:
-    """A number, NaN and infinity among them, or nothing."""
+    """Read a number, which may be NaN or infinite, or `None`."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise BadFrame(f"{type(value).__name__} where a number is expected")
+        raise BadFrame(f"expected a number, but got {type(value).__name__}")
     try:
         return float(value)
     except OverflowError as error:
-        raise BadFrame("a number that is too large") from error
+        raise BadFrame("the number is too large for a float") from error
 
 
 def _amount(value: Any) -> float:
-    """A measurement: finite, and not negative."""
+    """Read a measurement, which must be finite and not negative."""
     number = _number(value)
     if number is None or not isfinite(number) or number < 0:
-        raise BadFrame("a measurement that is no amount")
+        raise BadFrame("the measurement is not a finite number of at least 0")
     return number
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise BadFrame(f"{type(value).__name__} where a text is expected")
+        raise BadFrame(f"expected a text, but got {type(value).__name__}")
     return value[:LONGEST_TEXT]

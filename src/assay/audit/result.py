@@ -1,4 +1,4 @@
-"""What an audit found: findings ranked, a verdict in words, its forms on disk; two compared."""
+"""Results of an audit: ranked findings, verdict, reports, and comparison of two audits."""
 
 from __future__ import annotations
 
@@ -68,34 +68,33 @@ class Audit(AuditFacts):
 
     @property
     def worst(self) -> Severity | None:
-        """The worst severity among findings that are not accepted."""
+        """Worst severity of the findings that are not accepted."""
         return worst_of(self.open_findings)
 
     def fails(self, bar: Severity) -> bool:
-        """Whether a gate at this severity says no; it does if no check ran."""
+        """Whether the audit fails at this severity; an audit without any check always fails."""
         if not self.families:
             return True
         return self.worst is not None and at_least(self.worst, bar)
 
     @property
     def passes_at(self) -> Severity | None:
-        """The strictest gate that it passes; `None` when a critical finding, or no check that ran,
-        fails every one."""
+        """Strictest severity at which the audit passes; `None` if it fails at every severity."""
         return next((bar for bar in SEVERITIES if not self.fails(bar)), None)
 
     @property
     def causes(self) -> tuple[CauseRecord, ...]:
-        """The flaws behind the findings, worst first; accepted ones after all others."""
+        """Causes of the findings, worst first; accepted causes come last."""
         return cause_records(self.findings)
 
     @property
     def fooled(self) -> bool:
-        """Whether it pays, beyond what is accepted, for what should earn nothing."""
+        """Whether the reward pays for a bad answer, apart from accepted findings."""
         return bool(self._serious("fooled"))
 
     @property
     def families(self) -> tuple[Family, ...]:
-        """Families of which at least one check ran."""
+        """Families with at least one check that ran."""
         ran = {check.family for check in self.checks if check.outcome != "skipped"}
         return tuple(family for family in FAMILIES if family in ran)
 
@@ -108,7 +107,7 @@ class Audit(AuditFacts):
         return f"{self.target.name}: {self._fooled_words()}; {self._recall_words()}{self._rest()}"
 
     def _serious(self, concern: Concern) -> list[str]:
-        """The titles of the flaws of this concern that count."""
+        """Titles of open causes of this concern with medium severity or worse."""
         open_causes = [cause for cause in self.causes if not cause.accepted]
         serious = [cause for cause in open_causes if at_least(cause.severity, "medium")]
         return [cause.title for cause in serious if cause.concern == concern]
@@ -136,7 +135,7 @@ class Audit(AuditFacts):
         return f"recall: refuses {' and '.join(refused)}"
 
     def _rest(self) -> str:
-        """The serious flaws of another kind, and the counts."""
+        """Describe the serious robustness flaws, and the numbers of checks and probes."""
         other = self._serious("robustness")
         failing = f"; beside that: {'; '.join(other[:VERDICT_TITLES])}" if other else ""
         ran = sum(check.outcome != "skipped" for check in self.checks)
@@ -162,7 +161,7 @@ class Audit(AuditFacts):
         return f"assay audit: {outcome}, {scope} ({self.target.name})"
 
     def to_report(self, *, timings: bool = False) -> AuditReport:
-        """The audit as a record; the same for the same seed unless `timings` are asked for."""
+        """Return the audit as a record; `timings` adds durations, which differ between runs."""
         seconds = {name: round(seconds, 3) for name, seconds in self.check_seconds.items()}
         return AuditReport(
             **_fields(self, AuditFacts),
@@ -178,7 +177,7 @@ class Audit(AuditFacts):
         return record
 
     def to_html(self) -> str:
-        """One page that needs no script and no network; every text in it is escaped."""
+        """Render the audit as one HTML page without scripts; all text is escaped."""
         environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
         source = files("assay.audit").joinpath("templates/report.html").read_text(encoding="utf-8")
         record = self.to_record(timings=True)
@@ -193,7 +192,7 @@ class Audit(AuditFacts):
         return page.encode("utf-8", "replace").decode("utf-8")
 
     def save(self, folder: Path = FOLDER) -> Path:
-        """Write the record into the folder, whole, in the place of an older one of the target."""
+        """Save the record as JSON, replacing the reward's older record."""
         title = self.target.name if self.target.form == "registered" else self.target.text
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{audit_file_stem(title)}.json"
@@ -220,10 +219,7 @@ def check_record(check: Check, result: CheckResult, accepted: Mapping[str, str])
 
 
 def rank(findings: list[Finding], accepted: Mapping[str, str]) -> tuple[Finding, ...]:
-    """The findings with their causes and the reasons why they are accepted.
-
-    The worst are first, accepted ones last.
-    """
+    """Sort the findings, worst first and accepted last, with causes and reasons."""
 
     def order(finding: Finding) -> tuple[bool, int, int, str, str]:
         severity, family = SEVERITIES.index(finding.severity), FAMILIES.index(finding.family)
@@ -236,7 +232,7 @@ def rank(findings: list[Finding], accepted: Mapping[str, str]) -> tuple[Finding,
 def _fields(
     record: AuditFacts | FindingFacts, of: type[AuditFacts | FindingFacts]
 ) -> dict[str, Any]:
-    """Those fields of a record that a base class of it has."""
+    """Return the fields that a record inherits from the class `of`."""
     return {field.name: getattr(record, field.name) for field in fields(of)}
 
 
@@ -253,7 +249,7 @@ def _finding_record(target: AuditTarget, finding: Finding) -> FindingRecord:
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON has it, which knows neither tuples nor NaN."""
+    """Convert a value to JSON types: tuples become lists, and NaN becomes text."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -262,7 +258,7 @@ def _plain(value: Any) -> Any:
 
 
 def _printable(value: Any) -> str:
-    """A text without characters that could turn the page around or end it."""
+    """Escape unprintable characters, which could change the layout of the page."""
     text = str(value)
     return "".join(c if c.isprintable() or c in "\n\t" else f"\\u{ord(c):04x}" for c in text)
 
@@ -271,7 +267,7 @@ Side = Literal["first", "second", "alike"]
 
 
 class ComparisonRow(NamedTuple):
-    """One check on both rewards; `None` where it found nothing."""
+    """Severity of one check on two rewards; `None` if the check found nothing."""
 
     check: str
     family: Family
@@ -296,7 +292,7 @@ class AuditComparison:
 
     @property
     def harder(self) -> Side:
-        """The one with fewer findings of the worst severity in which they differ.
+        """The reward with fewer findings at the worst severity where the two differ.
 
         Only pay for what should earn nothing counts: a refused right answer is no exploit. Accepted
         findings count: a declared property can be exploited all the same.
@@ -338,12 +334,12 @@ class AuditComparison:
 
 
 def compare(first: Audit, second: Audit) -> AuditComparison:
-    """Both audits side by side; refuses audits that did not ask the same."""
+    """Compare two audits; raise `UsageError` if their settings differ."""
     for what in ("kind", "data", "budget", "seed"):
         one, other = getattr(first, what), getattr(second, what)
         if one != other:
             raise UsageError(
-                f"the audits differ in {what} ({one!r} and {other!r}); run both the same way"
+                f"the audits differ in {what} ({one!r} and {other!r}); use one value for both"
             )
     one, other = _worst(first), _worst(second)
     families = {check.name: check.family for check in (*first.checks, *second.checks)}

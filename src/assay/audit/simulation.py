@@ -1,4 +1,4 @@
-"""A policy that mixes ways of answering, drawn from in groups, and how it follows the advantages.
+"""Simulate a policy that mixes ways of answering and follows its advantages.
 
 The ways differ in what rewards look at in addition to the outcome: how much working is shown,
 whether the form is kept, whether something is said twice, whether there is an answer at all. The
@@ -52,7 +52,7 @@ class PolicyBehaviour:
     answers: bool = True
 
     def success(self, level: float, needs: int) -> float:
-        """How often it is right for a prompt of this level that takes so many sentences."""
+        """Probability of a right answer, given the prompt's level and needed sentences."""
         if not self.answers:
             return 0.0
         return level / (1 + exp((needs - self.sentences - 0.5) / SLOPE))
@@ -81,7 +81,7 @@ _SUCCESS: Final = {
 
 
 class SimulatedRollout(NamedTuple):
-    """The reward and true outcome of one simulated response to one row, with its components."""
+    """One simulated response: its reward, true outcome and components."""
 
     reward: float
     outcome: float
@@ -152,7 +152,7 @@ def simulate(
 
 
 def _group(rng: random.Random, table: Table, policy: Mapping[str, float], size: int) -> list[_Draw]:
-    """A group of rollouts of one prompt, of one difficulty."""
+    """Draw a group of rollouts for one prompt of one difficulty."""
     rows, prompt = rng.choice(table), rng.choice(_PROMPTS)
     draws: list[_Draw] = []
     for name in rng.choices(list(policy), cum_weights=list(accumulate(policy.values())), k=size):
@@ -163,7 +163,7 @@ def _group(rng: random.Random, table: Table, policy: Mapping[str, float], size: 
 
 
 def advantages(rewards: Sequence[float]) -> list[float]:
-    """The rewards less their mean, by their deviation: GRPO's advantage; none of one alone."""
+    """Normalise rewards to GRPO advantages: subtract the mean, divide by the deviation."""
     if not rewards:
         return []
     centred = _centred(rewards)
@@ -178,7 +178,7 @@ def _advantages_of(group: _Group) -> list[float]:
 
 
 def _mean_advantages(groups: Sequence[_Group]) -> dict[str, float]:
-    """By behaviour that was drawn: its mean advantage."""
+    """Return the mean advantage of each behaviour that was drawn."""
     sums: defaultdict[str, list[float]] = defaultdict(list)
     for group in groups:
         for draw, advantage in zip(group, _advantages_of(group), strict=True):
@@ -193,7 +193,7 @@ def _mixture(start: Mapping[str, float], logits: Mapping[str, float]) -> dict[st
 
 
 def _success(policy: Mapping[str, float], table: Table) -> float:
-    """How often the policy is right, over all rows and difficulties."""
+    """Return how often the policy is right, over all rows and difficulties."""
     rights = {
         name: fsum(rows[name][1].outcome >= RIGHT for rows in table) / len(table) for name in policy
     }
@@ -201,7 +201,7 @@ def _success(policy: Mapping[str, float], table: Table) -> float:
 
 
 def _inverted(groups: Sequence[_Group]) -> float:
-    """The share of pairs, one right and one wrong, in which the wrong one earns as much or more."""
+    """Return the share of right-wrong pairs in which the wrong answer earns as much or more."""
     pairs = [
         one.rollout.reward <= other.rollout.reward
         for group in groups
@@ -214,7 +214,7 @@ def _inverted(groups: Sequence[_Group]) -> float:
 
 
 def _variance_shares(groups: Sequence[_Group]) -> dict[str, float]:
-    """By component: the covariance with the reward within groups, as a share of its variance."""
+    """Return each component's share of the reward variance within groups."""
     covariance = dict.fromkeys(groups[0][0].rollout.shares, 0.0)
     variance = 0.0
     for group in groups:

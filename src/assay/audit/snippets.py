@@ -1,4 +1,4 @@
-"""A finding as a few lines of Python to copy."""
+"""Write a finding as Python code that the user can copy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ELSEWHERE: Final[Mapping[str, str]] = read_table("texts")["elsewhere"]
 
 
 def expression(text: str) -> str:
-    """Python that gives the text; long repetitions are written as such."""
+    """Write a Python expression for the text; long repetitions become products."""
     if len(text) <= SHORT:
         return ascii(text)
     pieces: list[str] = []
@@ -37,7 +37,7 @@ def expression(text: str) -> str:
 
 
 def snippet(target: AuditTarget, finding: Finding) -> str:
-    """Lines that make the call which shows the finding."""
+    """Write code that makes the call of a finding."""
     lines = _call_lines(target, finding.reproducer)
     if finding.check not in _ELSEWHERE:
         return lines
@@ -82,7 +82,7 @@ def _arguments(target: AuditTarget, call: GraderCall) -> list[str]:
 
 
 def _named_arguments(target: AuditTarget, call: GraderCall) -> list[str]:
-    """Arguments by name; those that the target does not take are left out."""
+    """Write the named arguments that the audited reward takes."""
     offered: dict[str, Any] = {"final_response": call.final_response, **call.columns}
     if call.messages is not None:
         offered["trajectory"] = [dict(message) for message in call.messages]

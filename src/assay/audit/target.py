@@ -1,4 +1,4 @@
-"""What is audited: how it is named, and how its facts are read."""
+"""Parse the name of an audited reward, and read the facts about the reward."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VARIANTS: Final[dict[Shape, tuple[Shape, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class TargetSpec:
-    """The address of a target, such that a process without Assay can load it."""
+    """The address of an audited reward, which a process without Assay can load."""
 
     text: str
     """As the user wrote it."""
@@ -39,7 +39,7 @@ class TargetSpec:
     """Folders that modules are imported from before any other."""
 
     def to_wire(self) -> dict[str, Any]:
-        """The request that the child loads it by."""
+        """Return the values with which the child process loads the reward."""
         places = [*self.paths, self.folder]
         if self.python == sys.executable:
             places += [entry for entry in os.environ.get("PYTHONPATH", "").split(":") if entry]
@@ -60,9 +60,11 @@ def parse_target(
     reference_column: str = "answer",
     folder: Path | None = None,
 ) -> TargetSpec:
-    """The target that a name stands for: a registered reward, a function, or a URL."""
+    """Parse a name as a registered reward, a function or a URL."""
     if shape not in (None, *SHAPES):
-        raise BadParameter(f"no shape {shape!r}; choose one of {', '.join(SHAPES)}")
+        raise BadParameter(
+            f"unknown calling convention {shape!r}; choose one of {', '.join(SHAPES)}"
+        )
     here = folder or Path.cwd()
     form, location, attribute = _split(text, here)
     return TargetSpec(
@@ -79,7 +81,7 @@ def parse_target(
 
 
 def _interpreter(python: str, here: Path) -> str:
-    """A program of the search path, or a file; the target's process starts in another folder."""
+    """Return the Python interpreter as a command or an absolute path."""
     file = here / python
     # Not resolved: the interpreter of a virtual environment is a link, recognised by its place.
     return str(file.absolute()) if file.is_file() else python
@@ -88,7 +90,9 @@ def _interpreter(python: str, here: Path) -> str:
 def _split(text: str, here: Path) -> tuple[Form, str, str]:
     if re.match(r"https?://", text):
         if "#" not in text and not text.rstrip("/").endswith("/get_reward"):
-            raise BadParameter(f"{text!r} names no reward; add it after '#', as in …/v1/score#name")
+            raise BadParameter(
+                f"{text!r} names no reward; add a name after '#', as in …/v1/score#name"
+            )
         return "url", text, ""
     location, colon, attribute = text.rpartition(":")
     if not colon:
@@ -99,22 +103,19 @@ def _split(text: str, here: Path) -> tuple[Form, str, str]:
     if location.endswith(".py"):
         file = (here / location).resolve()
         if not file.is_file():
-            raise UnknownName(f"there is no file {location!r}; {text!r} was to be read from it")
+            raise UnknownName(f"there is no file {location!r}; correct the path in {text!r}")
         return "file", str(file), attribute
     return "module", location, attribute
 
 
 def to_target(spec: TargetSpec, facts: dict[str, Any]) -> AuditTarget:
-    """The facts that the child reported, as a record.
-
-    Raises BadParameter if nothing shows how the target is called.
-    """
+    """Build a record of the child's facts; raise `BadParameter` without a calling convention."""
     shape = spec.shape or facts["shape"]
     if shape not in SHAPES:
         parameters = ", ".join(facts["parameters"])
         raise BadParameter(
-            f"cannot tell how to call {spec.text}({parameters}); name its shape with --shape: "
-            f"{', '.join(SHAPES)}"
+            f"cannot tell how to call {spec.text}({parameters}); set its calling convention "
+            f"with --shape: {', '.join(SHAPES)}"
         )
     own = ("name", "is_async", "picklable", "pickle_error", "source", "summary", "python")
     return AuditTarget(

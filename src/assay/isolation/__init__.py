@@ -1,1 +1,1 @@
-"""Programs and rewards that are not trusted: bounded children, frames, the sandbox."""
+"""Run untrusted programs and rewards in limited child processes and a sandbox."""

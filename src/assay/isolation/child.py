@@ -1,4 +1,4 @@
-"""One bounded child process: a command that answers requests over pipes, each within a time.
+"""Run one limited child process that answers requests over pipes, each before a deadline.
 
     child = ChildProcess([sys.executable, "-m", "…"], environment={…}, limits={RLIMIT_AS: …})
     child.start()
@@ -54,7 +54,7 @@ KILL_ROUNDS = 5
 
 
 class ChildProcess:
-    """A command that runs when started, and can be started again after it was closed.
+    """A child process that can be started, closed and started again.
 
     `limits` maps kinds of `resource.setrlimit` to values; they hold for all that the child starts,
     and before the first request is sent. A core file is never written. `inherit` are descriptors
@@ -90,7 +90,7 @@ class ChildProcess:
 
     @property
     def pid(self) -> int | None:
-        """The id of the process; `None` before `start` and after `close`."""
+        """Id of the process; `None` before `start` and after `close`."""
         process = self._process
         return process.popen.pid if process is not None else None
 
@@ -99,54 +99,54 @@ class ChildProcess:
         return process is not None and process.exit_code() is None
 
     def start(self) -> None:
-        """Start the command, unless it was started already. Raises `OSError` if it cannot be."""
+        """Start the command if it is not started; raise `OSError` on failure."""
         with self.lock:
             if self._process is None:
                 self._process = _Process(self._launch, self.mark)
                 self._release = weakref.finalize(self, self._process.release)
 
     def ask(self, request: Any, *, timeout_s: float) -> Any:
-        """The answer to one request; no other thread's request comes between."""
+        """Send one request and return its answer, before any request of another thread."""
         deadline = time.monotonic() + timeout_s
         with self.lock:
             self.send(request, deadline)
             return self.receive(deadline)
 
     def send(self, value: Any, deadline: float) -> None:
-        """Send a frame. Raises as `FramePipe.send` does."""
+        """Send a JSON message; raise as `FramePipe.send` does."""
         with self.lock:
             self._started().send(frames.encode(value), deadline)
 
     def send_bytes(self, body: bytes, deadline: float) -> None:
-        """As `send`, for a frame that is not JSON."""
+        """Send a message of raw bytes; raise as `FramePipe.send` does."""
         with self.lock:
             self._started().send(frames.wrap(body), deadline)
 
     def receive(self, deadline: float) -> Any:
-        """The next frame. Raises `TimeoutError`, `PipeClosed`, or `BadFrame` for anything else."""
+        """Receive a JSON message; raise `TimeoutError`, `PipeClosed` or `BadFrame` on failure."""
         return frames.decode(self.receive_bytes(deadline))
 
     def receive_bytes(self, deadline: float) -> bytearray:
-        """As `receive`, for a frame that is not JSON."""
+        """Receive a message of raw bytes; raise as `receive` does."""
         with self.lock:
             return self._started().pipe.receive(deadline, self._longest_frame)
 
     def wait(self, timeout_s: float) -> int | None:
-        """The exit code, negative for a signal; `None` if the process has not ended in time."""
+        """Wait for the exit code, negative for a signal; `None` if the time runs out."""
         process = self._process
         return process.wait(timeout_s) if process is not None else None
 
     def stderr_tail(self) -> str:
-        """The end of what the process wrote to its standard error; empty after `close`."""
+        """Last part of the process's standard error; empty after `close`."""
         process = self._process
         return process.stderr_tail() if process is not None else ""
 
     def family(self) -> tuple[processes.RunningProcess, ...]:
-        """The processes that run now: the child, its descendants, and all that carry its mark."""
+        """Running processes: the child, its descendants, and all that carry its mark."""
         return processes.list_family(root=self.pid, mark=self.mark, trackers=True)
 
     def kill(self) -> None:
-        """Kill the child and its family, without waiting; a thread that waits gets `PipeClosed`."""
+        """Kill the child and its family at once; waiting threads get `PipeClosed`."""
         process = self._process
         if process is not None:
             process.kill()
@@ -165,7 +165,7 @@ class ChildProcess:
         return self._process
 
     def forget(self) -> None:
-        """In a forked process: let go of the parent's child without touching it."""
+        """Drop the parent's child process in a forked process, without killing it."""
         process, self._process = self._process, None
         self.mark = secrets.token_hex(16)
         self.lock = threading.RLock()
@@ -179,7 +179,7 @@ class ChildProcess:
 
 
 class FramePipe:
-    """Frames to and from a process that is not trusted to answer, each within a time.
+    """Send and receive messages of an untrusted process, each before a deadline.
 
     A frame that has come is taken, however late this side looks. `has_ended` is asked about the
     process while it is waited for.
@@ -195,7 +195,7 @@ class FramePipe:
             os.set_blocking(fd, False)
 
     def send(self, frame: bytes, deadline: float) -> None:
-        """Send a frame. Raises `TimeoutError` at the deadline (monotonic), `PipeClosed`."""
+        """Send a message; raise `TimeoutError` at the deadline, or `PipeClosed`."""
         view = memoryview(frame)
         while view:
             try:
@@ -206,7 +206,7 @@ class FramePipe:
                 raise frames.PipeClosed("the process does not read") from error
 
     def receive(self, deadline: float, longest: int = frames.LONGEST_FRAME) -> bytearray:
-        """The body of the next frame. Raises as `send` does, and `BadFrame` if it is too long."""
+        """Receive the next message; raise as `send` does, or `BadFrame` if it is too long."""
         while (body := frames.take(self._buffer, longest=longest)) is None:
             self._wait(self._read_fd, select.POLLIN, deadline)
             try:
@@ -221,7 +221,7 @@ class FramePipe:
         return body
 
     def _wait(self, fd: int, event: int, deadline: float) -> None:
-        """Return when the pipe is ready; notice a dead process whose pipe another holds open."""
+        """Wait until the pipe is ready; raise `PipeClosed` if the process has ended."""
         poll = select.poll()
         poll.register(fd, event)
         while True:
@@ -247,7 +247,7 @@ class _Launch(NamedTuple):
 
 
 class _Process:
-    """A started command with its pipes, its error output and the pipe that ties it to us."""
+    """A running command with its pipes, its error output and its lifetime pipe."""
 
     def __init__(self, launch: _Launch, mark: str) -> None:
         self._mark = mark
@@ -317,7 +317,7 @@ class _Process:
         return ""
 
     def exit_code(self) -> int | None:
-        """The exit code; `None` while it runs.
+        """Return the exit code, or `None` while the process runs.
 
         The process stays unreaped until `release`, so that its id, which is also that of its
         group, cannot become another's.
@@ -353,7 +353,7 @@ class _Process:
             processes.kill(family)
 
     def release(self) -> None:
-        """Kill all of it, reap the child, close what is open."""
+        """Kill the process and its family, reap the child, and close all files."""
         self.kill()
         with self._reaping, suppress(subprocess.TimeoutExpired):
             self.popen.wait(REAP_S)
@@ -378,7 +378,7 @@ class _Process:
 
 
 def is_of_a_child(pid: int) -> bool:
-    """Whether a process is one of this process's children that run, or was started by one."""
+    """Whether a process is a running child of this process, or was started by one."""
     return any(
         child.pid is not None and (pid == child.pid or processes.carries(pid, child.mark))
         for child in tuple(_open_children())
@@ -387,7 +387,7 @@ def is_of_a_child(pid: int) -> bool:
 
 @lru_cache(maxsize=1)
 def _open_children() -> weakref.WeakSet[ChildProcess]:
-    """The children of this process, which a process forked from it forgets."""
+    """Return the set of this process's children; a forked process empties its copy."""
     children: weakref.WeakSet[ChildProcess] = weakref.WeakSet()
 
     def forget_all() -> None:
@@ -401,7 +401,7 @@ def _open_children() -> weakref.WeakSet[ChildProcess]:
 def module_child(
     module: str, *arguments: str, memory_bytes: int | None = None, **options: Any
 ) -> ChildProcess:
-    """A child that runs a module as this interpreter would find it.
+    """Create a child process that runs a Python module.
 
     `memory_bytes` limits private memory that can be written, which is what code allocates: address
     space alone, as CUDA and Java reserve it by the terabyte, costs nothing. `options` are those of

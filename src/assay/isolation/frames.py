@@ -1,5 +1,4 @@
-"""Frames over a pipe: four bytes of length, then the body: JSON text, or bytes where both ends
-agree on them.
+"""Messages over a pipe: four bytes of length, then a body of JSON or raw bytes.
 
 Both ends of every child process use this file. It imports the standard library alone: children
 load it without the package (`isolation/standalone`).
@@ -19,15 +18,15 @@ HEADER = struct.Struct(">I")
 
 
 class PipeClosed(Exception):
-    """The other end of the pipe is gone."""
+    """The other end of the pipe is closed."""
 
 
 class BadFrame(Exception):
-    """The bytes received are not a frame, or are longer than allowed."""
+    """The bytes received are not a valid message, or are longer than allowed."""
 
 
 def dump(value: Any) -> bytes:
-    """The body of a frame; lone surrogates stay as escapes, NaN as Python writes it."""
+    """Encode a value as JSON; lone surrogates stay escaped, and NaN is allowed."""
     return json.dumps(value, ensure_ascii=True).encode("ascii")
 
 
@@ -36,14 +35,14 @@ def encode(value: Any) -> bytes:
 
 
 def wrap(body: bytes) -> bytes:
-    """The bytes as a frame. Raises `BadFrame` if they are too many for one."""
+    """Add the length header to a message; raise `BadFrame` if it is too long."""
     if len(body) > LONGEST_FRAME:
-        raise BadFrame(f"a frame of {len(body)} bytes; {LONGEST_FRAME} are allowed")
+        raise BadFrame(f"a message of {len(body)} bytes is too long; {LONGEST_FRAME} are allowed")
     return HEADER.pack(len(body)) + body
 
 
 def decode(body: bytes | bytearray) -> Any:
-    """The value in the body of a frame. Raises `BadFrame` if it is not JSON."""
+    """Decode a JSON message; raise `BadFrame` if it is not JSON."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -51,23 +50,20 @@ def decode(body: bytes | bytearray) -> Any:
 
 
 def decode_object(body: bytes | bytearray) -> dict[str, Any]:
-    """The object in the body of a frame. Raises `BadFrame` for anything else."""
+    """Decode a JSON object; raise `BadFrame` for anything else."""
     value = decode(body)
     if not isinstance(value, dict):
-        raise BadFrame(f"{type(value).__name__} where an object is expected")
+        raise BadFrame(f"expected a JSON object, but got {type(value).__name__}")
     return value
 
 
 def take(buffer: bytearray, *, longest: int = LONGEST_FRAME) -> bytearray | None:
-    """Remove the first frame from the buffer and return its body; `None` if it is not complete.
-
-    Raises `BadFrame` as soon as the header announces more than `longest` bytes.
-    """
+    """Remove and return the first message of the buffer; `None` if it is incomplete."""
     if len(buffer) < HEADER.size:
         return None
     (length,) = HEADER.unpack_from(buffer)
     if length > longest:
-        raise BadFrame(f"a frame of {length} bytes; {longest} are allowed")
+        raise BadFrame(f"a message of {length} bytes is too long; {longest} are allowed")
     end = HEADER.size + length
     if len(buffer) < end:
         return None
@@ -77,12 +73,12 @@ def take(buffer: bytearray, *, longest: int = LONGEST_FRAME) -> bytearray | None
 
 
 def send(fd: int, value: Any) -> None:
-    """Write the value, waiting for the reader. Raises `PipeClosed` if there is none."""
+    """Send a JSON message; raise `PipeClosed` if the pipe has no reader."""
     _write(fd, encode(value))
 
 
 def send_bytes(fd: int, body: bytes) -> None:
-    """Write a frame of these bytes, as `send` does."""
+    """Send a message of raw bytes, as `send` does."""
     _write(fd, wrap(body))
 
 
@@ -96,23 +92,20 @@ def _write(fd: int, frame: bytes) -> None:
 
 
 def receive(fd: int) -> Any:
-    """The next value, waiting for it. Raises `PipeClosed` at the end of the pipe."""
+    """Wait for the next JSON message; raise `PipeClosed` at the end of the pipe."""
     return decode(receive_bytes(fd))
 
 
 def receive_bytes(fd: int) -> bytes:
-    """The body of the next frame, as `receive` waits for it."""
+    """Wait for the next message of raw bytes, as `receive` does."""
     (length,) = HEADER.unpack(_read_exactly(fd, HEADER.size))
     if length > LONGEST_FRAME:
-        raise BadFrame(f"a frame of {length} bytes; {LONGEST_FRAME} are allowed")
+        raise BadFrame(f"a message of {length} bytes is too long; {LONGEST_FRAME} are allowed")
     return _read_exactly(fd, length)
 
 
 def inherited_pipes(arguments: Sequence[str]) -> tuple[int, int]:
-    """The pipes that a child reads and writes: the last two arguments of its command line.
-
-    What the child starts does not inherit them.
-    """
+    """Read two pipe descriptors from the command line; child processes do not inherit them."""
     read_fd, write_fd = (int(argument) for argument in arguments[-2:])
     for fd in (read_fd, write_fd):
         os.set_inheritable(fd, False)  # noqa: FBT003 - the call has no keyword

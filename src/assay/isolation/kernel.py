@@ -1,4 +1,4 @@
-"""System calls that Python has no name for, and what /proc says of processes.
+"""System calls that Python lacks, and process information from /proc.
 
 Nothing else knows the C library. Children that run without the package load this module too: it
 imports the standard library alone, and little of it.
@@ -49,7 +49,7 @@ class SystemCallMissing(OSError):
 
 @lru_cache(maxsize=1)
 def _ctypes() -> Any:
-    """The module; importing it takes longer than all that most processes do with this one."""
+    """Import `ctypes` only when needed, because the import is slow."""
     import ctypes
 
     return ctypes
@@ -62,7 +62,7 @@ def _libc() -> Any:
 
 
 def _checked(result: int) -> int:
-    """The result of a call of the C library; raises `OSError` if it failed."""
+    """Return the result of a C call, or raise `OSError` if the call failed."""
     if result < 0:
         number = _ctypes().get_errno()
         raise OSError(number, os.strerror(number))
@@ -70,7 +70,7 @@ def _checked(result: int) -> int:
 
 
 def _words(arguments: Iterable[int | bytes | None]) -> Iterator[Any]:
-    """The arguments of a call; numbers are as wide as a register."""
+    """Convert the arguments of a C call; numbers become as wide as a register."""
     long = _ctypes().c_long
     return (long(one) if isinstance(one, int) else one for one in arguments)
 
@@ -79,19 +79,19 @@ def call(name: str, *arguments: int | bytes | None) -> int:
     machine = os.uname().machine
     number = CALLS.get(machine, {}).get(name)
     if number is None:
-        raise SystemCallMissing(f"{name} is not known on {machine}")
+        raise SystemCallMissing(f"the system call {name!r} is unknown on {machine}")
     return _checked(_libc().syscall(*_words((number, *arguments))))
 
 
 def set_option(option: int, value: int) -> bool:
-    """Whether an option of this process could be set; not where the system is not Linux."""
+    """Set an option of this process; return whether this worked (only on Linux)."""
     with contextlib.suppress(OSError, AttributeError):
         return bool(_libc().prctl(option, *_words((value, 0, 0, 0))) == 0)
     return False
 
 
 def clone(flags: int) -> int:
-    """Fork into new namespaces: 0 in the new process, its id in this one. Raises `OSError`."""
+    """Fork into new namespaces: return 0 in the new process, and its id in the old one."""
     return call("clone", flags | signal.SIGCHLD, 0, 0, 0, 0)
 
 
@@ -100,10 +100,7 @@ def unshare(flags: int) -> None:
 
 
 def map_ids(outside: tuple[int, int], inside: tuple[int, int], proc: int | None = None) -> None:
-    """Give a user and group their numbers inside the user namespace of this process.
-
-    Raises `OSError`.
-    """
+    """Map a user and group id into this process's user namespace; raise `OSError` on failure."""
     for name, text in (
         ("setgroups", "deny"),
         ("uid_map", f"{inside[0]} {outside[0]} 1"),
@@ -118,7 +115,7 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str
 
 
 def bind_read_only(source: str, target: str) -> None:
-    """Show a file or folder, and what is mounted below it, at another place, read-only."""
+    """Mount a file or folder read-only at another path, with the mounts below it."""
     mount(source, target, flags=MS_BIND | MS_REC)
     attributes = struct.pack("QQQQ", MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID, 0, 0, 0)
     path = os.fsencode(target)
@@ -131,7 +128,7 @@ def bind_read_only(source: str, target: str) -> None:
 
 
 def enter_root(folder: str) -> None:
-    """Make a mounted folder the root of this mount namespace; the old one is out of reach."""
+    """Make a mounted folder the root of this mount namespace, and hide the old root."""
     os.chdir(folder)
     call("pivot_root", b".", b".")
     _checked(_libc().umount2(b".", MNT_DETACH))
@@ -139,15 +136,12 @@ def enter_root(folder: str) -> None:
 
 
 def drop_capabilities() -> None:
-    """Give up every capability. Raises `OSError`.
-
-    For good: with `no_new_privs` no program gives any, and no process here is a superuser's.
-    """
+    """Drop all capabilities of this process; raise `OSError` on failure."""
     call("capset", struct.pack("Ii", 0x20080522, 0), struct.pack("6I", *[0] * 6))
 
 
 def make_filter(steps: Iterable[tuple[int, int, int, int]]) -> tuple[bytes, Any]:
-    """A filter of system calls as the kernel reads it, and what keeps its steps in memory."""
+    """Build a system-call filter; also return the buffer that must stay in memory."""
     ctypes = _ctypes()
     program = b"".join(struct.pack("HBBI", *step) for step in steps)
     buffer = ctypes.create_string_buffer(program)
@@ -155,16 +149,13 @@ def make_filter(steps: Iterable[tuple[int, int, int, int]]) -> tuple[bytes, Any]
 
 
 def filter_system_calls(header: bytes) -> None:
-    """Have a filter decide each system call of this process from here on.
-
-    Raises `OSError` where the kernel has no seccomp filters.
-    """
+    """Apply a system-call filter to this process permanently; raise `OSError` without seccomp."""
     words = _words((PR_SET_SECCOMP, SECCOMP_MODE_FILTER, header, 0, 0))
     _checked(_libc().prctl(*words))
 
 
 def limit(kind: int, value: int, pid: int = 0) -> None:
-    """Set a limit of a process, or the ceiling that holds already where that is lower."""
+    """Set a resource limit of a process, but never above its existing hard limit."""
     _, hard = resource.getrlimit(kind)
     ceiling = value if hard == resource.RLIM_INFINITY else min(value, hard)
     if pid:
@@ -175,7 +166,7 @@ def limit(kind: int, value: int, pid: int = 0) -> None:
 
 
 def close_all_but(*fds: int | None) -> None:
-    """Close every descriptor but the first three and these."""
+    """Close all file descriptors except 0 to 2 and the given ones."""
     first = 3
     for fd in sorted(fd for fd in fds if fd is not None and fd > 2):
         os.closerange(first, fd)
@@ -184,18 +175,18 @@ def close_all_but(*fds: int | None) -> None:
 
 
 def kill(pid: int) -> None:
-    """Kill a process, unless it has ended or belongs to another user."""
+    """Kill a process; ignore a process that has ended or belongs to another user."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, signal.SIGKILL)
 
 
 def _open(path: str, flags: int, proc: int | None) -> int:
-    """A file of /proc, or of the one that is open as `proc`."""
+    """Open a file of /proc, or of the /proc folder open as descriptor `proc`."""
     return os.open(path if proc is not None else f"/proc/{path}", flags, dir_fd=proc)
 
 
 def read(path: str, proc: int | None = None) -> bytes:
-    """What is in a file of /proc; empty where there is none, or it is another user's."""
+    """Read a file of /proc; return empty bytes if the file cannot be read."""
     with contextlib.suppress(OSError):
         fd = _open(path, os.O_RDONLY, proc)
         try:
@@ -214,17 +205,17 @@ def write(path: str, text: str, proc: int | None = None) -> None:
 
 
 def process_stat(pid: int) -> list[bytes]:
-    """The fields of `/proc/PID/stat` from the state on; the name before may hold anything."""
+    """Return the fields of `/proc/PID/stat` after the process name."""
     return read(f"{pid}/stat").rpartition(b")")[2].split()
 
 
 def is_alive(pid: int) -> bool:
-    """Whether the process runs; a zombie waits to be reaped and does not."""
+    """Whether the process is running; a zombie process is not."""
     return process_stat(pid)[:1] not in ([], [b"Z"], [b"X"])
 
 
 def names(folder: str, proc: int | None = None) -> list[str]:
-    """The names in a folder of /proc; none where there is no such folder."""
+    """List a folder of /proc; empty if the folder does not exist."""
     with contextlib.suppress(OSError):
         fd = _open(folder, os.O_RDONLY | os.O_DIRECTORY, proc)
         try:
@@ -235,18 +226,18 @@ def names(folder: str, proc: int | None = None) -> list[str]:
 
 
 def pids() -> list[int]:
-    """The ids of all processes that are seen here; none where there is no /proc."""
+    """List the ids of all visible processes; empty without /proc."""
     return [int(name) for name in names("") if name.isdigit()]
 
 
 def children(pid: str, proc: int | None = None) -> list[str]:
-    """The ids of the children of a process; one may be left out while another ends."""
+    """List the child ids of a process; one may be missing while another process ends."""
     files = (f"{pid}/task/{task}/children" for task in names(f"{pid}/task", proc))
     return [child for file in files for child in read(file, proc).decode().split()]
 
 
 def descendants(root: int) -> list[int]:
-    """The living processes below one."""
+    """List the running descendants of a process."""
     children: dict[int, list[int]] = {}
     ended = set()
     for pid in pids():
@@ -264,19 +255,19 @@ def descendants(root: int) -> list[int]:
 
 
 def command(pid: int) -> str:
-    """How a process was called: its program without the folder, and its arguments."""
+    """Return the command of a process: program name without folder, and arguments."""
     words = read(f"{pid}/cmdline").split(b"\0")
     program = words[0].rpartition(b"/")[2]
     return b" ".join([program, *words[1:]]).decode("utf-8", "replace").strip()[:200]
 
 
 def resident_bytes(family: Iterable[int | str], proc: int | None = None) -> int:
-    """Memory that processes hold, pages of files aside; what they share counts for each."""
+    """Sum the memory of processes, counting shared memory for each process."""
     return sum(_memory(f"{pid}/status", (b"RssAnon:", b"RssShmem:"), proc) for pid in family)
 
 
 def family_bytes(family: Iterable[int], *, above: int) -> int:
-    """As `resident_bytes`, but if that is over `above`, what they share counts once."""
+    """Sum the memory of processes; above the limit, count shared memory only once."""
     family = list(family)
     resident = resident_bytes(family)
     if resident <= above:

@@ -1,11 +1,4 @@
-"""Processes: listing a family, killing it, and having it end with the one that started it.
-
-Two kinds of process are started in Assay. A `ChildProcess` (`isolation/child.py`) runs code that is
-not trusted to return, such as a reward under audit or the rewards of the server. A worker of
-`worker_pool` scores rows of a file by the thousand, and is a `ProcessPoolExecutor`'s: its arguments
-and results are Python objects. Both end with the process that started them, by the kernel where it
-can, and are killed with all that they started.
-"""
+"""List and kill families of processes, and end a child together with its parent."""
 
 from __future__ import annotations
 
@@ -44,7 +37,7 @@ class RunningProcess:
 def list_family(
     *, root: int | None = None, mark: str = "", trackers: bool = False
 ) -> tuple[RunningProcess, ...]:
-    """Every living process that is `root`, descends from it, is of its session, or has the mark.
+    """List processes that are `root`, descend from it, share its session, or carry `mark`.
 
     Those that call themselves Python's trackers are left out, unless asked for: any process can.
     Empty where there is no /proc.
@@ -66,13 +59,13 @@ def list_family(
 
 
 def kill(processes: tuple[RunningProcess, ...]) -> None:
-    """Kill the processes; those that have ended, or belong to another user, are passed over."""
+    """Kill the processes; ignore those that have ended or belong to another user."""
     for process in processes:
         kernel.kill(process.pid)
 
 
 def kill_family(root: int) -> None:
-    """Kill a process and all that descend from it, in whatever sessions they are."""
+    """Kill a process and all its descendants, in every session."""
     # Listed first: the children of a dead process are no longer known as its own.
     descendants = list_family(root=root)
     kernel.kill(root)
@@ -80,16 +73,12 @@ def kill_family(root: int) -> None:
 
 
 def adopt_orphans() -> bool:
-    """Have the kernel give this process the children of its descendants that die before them.
-
-    Otherwise they become those of the system's first process, and their origin is lost.
-    Returns False where the kernel cannot (it is Linux's PR_SET_CHILD_SUBREAPER).
-    """
+    """Make this process the parent of orphaned descendants; return False on failure."""
     return kernel.set_option(kernel.PR_SET_CHILD_SUBREAPER, 1)
 
 
 def list_adopted() -> tuple[RunningProcess, ...]:
-    """The children of this process that are in another session, those that have ended too."""
+    """List children of this process in other sessions, including ended children."""
     me, session = os.getpid(), os.getsid(0)
     return tuple(
         RunningProcess(pid, kernel.command(pid))
@@ -99,7 +88,7 @@ def list_adopted() -> tuple[RunningProcess, ...]:
 
 
 def reap(pid: int, *, timeout_s: float) -> None:
-    """Let the kernel forget a child that was killed, as soon as it has ended."""
+    """Wait for a killed child to end, so that it does not stay a zombie."""
     deadline = time.monotonic() + timeout_s
     with suppress(ChildProcessError):
         while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG) is None:
@@ -109,7 +98,7 @@ def reap(pid: int, *, timeout_s: float) -> None:
 
 
 def kill_at_close(fd: int, owner: int) -> bool:
-    """Have the kernel kill `owner` when the last writer of the pipe behind `fd` is gone.
+    """Let the kernel kill `owner` when the last writer of the pipe `fd` is gone.
 
     `fd` is the reading end of a pipe into which nothing is written; the process to be killed must
     have it open. A negative `owner` is a process group. It happens whatever the process is doing,
@@ -127,7 +116,7 @@ def kill_at_close(fd: int, owner: int) -> bool:
 def worker_pool(
     workers: int, prepare: Callable[..., None] | None = None, arguments: tuple[Any, ...] = ()
 ) -> ProcessPoolExecutor:
-    """A pool of spawned processes; they end when the parent does, even by SIGKILL.
+    """Create a pool of spawned processes that end with their parent, even by SIGKILL.
 
     A worker that is itself starting, and imports the script that starts workers, ends quietly: the
     pool that it belongs to says why, by `naming_losses`.
@@ -143,24 +132,20 @@ def worker_pool(
 
 
 def naming_losses(results: Iterator[T]) -> Iterator[T]:
-    """The results of a pool; one whose process has ended is a `ResourceError` that says why."""
+    """Yield the results of a pool; raise `ResourceError` if a process of the pool died."""
     try:
         yield from results
     except BrokenProcessPool as error:
         raise ResourceError(
-            "a worker process ended in the middle of its work. In a script, what starts workers "
-            'stands under `if __name__ == "__main__":`, because each of them imports the script; '
-            "otherwise it was killed, or the machine has too little memory"
+            "a worker process ended during its work: it was killed, or the machine has too little "
+            'memory. In a script, start workers below `if __name__ == "__main__":`, because each '
+            "worker imports the script"
         ) from error
 
 
 @contextmanager
 def guarded_work() -> Iterator[None]:
-    """The block, in a worker: it takes at most half of the machine's memory, and ends once.
-
-    Beyond that Python raises `MemoryError`. A process that the block forked, and that would go on
-    with the worker's own work, ends here.
-    """
+    """Limit the block to half of the machine's memory, and end forks made in the block."""
     me = os.getpid()
     limits = resource.getrlimit(resource.RLIMIT_DATA)
     half = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

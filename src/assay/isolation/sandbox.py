@@ -1,4 +1,4 @@
-"""Untrusted programs, run in children that cannot reach what judges them.
+"""Run untrusted programs in child processes that cannot reach the grader.
 
     sandbox = shared_sandbox()
     with sandbox.start({"mode": "calls", …}, limits=SandboxLimits(time_s=5)) as run:
@@ -55,7 +55,7 @@ LONGEST_BEGIN = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """The time, memory, disk, processes and output that one sandboxed run may use."""
+    """Limits of one sandboxed run: time, memory, disk, processes and output."""
 
     time_s: float = 10.0
     """Wall-clock time of the whole run, however many tests it has."""
@@ -71,7 +71,7 @@ class SandboxLimits:
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """How a run ended, as its guard reported it; nothing of it runs any more."""
+    """How a sandboxed run ended, as its guard process reported."""
 
     cause: str
     """`time`, `memory`, `output` for a limit, `asked`, `lost` if no guard reported; else empty."""
@@ -80,12 +80,12 @@ class RunEnd:
 
 
 class SandboxRun:
-    """A run under way; leaving its block ends it and waits until nothing is left of it."""
+    """A sandboxed run in progress; leaving the `with` block ends the run."""
 
     def __init__(
         self, sockets: list[socket.socket], job: Mapping[str, Any], limits: SandboxLimits
     ) -> None:
-        """The sockets are that of the guard, and perhaps one of the program's own."""
+        """Take the guard's socket and, if there is one, the program's own socket."""
         self.limits = limits
         self.has_begun = False
         """Whether its guard was heard of; its time counts from then on."""
@@ -107,25 +107,22 @@ class SandboxRun:
 
     @property
     def is_over(self) -> bool:
-        """Whether it has begun, and had all of its time."""
+        """Whether the run has started and used all of its time."""
         return self.has_begun and time.monotonic() >= self._deadline
 
     def send(self, value: Any) -> None:
-        """Send a frame to the program. Raises `PipeClosed`, or `TimeoutError` at the deadline."""
+        """Send a message to the program; raise `PipeClosed` or `TimeoutError` on failure."""
         self._await_begin()
         self._channel.send(frames.encode(value), self._deadline)
 
     def receive(self) -> dict[str, Any]:
-        """The program's next frame: an object, and nothing else of it is to be believed.
-
-        Raises `PipeClosed`, `BadFrame`, or `TimeoutError` at the deadline.
-        """
+        """Receive an untrusted JSON object; raise `PipeClosed`, `BadFrame` or `TimeoutError`."""
         self._await_begin()
         body = self._channel.receive(self._deadline, self.limits.output_bytes * 2)
         return frames.decode_object(body)
 
     def report(self) -> dict[str, Any]:
-        """The guard's next frame; one with `end` is the last. Raises as `receive` does."""
+        """Receive the guard's next message; a message with `end` is the last."""
         self._await_begin()
         # The guard keeps the time; it is waited for a little longer.
         longest = self.limits.output_bytes * 8
@@ -135,7 +132,7 @@ class SandboxRun:
         return frame
 
     def end(self) -> RunEnd:
-        """How the run ended; it is ended now if it has not."""
+        """Stop the run if it is still running, and return how it ended."""
         if self._end is None:
             with suppress(OSError):
                 self._sockets[0].shutdown(socket.SHUT_WR)
@@ -164,15 +161,15 @@ class SandboxRun:
 
 
 class NoSandbox(ResourceError):
-    """This machine cannot isolate a program, or has no room for another one."""
+    """This machine cannot isolate a program, or has no free slot for a program."""
 
 
 class SandboxBusy(NoSandbox):
-    """There is no room for another program now."""
+    """All slots of the sandbox are busy, so no other program can start now."""
 
 
 class SandboxLayer(NamedTuple):
-    """One layer of the sandbox, and whether it holds on this machine."""
+    """One isolation layer of the sandbox, and whether this machine supports it."""
 
     name: str
     holds: bool
@@ -197,7 +194,7 @@ _LAYERS: Final = (
 
 
 class Sandbox:
-    """A zygote and the runs that it forks; started for the first run, and again if it died.
+    """Start sandboxed runs as forks of one prepared process, the zygote.
 
     Any thread may start runs. A process that was forked from this one needs a sandbox of its own,
     which `shared_sandbox` gives it.
@@ -216,11 +213,11 @@ class Sandbox:
 
     @property
     def pid(self) -> int | None:
-        """The id of the zygote; `None` while there is none."""
+        """Process id of the zygote; `None` if the zygote is not running."""
         return None if self._child is None else self._child.pid
 
     def layers(self) -> tuple[SandboxLayer, ...]:
-        """What holds on this machine. Starts the zygote."""
+        """Start the zygote, and list the isolation layers that this machine supports."""
         try:
             self._started()
         except NoSandbox as error:
@@ -239,23 +236,20 @@ class Sandbox:
 
     @contextmanager
     def slot(self) -> Iterator[None]:
-        """The block, as soon as fewer than `slots` others are under way.
-
-        Raises `SandboxBusy` if too many wait already, or no slot becomes free for long.
-        """
+        """Run the block when a slot is free; raise `SandboxBusy` if too many runs wait."""
         if not self._waiting.acquire(blocking=False):
-            raise SandboxBusy(f"{WAITING} runs wait already; ask for fewer at a time")
+            raise SandboxBusy(f"{WAITING} sandbox runs are already waiting; start fewer at a time")
         with ExitStack() as stack:
             stack.callback(self._waiting.release)
             if not self._slots.acquire(timeout=WAIT_S):
-                raise SandboxBusy(f"no slot was free for {WAIT_S:g} s")
+                raise SandboxBusy(f"no sandbox slot became free within {WAIT_S:g} s")
             stack.callback(self._slots.release)
             yield
 
     def start(
         self, job: Mapping[str, Any], *, limits: SandboxLimits, channel: bool = True
     ) -> SandboxRun:
-        """A run of the job, under way. Raises `NoSandbox` if the required layers do not hold.
+        """Start a run of the job; raise `NoSandbox` if a required layer is missing.
 
         Hold a `slot` around it, and around whatever runs together.
         """
@@ -272,7 +266,9 @@ class Sandbox:
                     # It died since it was last asked.
                     self.close()
                     if attempt == 2:
-                        raise NoSandbox(f"the zygote cannot be reached: {error}") from error
+                        raise NoSandbox(
+                            f"the sandbox process cannot be reached: {error}"
+                        ) from error
         except BaseException:
             for pair in pairs:
                 pair[0].close()
@@ -283,13 +279,13 @@ class Sandbox:
         return SandboxRun([pair[0] for pair in pairs], job, limits)
 
     def check(self) -> None:
-        """Raise `NoSandbox` unless what this isolation requires holds here."""
+        """Raise `NoSandbox` if this machine lacks a required isolation layer."""
         self._started()
         if self.isolation == "full" and not self._isolated:
             why = "; ".join(f"{name}: {because}" for name, because in self._missing.items())
             raise NoSandbox(
                 f"this machine does not isolate programs ({why}); `assay check sandbox` shows "
-                "what holds"
+                "the details"
             )
 
     def close(self) -> None:
@@ -297,14 +293,14 @@ class Sandbox:
             self._close()
 
     def _started(self) -> socket.socket:
-        """The socket of the zygote, which runs. Raises `NoSandbox` if it cannot be started."""
+        """Return the socket of the running zygote; raise `NoSandbox` if it cannot start."""
         with self._lock:
             if self._child is not None and self._launches is not None:
                 if self._child.is_running():
                     return self._launches
                 self._close()
             if not sys.platform.startswith("linux"):
-                raise NoSandbox("only Linux has what isolates a program")
+                raise NoSandbox("only Linux can isolate programs")
             return self._start()
 
     def _start(self) -> socket.socket:
@@ -338,7 +334,7 @@ class Sandbox:
             child.close()
             ours.close()
             self._remove_folder()
-            raise NoSandbox(f"the zygote does not start: {error}; {message}") from error
+            raise NoSandbox(f"the sandbox process does not start: {error}; {message}") from error
         finally:
             theirs.close()
         self._child, self._launches = child, ours
@@ -360,7 +356,7 @@ class Sandbox:
 
 
 def _interpreter_folders() -> list[str]:
-    """Where this interpreter and the packages that are installed for it are."""
+    """List the folders of this interpreter and its installed packages."""
     packages = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
     return sorted({sys.base_prefix, sys.prefix, sys.exec_prefix, *packages})
 
@@ -371,7 +367,7 @@ _SHARING: Final = threading.Lock()
 
 
 def shared_sandbox(isolation: Isolation = "full") -> Sandbox:
-    """The sandbox of this process, which ends with it."""
+    """Return the shared sandbox of this process; it closes at exit."""
     with _SHARING:
         key = (os.getpid(), isolation)
         if key not in _SHARED:
@@ -381,7 +377,7 @@ def shared_sandbox(isolation: Isolation = "full") -> Sandbox:
 
 @atexit.register
 def _close_shared() -> None:
-    """End the sandboxes of this process, but none of the one that it was forked from."""
+    """Close the sandboxes of this process, but not those of its parent."""
     for (pid, _), sandbox in tuple(_SHARED.items()):
         if pid == os.getpid():
             sandbox.close()

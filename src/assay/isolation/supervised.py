@@ -1,4 +1,4 @@
-"""A child below a supervisor, which ends whatever the child starts and says what it left."""
+"""Run a child process under a supervisor, which ends and reports leftover processes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SupervisorReport(NamedTuple):
 
 
 class SupervisedChild(ChildProcess):
-    """A child whose command runs below a supervisor (`isolation/supervisor.py`)."""
+    """A child process whose command runs under a supervisor (`isolation/supervisor.py`)."""
 
     def __init__(self, command: Sequence[str], *, memory_bytes: int, **options: Any) -> None:
         super().__init__(COMMAND, **options)
@@ -49,7 +49,7 @@ class SupervisedChild(ChildProcess):
         self._report_fd = -1
 
     def open(self, deadline: float) -> None:
-        """Start the supervisor, and tell it what to run. Raises as `start` and `send` do."""
+        """Start the supervisor and send it the command; raise as `start` and `send` do."""
         file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - until `close`
         self._close_report = weakref.finalize(self, file.close)
         self._report_fd = file.fileno()
@@ -59,7 +59,7 @@ class SupervisedChild(ChildProcess):
         self.send({**self._opening, **opening}, deadline)
 
     def report(self, timeout_s: float = REPORT_S) -> SupervisorReport | None:
-        """How the command ended; `None` if it has not in time, or its supervisor did not say."""
+        """Wait for the report of how the command ended; `None` if there is no report."""
         if self.wait(timeout_s) is None:
             return None
         with suppress(frames.BadFrame):
@@ -75,7 +75,7 @@ class SupervisedChild(ChildProcess):
 
 @lru_cache(maxsize=1)
 def has_namespaces() -> bool:
-    """Whether a child can be given a process namespace of its own on this machine."""
+    """Whether this machine can give a child process its own process namespace."""
     with suppress(OSError, subprocess.TimeoutExpired):
         command = [*COMMAND, "--probe"]
         probe = subprocess.run(command, capture_output=True, timeout=PROBE_S, check=False)

@@ -1,4 +1,4 @@
-"""The parent of a process that is watched: it adopts, counts and ends all that the process starts.
+"""Watch a process: adopt, count and end all processes that it starts.
 
 It stands between the owner and the process, and runs no code of the process's. Its environment is
 the process's own, so that there are no keys of the owner's in `/proc/PPID/environ`. It adopts the
@@ -38,10 +38,7 @@ NO_NAMESPACE = 77
 
 
 def enter_namespace() -> int:
-    """Fork the first process of a new process namespace: 0 in it, its id in this one.
-
-    Raises `OSError` where the kernel or a container's rules forbid it.
-    """
+    """Fork a new process namespace: return 0 there, its id here; raise `OSError` if forbidden."""
     ids = os.getuid(), os.getgid()
     try:
         kernel.unshare(kernel.CLONE_NEWPID | kernel.CLONE_NEWNS)
@@ -52,14 +49,14 @@ def enter_namespace() -> int:
 
 
 def mount_own() -> None:
-    """Give this process's namespace its own /proc. Raises `OSError`."""
+    """Mount a new /proc for this process's namespace; raise `OSError` on failure."""
     flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
     kernel.mount("proc", "/proc", "proc", flags)
 
 
 def probe_namespaces() -> int:
-    """Whether namespaces can be had on this machine, as an exit code: 0, or `NO_NAMESPACE`."""
+    """Test whether namespaces work on this machine; return exit code 0 or `NO_NAMESPACE`."""
     try:
         first = enter_namespace()
     except (OSError, AttributeError):
@@ -75,7 +72,7 @@ def probe_namespaces() -> int:
 
 
 class Supervisor:
-    """The process, watched until it has ended."""
+    """Watch one process until it has ended."""
 
     def __init__(self, opening: dict[str, Any], read_fd: int, write_fd: int) -> None:
         self._memory_bytes: int = opening["memory_bytes"]
@@ -91,7 +88,7 @@ class Supervisor:
             os.close(fd)
 
     def run(self) -> dict[str, Any]:
-        """Wait until the process has ended; return what is to be reported of it."""
+        """Wait until the process ends, and return the report of its end."""
         next_look = 0.0
         while self._exit_code is None:
             if select.select([self._wake], [], [], TICK_S)[0]:
@@ -105,7 +102,7 @@ class Supervisor:
         return {"ended": self._exit_code, "because": self._because, "survivors": survivors}
 
     def _look_after(self) -> None:
-        """End the process if it has become too much."""
+        """End the process if it has too many descendants or uses too much memory."""
         family = kernel.descendants(os.getpid())
         if len(family) > MOST_PROCESSES:
             self._end(f"more than {MOST_PROCESSES} processes")
@@ -132,7 +129,7 @@ class Supervisor:
                     self._exit_code = os.waitstatus_to_exitcode(status)
 
     def _survivors(self) -> list[str]:
-        """The commands of processes that did not end with the process; they are killed."""
+        """Kill the processes that outlived the watched process, and return their commands."""
         if self._because:
             self._end(self._because)
             return []
@@ -147,7 +144,7 @@ class Supervisor:
         return [command for pid, command in commands.items() if pid not in trackers]
 
     def _await_end(self, limit_s: float) -> list[int]:
-        """The processes below this one that have not ended by then."""
+        """Wait for the descendants to end; return those still running at the limit."""
         deadline = time.monotonic() + limit_s
         while (family := kernel.descendants(os.getpid())) and time.monotonic() < deadline:
             time.sleep(TICK_S / 5)
@@ -156,10 +153,7 @@ class Supervisor:
 
 
 def _start(command: list[str], read_fd: int, write_fd: int) -> int:
-    """The id of the new process: a session of its own, and no file but its pipes.
-
-    Raises `OSError` if the program cannot be started.
-    """
+    """Start the command in a new session with only its pipes; raise `OSError` on failure."""
     result, failure = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -187,7 +181,7 @@ def _start(command: list[str], read_fd: int, write_fd: int) -> int:
 
 
 def supervise(opening: dict[str, Any], read_fd: int, write_fd: int) -> None:
-    """Run the process to its end; nothing is raised for what it does."""
+    """Run the process to its end, and write a report of its end."""
     kernel.set_option(kernel.PR_SET_CHILD_SUBREAPER, 1)
     kernel.set_option(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     try:

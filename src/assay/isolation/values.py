@@ -1,4 +1,4 @@
-"""Plain data as JSON, with exact types: what may pass between a program and those who judge it.
+"""Encode plain data as JSON with exact types, for exchange with untrusted programs.
 
 `encode` runs next to the program, which may have changed anything there; `decode` runs where the
 value is judged, and believes nothing. What crosses is `None`, truth values, numbers, text, bytes,
@@ -29,7 +29,7 @@ class UndecodableValue(Exception):
 
 
 def encode(value: Any) -> Any:
-    """The value as JSON values. Raises `NotPlain`."""
+    """Encode the value as JSON types; raise `NotPlain` if that is impossible."""
     return _Encoder().encode(value, 0)
 
 
@@ -40,7 +40,7 @@ class _Encoder:
     def encode(self, value: Any, depth: int) -> Any:
         self._nodes += 1
         if depth > MOST_DEPTH or self._nodes > MOST_NODES:
-            raise NotPlain("data that is too large or too deep")
+            raise NotPlain("data that is too large or too deeply nested")
         if value is None or value is True or value is False:
             return value
         mro = type(value).__mro__
@@ -93,17 +93,13 @@ def _bytes(value: bytes | bytearray) -> Any:
 
 
 _SCALARS: tuple[tuple[type, Callable[[Any], Any]], ...] = (
-    (int, _integer),
-    (float, _float),
-    (str, str.__str__),
-    (complex, _complex),
-    (bytes, _bytes),
+    (int, _integer), (float, _float), (str, str.__str__), (complex, _complex), (bytes, _bytes),
     (bytearray, _bytes),
-)
+)  # fmt: skip
 
 
 def decode(value: Any) -> Any:
-    """The value that was encoded. Raises `UndecodableValue` for anything else."""
+    """Decode an encoded value; raise `UndecodableValue` for anything else."""
     try:
         return _decode(value, 0)
     except UndecodableValue:
@@ -120,7 +116,7 @@ def _decode(value: Any, depth: int) -> Any:
     if isinstance(value, list):
         return [_decode(item, depth + 1) for item in value]
     if not isinstance(value, dict) or len(value) != 1:
-        raise UndecodableValue("neither a value nor a tag")
+        raise UndecodableValue("the JSON is neither a plain value nor a tagged value")
     ((tag, content),) = value.items()
     if tag in _COLLECTIONS and isinstance(content, list):
         members = [_decode(item, depth + 1) for item in content]
@@ -135,7 +131,7 @@ def _decode(value: Any, depth: int) -> Any:
 
 
 def _check_hashes(keys: list[Any]) -> None:
-    """Raise `UndecodableValue` if many keys have one hash: a map of them takes quadratic time."""
+    """Raise `UndecodableValue` if many keys share one hash, which would make maps slow."""
     hashes = sorted(map(hash, keys))
     step = MOST_OF_ONE_HASH
     if any(one == other for one, other in zip(hashes, hashes[step:], strict=False)):

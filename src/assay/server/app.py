@@ -1,4 +1,4 @@
-"""The application: its routes, its workers, and one shape for every error."""
+"""Build the server application from its routes, workers and error responses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 
 
 def build_app(settings: ServerSettings) -> FastAPI:
-    """The application without its guards; its workers start and end with its lifespan.
+    """Build the application without guards; its lifespan starts and stops the workers.
 
     Raises `UsageError` for a reward that is unknown or needs a live environment.
     """
@@ -57,5 +57,5 @@ def build_app(settings: ServerSettings) -> FastAPI:
 
 
 def asgi_app(app: FastAPI, guards: RequestGuards) -> App:
-    """The application as it is served: guarded, counted and logged."""
+    """Add guards, metrics and logging to the application."""
     return instrument(guard(app, guards), app.state.metrics)

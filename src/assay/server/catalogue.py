@@ -1,4 +1,4 @@
-"""The rewards that a server answers for."""
+"""Look up the rewards that a server offers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from assay.server.settings import ServerSettings
 
 
 class RewardCatalogue:
-    """The rewards that the server serves, by name; any other is unknown."""
+    """Rewards that the server offers, by name; all other names are unknown."""
 
     def __init__(self, served: Mapping[str, str], *, default: str | None) -> None:
-        """`served` maps a name to itself, or to the only version that is served: `{"a": "a@1"}`."""
+        """Take a map from offered names to themselves or to their only version, `{"a": "a@1"}`."""
         self._served = dict(served)
         self._default = default
 
@@ -25,19 +25,14 @@ class RewardCatalogue:
         return sorted(self._served)
 
     def records(self) -> list[dict[str, Any]]:
-        """Every reward described, as `assay list rewards --json` does."""
+        """Describe every offered reward, as `assay list rewards --json` does."""
         return [find_reward(self._served[name]).to_record() for name in self.names]
 
     def scorers(self, rewards: Sequence[str], params: Mapping[str, Any]) -> tuple[ScorerSpec, ...]:
-        """What a request asks for; an option goes to each reward that has it.
-
-        Raises `UnknownName` for a reward that is not served, and `BadParameter` for an option that
-        none has, one that is missing, one that only the owner of the server may set, and a reward
-        named twice.
-        """
+        """Build the scorers of a request; raise `UnknownName` or `BadParameter` if invalid."""
         requested = list(rewards) or ([self._default] if self._default else [])
         if not requested:
-            raise BadParameter("no reward is named, and this server has no default for it")
+            raise BadParameter("the request names no reward, and this server has no default reward")
         names = [self.served_name(name) for name in requested]
         specs = [find_reward(name) for name in names]
         if len({spec.name for spec in specs}) < len(specs):
@@ -47,7 +42,7 @@ class RewardCatalogue:
             if key not in options:
                 choices = ", ".join(sorted(options)) or "none"
                 raise BadParameter(
-                    f"{', '.join(names)}: no option {key!r:.80}; the options: {choices}"
+                    f"{', '.join(names)}: no option {key!r:.80}; the options are {choices}"
                 )
         for spec in specs:
             check_owner_options(spec, params)
@@ -57,34 +52,31 @@ class RewardCatalogue:
         )
 
     def served_name(self, name: str) -> str:
-        """The name by which every process finds what is served under this one.
-
-        Raises `UnknownName` if nothing is.
-        """
+        """Return the registered name of a reward; raise `UnknownName` if it is not offered."""
         plain = name.partition("@")[0]
         if plain not in self._served:
             hint = did_you_mean(plain, self._served, "GET /v1/rewards shows all")
-            raise UnknownName(f"no reward {name!r:.100} is served here; {hint}")
+            raise UnknownName(f"this server has no reward {name!r:.100}; {hint}")
         served = self._served[plain]
         if served == plain:
             return name
         if name not in (plain, served):
-            raise UnknownName(f"no reward {name!r:.100} is served here, only {served!r}")
+            raise UnknownName(f"this server has no reward {name!r:.100}, only {served!r}")
         return served
 
 
 def check_owner_options(spec: RewardSpec, params: Mapping[str, Any]) -> None:
-    """Raise `BadParameter` for an option that only the owner of the server may set."""
+    """Raise `BadParameter` for an option that only the server's owner may set."""
     for option in spec.owner_options:
         if option in params and params[option] != spec.options[option].default:
             raise BadParameter(
-                f"{spec.name}: {option!r} is not for a request to set; whoever runs the server can "
-                "serve a reward of their own that does (--import)"
+                f"{spec.name}: a request cannot set {option!r}; the owner of the server can offer "
+                "a reward that sets it (--import)"
             )
 
 
 def load_catalogue(settings: ServerSettings) -> RewardCatalogue:
-    """The rewards that the settings name; raises `UsageError` for one that cannot be served."""
+    """Load the rewards in the settings; raise `UsageError` if one cannot be offered."""
     for module in settings.imports:
         try:
             import_module(module)
@@ -95,7 +87,7 @@ def load_catalogue(settings: ServerSettings) -> RewardCatalogue:
         spec = find_reward(name)
         if "context" in spec.required:
             raise UsageError(
-                f"{spec.name} needs the Context of a live rollout, which a request cannot bring"
+                f"{spec.name} needs the Context of a live rollout, which a request does not have"
             )
     default = settings.default_reward
     catalogue = RewardCatalogue(served, default=default)
@@ -109,17 +101,19 @@ def load_catalogue(settings: ServerSettings) -> RewardCatalogue:
 
 
 def _by_plain_name(names: Sequence[str]) -> dict[str, str]:
-    """The names by what they are without their version."""
+    """Map each reward name without its version to the full name."""
     chosen: dict[str, str] = {}
     for name in names:
         plain = name.partition("@")[0]
         if chosen.setdefault(plain, name) != name:
-            raise UsageError(f"{chosen[plain]} and {name}: one version of a reward is served")
+            raise UsageError(
+                f"{chosen[plain]} and {name} are versions of one reward; choose one of them"
+            )
     return chosen
 
 
 def _without_context() -> dict[str, str]:
-    """Every registered reward that can be loaded and needs no live environment."""
+    """Return all registered rewards that can be loaded and need no live environment."""
     names = {}
     for name in REWARDS.names():
         try:

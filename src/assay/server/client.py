@@ -1,4 +1,4 @@
-"""Asking a reward server: the calls of `assay` itself, over HTTP.
+"""Client of a reward server: the scoring functions of `assay` over HTTP.
 
     with Client("http://127.0.0.1:8700") as rewards:
         rewards.score("math_equal_reward", final_response="1/2", answer="0.5")
@@ -50,7 +50,7 @@ READ_ERRORS = (BadRecord, AttributeError, KeyError, TypeError, ValueError)
 
 @dataclass(frozen=True, slots=True)
 class ServerCall(Generic[T]):
-    """A request, and how to read its answer; a reader raises one of `READ_ERRORS`."""
+    """An HTTP request, and a function that reads its response."""
 
     method: str
     path: str
@@ -58,17 +58,17 @@ class ServerCall(Generic[T]):
     body: bytes | None = None
 
     def read(self, body: bytes) -> T:
-        """What the server answered; raises `ServerError` if this is no answer of one."""
+        """Read the response; raise `ServerError` if it is not from a reward server."""
         try:
             return self.reader(body)
         except READ_ERRORS as error:
             raise ServerError(
-                f"the answer is not one of a reward server: {error!r:.200}"
+                f"the response is not from a reward server: {error!r:.200}"
             ) from error
 
 
 class RequestBatch(NamedTuple):
-    """Rows as JSON, few enough for one request."""
+    """Rows encoded as JSON that fit into one request."""
 
     first: int
     """The number of the first row among all."""
@@ -78,7 +78,7 @@ class RequestBatch(NamedTuple):
 
 
 def batches(rows: Any, max_rows: int) -> Iterator[RequestBatch]:
-    """The rows of a table in order, cut where a request would become too large."""
+    """Split the rows of a table into batches that fit into one request."""
     batch, size = RequestBatch(1, [], {}), 0
     for number, row in enumerate(read_table(rows).rows, start=1):
         encoded, problem = _encode(row, number)
@@ -94,7 +94,7 @@ def batches(rows: Any, max_rows: int) -> Iterator[RequestBatch]:
 
 
 def _encode(row: Any, number: int) -> tuple[bytes, str]:
-    """The row as JSON; null, and why, if it cannot be sent."""
+    """Encode a row as JSON; if that fails, return null and the reason."""
     try:
         return write_json(dict(row), default=_to_json), ""
     except Exception as error:  # noqa: BLE001 - a row's objects may fail at anything
@@ -114,7 +114,7 @@ def score_call(
     params: Mapping[str, Any] | None,
     columns: Mapping[str, str] | None,
 ) -> ServerCall[list[Score]]:
-    """Asks for the score of each row of the batch."""
+    """Build the request that scores every row of a batch."""
     options = {"reward": reward, "params": dict(params or {}), "columns": dict(columns or {})}
     body = orjson.dumps({**options, "first": batch.first, "rows": batch.rows})
 
@@ -122,7 +122,7 @@ def score_call(
         results = [result["scores"].values() for result in read_json(answer)["results"]]
         scores = [score_from_record(record) for (record,) in results]
         if len(scores) != len(batch.rows):
-            raise ServerError(f"the answer has {len(scores)} results for {len(batch.rows)} rows")
+            raise ServerError(f"the server sent {len(scores)} results for {len(batch.rows)} rows")
         for place, problem in batch.problems.items():
             score = scores[place]
             parts, scorer = tuple(score.parts), score.scorer
@@ -133,7 +133,7 @@ def score_call(
 
 
 def steps_call(steps: Sequence[Step | Mapping[str, Any]]) -> ServerCall[list[StepScore | None]]:
-    """Asks for the score of each step; `None` for the reset and for a step without an outcome."""
+    """Build the request that scores recorded steps; steps without an outcome get `None`."""
     body = [step.model_dump() if isinstance(step, Step) else dict(step) for step in steps]
 
     def read(answer: bytes) -> list[StepScore | None]:
@@ -149,7 +149,7 @@ REWARDS_CALL: ServerCall[list[RewardRecord]] = ServerCall(
 
 
 def read_status(status: int, body: bytes) -> Status:
-    """What `/readyz` answered, with 200 or 503."""
+    """Read the server status from a `/readyz` response."""
     try:
         return Readiness.model_validate_json(body).status
     except ValueError as error:
@@ -157,17 +157,17 @@ def read_status(status: int, body: bytes) -> Status:
 
 
 def server_error(status: int, body: bytes) -> ServerError:
-    """The error that an answer stands for."""
+    """Build the error for a response that is not a success."""
     try:
         error = read_json(body)["error"]
         code, message = str(error["code"]), str(error["message"])
     except (BadRecord, KeyError, TypeError):
-        code, message = "", "the answer is not one of a reward server"
+        code, message = "", "the response is not from a reward server"
     return ServerError(f"{status} {code}: {message}", status=status, code=code)
 
 
 class _Connection(Generic[H, W]):
-    """What both clients know of the server, and when they send a request again."""
+    """Common part of both clients: the connection, and the rules for retries."""
 
     _http_type: type[H]
     _default_sleep: Callable[[float], W]
@@ -184,12 +184,12 @@ class _Connection(Generic[H, W]):
     ) -> None:
         if not url.startswith(("http://", "https://")):
             raise BadParameter(
-                f"{url!r} is no address of a server; it begins with http:// or https://"
+                f"{url!r} is not a server address; use an address with http:// or https://"
             )
         if token is not None and not fits_header(token):
             raise BadParameter(
-                "the token holds characters that a header cannot, perhaps the end of a line; "
-                "strip it"
+                "the token has characters that an HTTP header cannot hold, such as a line break; "
+                "remove these characters"
             )
         self.url = url.rstrip("/")
         self._backoff = Backoff(attempts=retries + 1, base_s=0.25, cap_s=30.0)
@@ -204,7 +204,7 @@ class _Connection(Generic[H, W]):
         )
 
     def _wait_s(self, sent: int, outcome: httpx.Response | httpx.TransportError) -> float:
-        """How long to wait before the request is sent again, after so many attempts.
+        """Seconds to wait before the request is sent again.
 
         `Retry-After` is a lower bound. Raises `ServerError` if it is not to be sent again.
         """
@@ -225,7 +225,7 @@ class _Connection(Generic[H, W]):
 
 
 class Client(_Connection[httpx.Client, None]):
-    """A reward server; every call waits for its answer."""
+    """Synchronous client of a reward server; every call waits for the response."""
 
     _http_type = httpx.Client
     _default_sleep = staticmethod(time.sleep)
@@ -233,7 +233,7 @@ class Client(_Connection[httpx.Client, None]):
     def score(
         self, reward: str, /, *, params: Mapping[str, Any] | None = None, **columns: Any
     ) -> Score:
-        """The score of one finished answer, as `assay.score` returns it."""
+        """Score one finished answer, as `assay.score` does."""
         (score,) = self.score_batch(reward, [columns], params=params)
         return score
 
@@ -246,7 +246,7 @@ class Client(_Connection[httpx.Client, None]):
         columns: Mapping[str, str] | None = None,
         batch_rows: int = BATCH_ROWS,
     ) -> Iterator[Score]:
-        """The score of every row, in order, as a stream; `rows` may be endless.
+        """Yield the score of each row, in order; `rows` may be endless.
 
         `rows` and `columns` are as in `assay.score_batch`. A row that cannot be sent abstains.
         """
@@ -254,15 +254,15 @@ class Client(_Connection[httpx.Client, None]):
             yield from self._ask(score_call(batch, reward, params, columns))
 
     def steps(self, steps: Sequence[Step | Mapping[str, Any]]) -> list[StepScore | None]:
-        """The score of each recorded step; `None` where there is nothing to score."""
+        """Score recorded steps; a step without an outcome gets `None`."""
         return self._ask(steps_call(steps))
 
     def rewards(self) -> list[RewardRecord]:
-        """The rewards that the server answers for."""
+        """List the rewards that the server offers."""
         return self._ask(REWARDS_CALL)
 
     def health(self) -> Status:
-        """Whether the server is ready; asked once, without retries."""
+        """Ask once, without retries, whether the server is ready."""
         try:
             response = self._http.get("/readyz")
         except httpx.TransportError as error:
@@ -295,7 +295,7 @@ class Client(_Connection[httpx.Client, None]):
 
 
 class AsyncClient(_Connection[httpx.AsyncClient, Awaitable[None]]):
-    """A reward server, for an event loop."""
+    """Asynchronous client of a reward server, for an event loop."""
 
     _http_type = httpx.AsyncClient
     _default_sleep = staticmethod(asyncio.sleep)
@@ -303,7 +303,7 @@ class AsyncClient(_Connection[httpx.AsyncClient, Awaitable[None]]):
     async def score(
         self, reward: str, /, *, params: Mapping[str, Any] | None = None, **columns: Any
     ) -> Score:
-        """The score of one finished answer, as `assay.score_async` returns it."""
+        """Score one finished answer, as `assay.score_async` does."""
         (batch,) = batches([columns], 1)
         (score,) = await self._ask(score_call(batch, reward, params, None))
         return score
@@ -318,7 +318,7 @@ class AsyncClient(_Connection[httpx.AsyncClient, Awaitable[None]]):
         batch_rows: int = BATCH_ROWS,
         concurrency: int = 4,
     ) -> AsyncIterator[Score]:
-        """The score of every row, in order, as a stream; a few requests are under way at a time."""
+        """Yield the score of each row, in order; `concurrency` requests run at once."""
         under_way: deque[asyncio.Task[list[Score]]] = deque()
         try:
             for batch in batches(rows, batch_rows):
@@ -336,15 +336,15 @@ class AsyncClient(_Connection[httpx.AsyncClient, Awaitable[None]]):
             await asyncio.gather(*under_way, return_exceptions=True)
 
     async def steps(self, steps: Sequence[Step | Mapping[str, Any]]) -> list[StepScore | None]:
-        """The score of each recorded step; `None` where there is nothing to score."""
+        """Score recorded steps; a step without an outcome gets `None`."""
         return await self._ask(steps_call(steps))
 
     async def rewards(self) -> list[RewardRecord]:
-        """The rewards that the server answers for."""
+        """List the rewards that the server offers."""
         return await self._ask(REWARDS_CALL)
 
     async def health(self) -> Status:
-        """Whether the server is ready; asked once, without retries."""
+        """Ask once, without retries, whether the server is ready."""
         try:
             response = await self._http.get("/readyz")
         except httpx.TransportError as error:

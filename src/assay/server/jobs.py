@@ -1,4 +1,4 @@
-"""What a worker process does: it scores rows within a time, and writes the results as JSON.
+"""Work of a worker process: score rows within a time limit, and write JSON results.
 
 Nothing of the web is imported here: a worker starts faster without it.
 """
@@ -40,20 +40,20 @@ ROW_SHARE = 0.5
 
 
 class ScorerSpec(NamedTuple):
-    """A scorer by name: the reward and its configuration, as a worker looks it up."""
+    """Name and options of a reward, from which a worker builds the scorer."""
 
     reward: str
     params: dict[str, Any]
 
 
 class UnreadableRow(NamedTuple):
-    """A line that cannot be read, and why."""
+    """A line that cannot be read, with the reason."""
 
     problem: str
 
 
 class RowChunk(NamedTuple):
-    """Rows for one worker, and how to score each."""
+    """Rows for one worker, with the rewards that score each row."""
 
     scorers: tuple[ScorerSpec, ...]
     columns: dict[str, str]
@@ -74,7 +74,7 @@ class ChunkResult(NamedTuple):
 
 
 class WorkerSetup(NamedTuple):
-    """What a worker loads before its first call: modules, rewards and the folder for files."""
+    """Modules, rewards and file folder that a worker loads before its first call."""
 
     imports: Sequence[str] = ()
     rewards: Sequence[str] = ()
@@ -83,7 +83,7 @@ class WorkerSetup(NamedTuple):
 
 
 class WorkerCallContext(NamedTuple):
-    """What a worker knows during one call: its time budget, and where to report progress."""
+    """Time budget of one call, and a function that reports progress."""
 
     budget_s: float
     begin: Callable[[int, int], None] = lambda row, behind: None  # noqa: ARG005 - not shown
@@ -91,14 +91,11 @@ class WorkerCallContext(NamedTuple):
 
 
 class DeadlineReached(Interruption):
-    """The time of a worker for its call is over."""
+    """The time limit of a worker's call is over."""
 
 
 def prepare(argument: WorkerSetup, turn: WorkerCallContext) -> int:  # noqa: ARG001 - as any work
-    """Load every module and reward, so that no request waits for it; returns the process's id.
-
-    On a busy machine the server's event loop goes first: it has little to do, and soon.
-    """
+    """Load all modules and rewards before the first request; return the process id."""
     os.nice(NICE)
     with suppress(OSError):
         # When memory runs out the kernel ends a worker, and never the server.
@@ -115,12 +112,12 @@ def prepare(argument: WorkerSetup, turn: WorkerCallContext) -> int:  # noqa: ARG
 
 
 def read_body(body: bytes, turn: WorkerCallContext) -> Any:  # noqa: ARG001 - it cannot be interrupted
-    """The JSON value in the body of a request."""
+    """Parse the body of a request as JSON."""
     return read_json(body)
 
 
 def score_chunk(chunk: RowChunk, turn: WorkerCallContext) -> ChunkResult:
-    """The scores of every row of the chunk; those that the time did not suffice for abstain.
+    """Score every row of the chunk; rows without enough time abstain.
 
     A row that others wait behind may take half of the time that is left, so that one which never
     returns costs no other its score.
@@ -153,7 +150,7 @@ def score_chunk(chunk: RowChunk, turn: WorkerCallContext) -> ChunkResult:
 def _start_waiting(
     bindings: Sequence[Binding], rows: Sequence[tuple[int, Any, str]], unit: str
 ) -> dict[tuple[int, str], Future[Score]]:
-    """By place and reward, the scores under way of rewards that mostly wait: all at a time."""
+    """Start the scores of all rewards that mostly wait, each in its own thread."""
     under_way: dict[tuple[int, str], Future[Score]] = {}
     for binding in bindings:
         if not binding.scorer.spec.waits:
@@ -186,7 +183,7 @@ def _await(future: Future[Score], binding: Binding, place: str, ends: float) -> 
 
 
 def abstain_all(chunk: RowChunk, reason: str, because: str) -> ChunkResult:
-    """An abstention for every row of the chunk: no worker brought it back."""
+    """Return an abstention for every row of a chunk that no worker finished."""
     bindings = bind_all(chunk.scorers, chunk.columns)
     scores: dict[str, Score] = {
         binding.name: binding.scorer.abstain(reason, because) for binding in bindings
@@ -199,7 +196,7 @@ def abstain_all(chunk: RowChunk, reason: str, because: str) -> ChunkResult:
 
 
 def join_results(results: Sequence[ChunkResult]) -> ChunkResult:
-    """Several results as one, in order."""
+    """Join the results of several chunks in order."""
     return ChunkResult(
         [row for result in results for row in result.results],
         sum((result.counts for result in results), Counter()),
@@ -208,13 +205,13 @@ def join_results(results: Sequence[ChunkResult]) -> ChunkResult:
 
 
 def bind_all(scorers: Sequence[ScorerSpec], columns: Mapping[str, str]) -> list[Binding]:
-    """The rewards, looked up by name and configured."""
+    """Look up the rewards by name, and bind their options and columns."""
     # A trainer's route has cut off its end tokens; any other response is scored as it came.
     return [bind(name, params=params, columns=columns, end_tokens=()) for name, params in scorers]
 
 
 def _result(number: int, row: Any, scores: dict[str, Score]) -> bytes:
-    """The result as JSON; an `id` that cannot be written again is left out."""
+    """Write the result as JSON, without the row's `id` if that cannot be written."""
     try:
         return write_json(result_of(number, row, (), scores))
     except RecursionError:
@@ -222,7 +219,7 @@ def _result(number: int, row: Any, scores: dict[str, Score]) -> bytes:
 
 
 def _read_row(item: Any) -> tuple[Any, str]:
-    """The row, or `None` and the problem with it."""
+    """Parse a row; return the row, or `None` and the problem."""
     if isinstance(item, UnreadableRow):
         return None, item.problem
     if not isinstance(item, bytes):
@@ -255,7 +252,7 @@ def _interrupted(scorer: Scorer, place: str, error: BaseException) -> Score:
 
 @contextmanager
 def alarm(after_s: float) -> Iterator[None]:
-    """Raise `DeadlineReached` in the block after this long, wherever Python code runs.
+    """Raise `DeadlineReached` in the block after `after_s` seconds, where Python code runs.
 
     Code that does not return to Python is not reached: the pool ends such a worker.
     """

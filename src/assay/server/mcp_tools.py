@@ -1,4 +1,4 @@
-"""The reward server for coding agents: `score`, `diagnose`, `steps` and `audit` as MCP tools.
+"""MCP tools for coding agents: `score`, `diagnose`, `steps` and `audit`.
 
 Nothing is written, and no file outside the folder is read. A reward is named as it is registered;
 an address such as `file.py:name`, which runs that file's code, is followed only if the person who
@@ -48,7 +48,7 @@ INSTRUCTIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class RewardTools:
-    """The four tools, as functions of plain JSON values."""
+    """The four MCP tools as functions of plain JSON values."""
 
     folder: Path
     """Files are read below it, and nowhere else."""
@@ -62,16 +62,20 @@ class RewardTools:
         rows: list[dict[str, Any]],
         params: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Score rows with a reward: for each the number with its reason, or an abstention.
+        """Score rows with a reward; return a number or an abstention, with a reason, for each row.
 
         `reward` is a registered name (`math_equal_reward`); a row has `final_response` and the
         columns that the reward needs, such as `answer`. `params` are the reward's options.
         """
         if len(rows) > MOST_ROWS:
-            raise BadParameter(f"{len(rows)} rows; at most {MOST_ROWS} in one call")
+            raise BadParameter(
+                f"{len(rows)} rows are too many; send at most {MOST_ROWS} in one call"
+            )
         size = sum(len(str(row)) for row in rows)
         if size > MOST_CHARS:
-            raise BadParameter(f"{size:,} characters; at most {MOST_CHARS:,} in one call")
+            raise BadParameter(
+                f"{size:,} characters are too many; send at most {MOST_CHARS:,} in one call"
+            )
         self._check_address(reward)
         function = REWARDS.find(reward)
         if not self.run_code:
@@ -87,18 +91,20 @@ class RewardTools:
         }
 
     def diagnose(self, run: str = "latest", task: str | None = None) -> dict[str, Any]:
-        """Why a recorded run lost points: the causes, the costliest first, with the evidence.
+        """Explain why a recorded run lost points: causes with evidence, costliest first.
 
         `run` is an id, the beginning of one, `latest` or `@-2`; `task` keeps one task.
         """
         if "/" in run or "\\" in run or run.startswith("."):
-            raise BadParameter(f"run={run!r:.100}; give the id of a run in {str(self.runs_dir)!r}")
+            raise BadParameter(
+                f"run={run!r:.100} is no id; give the id of a run in {str(self.runs_dir)!r}"
+            )
         record = diagnose(run, task=task, runs_dir=self.runs_dir).to_record()
         record["findings"] = record["findings"][:MOST_FINDINGS]
         return record
 
     def steps(self, trace: str, first: int = 0) -> dict[str, Any]:
-        """What each recorded step of a browser agent was worth, scored again from the record.
+        """Score each recorded step of a browser agent again, from the record.
 
         `trace` is a steps file below the server's folder; `first` skips steps before it.
         """
@@ -112,7 +118,7 @@ class RewardTools:
         return {"count": len(scored), "steps": shown}
 
     def audit(self, reward: str, kind: Kind | None = None) -> dict[str, Any]:
-        """How a reward can be fooled: wrong answers that it pays, right ones that it refuses.
+        """Audit a reward: find wrong answers that it pays and right answers that it refuses.
 
         It runs in a process of its own, within limits, for up to a minute. `kind` is found out if
         it is not given.
@@ -128,13 +134,13 @@ class RewardTools:
     def _check_address(self, reward: str) -> None:
         if is_address(reward) and not self.run_code:
             raise BadParameter(
-                f"{reward!r:.200} is an address, and following it runs the code there; this server "
-                "is read-only: start it with `assay serve --mcp --run-code`, or name a registered "
+                f"{reward!r:.200} is an address, which this read-only server does not load; "
+                "start the server with `assay serve --mcp --run-code`, or name a registered "
                 f"reward: {', '.join(REWARDS.names())}"
             )
 
     def _target(self, reward: str) -> str:
-        """The name by which the audit's own process finds the reward."""
+        """Return the name by which the audit process can load the reward."""
         self._check_address(reward)
         if is_address(reward):
             return reward
@@ -148,12 +154,12 @@ class RewardTools:
         root = self.folder.resolve()
         path = (root / name).resolve()
         if not path.is_relative_to(root) or not path.is_file():
-            raise BadParameter(f"there is no file {name!r:.200} below {str(root)!r}")
+            raise BadParameter(f"there is no file {name!r:.200} in the folder {str(root)!r}")
         return path
 
 
 def build_server(tools: RewardTools) -> MCPServer[Any]:
-    """An MCP server with the four tools; what is wrong with a call is said in its result."""
+    """Build an MCP server with the four tools; errors become tool results."""
     server: MCPServer[Any] = MCPServer(
         "assay", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING"
     )

@@ -1,4 +1,4 @@
-"""The answers that the server describes and the client reads.
+"""Response models that the server describes and the client reads.
 
 The bodies of a single route are in its module. FastAPI is not imported here: the client does not
 need it.
@@ -15,7 +15,7 @@ Status: TypeAlias = Literal["ready", "starting", "draining"]
 
 
 class RewardRecord(BaseModel):
-    """A reward that this server serves, as JSON."""
+    """Description of one reward that this server offers."""
 
     name: str
     version: int
@@ -30,20 +30,20 @@ class RewardRecord(BaseModel):
 
 
 class RewardsResponse(BaseModel):
-    """Every reward that this server answers for."""
+    """All rewards that this server offers."""
 
     rewards: list[RewardRecord]
 
 
 class ErrorDetail(BaseModel):
-    """What went wrong: a stable code, and a sentence."""
+    """An error: a stable code and a message."""
 
     code: str
     message: str
 
 
 class ErrorResponse(BaseModel):
-    """Every answer that is not a success."""
+    """Response body of every error."""
 
     error: ErrorDetail
 

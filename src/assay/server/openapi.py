@@ -1,4 +1,4 @@
-"""The OpenAPI document: what FastAPI knows, and the bodies that the routes read themselves."""
+"""Build the OpenAPI document, including request bodies that routes read themselves."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ is `{"error": {"code", "message"}}`.
 
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The `responses=` of a route that may answer with these."""
+    """Build the `responses=` of a route from its error statuses."""
     return {
         status: {"model": ErrorResponse, "description": STATUS_MEANINGS[status]}
         for status in statuses
@@ -46,7 +46,7 @@ REWARD_REFUSALS = refusals(400, 404, 408, 413, 415, 422, 429)
 
 
 def request_body(model: type[BaseModel], *, lines: bool = False) -> dict[str, Any]:
-    """The `openapi_extra=` of a route that reads such a body."""
+    """Build the `openapi_extra=` of a route from the model of its request body."""
     content: dict[str, Any] = {"application/json": {"schema": model.model_json_schema()}}
     if lines:
         content["application/x-ndjson"] = {
@@ -56,7 +56,7 @@ def request_body(model: type[BaseModel], *, lines: bool = False) -> dict[str, An
 
 
 def document(app: FastAPI, routers: Iterable[APIRouter]) -> dict[str, Any]:
-    """The whole document; the schemas of request bodies are among its components."""
+    """Build the whole document, with request bodies among its components."""
     whole = get_openapi(
         title="Assay reward server", version=__version__, description=ABOUT, routes=app.routes
     )

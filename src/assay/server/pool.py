@@ -1,4 +1,4 @@
-"""Worker processes: bounded children that do one call at a time, each within its deadline.
+"""Pool of worker processes that each run one call at a time, before a deadline.
 
 Whatever a reward does (forks, hangs, dies, takes all memory, keeps the pipes open in a process that
 it started), the call ends at its deadline, the worker is replaced, and what it started is killed.
@@ -51,7 +51,7 @@ LATE_S = 0.2
 
 
 class WorkerLost(Exception):
-    """A worker was ended at the deadline, or died."""
+    """A worker died, or was ended at its deadline."""
 
     def __init__(self, cause: LossCause, row: int = 0) -> None:
         super().__init__(cause)
@@ -61,11 +61,11 @@ class WorkerLost(Exception):
 
 
 class _NoWorker(Exception):
-    """The worker had ended before it received the job, which is not to blame."""
+    """The worker ended before it received the job."""
 
 
 class _Job(NamedTuple):
-    """A call for one worker, and the future of its result."""
+    """A call for one worker, with the future of its result."""
 
     work: Callable[..., Any]
     argument: Any
@@ -74,7 +74,7 @@ class _Job(NamedTuple):
 
 
 class WorkerPool:
-    """A fixed number of worker processes, replaced when they die or hang."""
+    """A fixed number of worker processes; dead or hanging workers are replaced."""
 
     def __init__(
         self,
@@ -111,14 +111,14 @@ class WorkerPool:
         return [worker.pid for worker in self._workers if worker.pid is not None]
 
     def start(self) -> None:
-        """Begin to start the workers; jobs wait for them."""
+        """Start the workers in the background; jobs wait for the workers."""
         self._own_children = frozenset(child.pid for child in processes.list_adopted())
         self._loops = [asyncio.create_task(self._work(worker)) for worker in self._workers]
 
     async def run(
         self, work: Callable[[Any, WorkerCallContext], T], argument: Any, deadline: float
     ) -> T:
-        """The result of `work(argument, turn)` in a worker.
+        """Run `work(argument, turn)` in a worker, and return the result.
 
         Raises what the work raises, and `WorkerLost` if the worker dies or the deadline (on the
         monotonic clock) passes. Work that is cancelled before it starts never starts.
@@ -133,7 +133,7 @@ class WorkerPool:
             raise WorkerLost("deadline") from None
 
     async def close(self) -> None:
-        """End every process, also those that are busy."""
+        """End all worker processes, even busy ones."""
         for loop in self._loops:
             loop.cancel()
         for worker in self._workers:
@@ -146,12 +146,12 @@ class WorkerPool:
         return await asyncio.get_running_loop().run_in_executor(self._threads, call, *arguments)
 
     async def _end(self, worker: _Worker) -> None:
-        """End the process, and every process whose worker is gone."""
+        """End a worker process, and all processes that ended workers left behind."""
         await self._in_thread(worker.end)
         await self._in_thread(self._end_orphans)
 
     def _end_orphans(self) -> None:
-        """Kill what the kernel gave to this process, unless it belongs to a worker that lives."""
+        """Kill adopted processes that belong to no running worker."""
         with self._starting:
             for orphan in processes.list_adopted():
                 pid = orphan.pid
@@ -202,14 +202,14 @@ class WorkerPool:
                 await self._end_if_too_many(worker)
 
     async def _end_if_too_many(self, worker: _Worker) -> None:
-        """End a worker whose rewards left many processes behind; its results are safe."""
+        """End a worker whose rewards left too many processes running."""
         if await self._in_thread(worker.has_too_many_processes):
             self._on_restart("processes")
             await self._end(worker)
 
 
 def _settle(future: asyncio.Future[T], result: Any = None, error: Exception | None = None) -> None:
-    """Set the result or the error, unless the future was cancelled."""
+    """Set a future's result or error unless the future is done."""
     if future.done():
         return
     if error is None:
@@ -220,7 +220,7 @@ def _settle(future: asyncio.Future[T], result: Any = None, error: Exception | No
 
 @dataclass(slots=True)
 class _Worker:
-    """One process, started when needed and again after it ended; its methods are for a thread."""
+    """One worker process that can be restarted; its methods block the calling thread."""
 
     prepared: WorkerSetup
     memory_bytes: int | None
@@ -232,7 +232,7 @@ class _Worker:
     ready: bool = False
 
     def start(self) -> bool:
-        """Whether the process runs and is prepared; it is started now if need be."""
+        """Start and prepare the worker if needed; return whether it is ready."""
         if self.ready:
             return True
         try:
@@ -269,16 +269,16 @@ class _Worker:
         return self._call(work, argument, deadline)
 
     def has_too_many_processes(self) -> bool:
-        """Whether the process has started more than a reward needs, and left it running."""
+        """Whether the worker has too many running child processes."""
         return self.child is not None and len(self.child.family()) > MOST_PROCESSES
 
     def kill(self) -> None:
-        """Kill the process and what it started; a thread that waits for it goes on."""
+        """Kill the worker and its child processes; waiting threads continue."""
         if self.child is not None:
             self.child.kill()
 
     def end(self) -> None:
-        """End the process and what it started, whatever they are doing."""
+        """End the worker and its child processes, even busy ones."""
         child, progress = self.child, self.progress
         self.child = self.progress = self.pid = None
         self.ready = False
@@ -303,7 +303,7 @@ class _Worker:
             child.send_bytes(call, deadline)
             body = self._await(child, progress, deadline)
             if not body.startswith(call_id):
-                raise BadFrame("the reply is not to this call")
+                raise BadFrame("the reply belongs to another call")
             result, error = pickle.loads(memoryview(body)[CALL_ID_BYTES:])  # noqa: S301 - from a process that we started
         except TimeoutError:
             raise WorkerLost("deadline", progress.read().row) from None
@@ -319,7 +319,7 @@ class _Worker:
         return answer
 
     def _await(self, child: ChildProcess, progress: WorkerProgress, deadline: float) -> bytearray:
-        """The reply; raises `TimeoutError` at the deadline, `WorkerLost` if it will not come."""
+        """Wait for the reply; raise `TimeoutError` at the deadline, or `WorkerLost`."""
         place, since = RowPosition(), time.monotonic()
         while True:
             now = time.monotonic()
@@ -335,8 +335,7 @@ class _Worker:
                 raise WorkerLost("stuck", place.row)
 
     def _check_memory(self, child: ChildProcess, progress: WorkerProgress) -> None:
-        """Raise `WorkerLost` if the family takes too much: the kernel's limit is for one process,
-        and not for memory that is shared."""
+        """Raise `WorkerLost` if the worker and its children use too much memory."""
         limit = self.memory_bytes
         family = [process.pid for process in child.family()]
         if limit and kernel.family_bytes(family, above=limit) > limit:
@@ -344,7 +343,7 @@ class _Worker:
 
 
 def _is_stuck(since: float, deadline: float) -> bool:
-    """Whether a row had more than its share of the time that was left when it began.
+    """Whether a row took more than its share of the remaining time.
 
     A little more: a reward that can be interrupted has been by then, and costs no worker.
     """

@@ -1,4 +1,4 @@
-"""Requests that are not answered with a result, as one exception and one JSON shape."""
+"""Error responses of the server: one exception type, and one JSON format."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from assay.web.asgi import error_body
 
 
 class Refusal(Exception):
-    """The request is answered with this status and this error."""
+    """A request that gets an error response with this status and message."""
 
     def __init__(
         self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
@@ -35,12 +35,12 @@ class Refusal(Exception):
 
 
 def client_gone() -> Refusal:
-    """The answer, which is only logged, to a client that went away."""
+    """Error for a client that closed the connection; only the log shows the error."""
     return Refusal(499, "client_gone", "the client closed the connection")
 
 
 def refusal_of(error: AssayError) -> Refusal:
-    """The answer to a request that raised an error of Assay."""
+    """Convert an Assay error to an error response."""
     if isinstance(error, UnknownName):
         return Refusal(404, "unknown_reward", str(error))
     if isinstance(error, BadRecord):
@@ -51,12 +51,12 @@ def refusal_of(error: AssayError) -> Refusal:
 
 
 def shape_refusal(error: ValidationError) -> Refusal:
-    """The first problems of a body, by their place; its values are not repeated."""
+    """Convert errors of body validation to an error response, without the body's values."""
     return _bad_request(error.errors(include_input=False, include_url=False, include_context=False))
 
 
 def error_handlers() -> dict[Any, Any]:
-    """FastAPI's `exception_handlers`: every exception is answered as a `Refusal`."""
+    """Return FastAPI exception handlers that convert every exception to a `Refusal`."""
     refusals: dict[type[Exception], Callable[[Any], Refusal]] = {
         Refusal: lambda refusal: refusal,
         AssayError: refusal_of,

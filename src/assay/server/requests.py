@@ -1,4 +1,4 @@
-"""What a route does with a request: read its body and address, queue its rows, answer in JSON."""
+"""Functions of routes: read a request, queue its rows, and answer with JSON."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ INLINE_BYTES = 1024 * 1024
 
 
 class StrictBody(BaseModel):
-    """A request's body; a field that it does not know is refused."""
+    """Base model of request bodies; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -65,7 +65,7 @@ def _query_params(
 ) -> QueryParams:
     column_names = _json_object(columns, "columns")
     if not all(isinstance(column, str) for column in column_names.values()):
-        raise Refusal(422, "bad_request", "columns: every value is the name of a column")
+        raise Refusal(422, "bad_request", "columns: every value must be the name of a column")
     return QueryParams(reward, _json_object(params, "params"), column_names, deadline_s)
 
 
@@ -84,29 +84,29 @@ def _json_object(text: str, name: str) -> dict[str, Any]:
 
 
 def scoring_of(request: Request) -> ScoringService:
-    """The service of the application that received the request."""
+    """Return the scoring service of the application."""
     scoring: ScoringService = request.app.state.scoring
     return scoring
 
 
 def catalogue_of(request: Request) -> RewardCatalogue:
-    """The rewards of the application that received the request."""
+    """Return the reward catalogue of the application."""
     catalogue: RewardCatalogue = request.app.state.catalogue
     return catalogue
 
 
 def json_response(value: Any, status: int = 200) -> Response:
-    """The value as the whole answer; bytes are JSON already."""
+    """Build a JSON response; bytes are sent as they are."""
     body = value if isinstance(value, bytes) else write_json(value)
     return Response(body, status, media_type="application/json")
 
 
 async def json_body(request: Request) -> Any:
-    """The JSON value in the body; raises `Refusal` if there is none."""
+    """Read the body as JSON; raise `Refusal` if it is not JSON."""
     kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if kind != "application/json" and not kind.endswith("+json"):
         raise Refusal(
-            415, "wrong_content_type", "send JSON, with the header `Content-Type: application/json`"
+            415, "wrong_content_type", "send JSON with the header `Content-Type: application/json`"
         )
     scoring = scoring_of(request)
     try:
@@ -125,7 +125,7 @@ async def json_body(request: Request) -> Any:
 
 
 async def read_body(request: Request, model: type[M]) -> M:
-    """The body as a record of that kind; raises `Refusal` if it is none."""
+    """Read the body as a `model` record; raise `Refusal` if it does not fit."""
     try:
         return model.model_validate(await json_body(request))
     except ValidationError as error:
@@ -141,7 +141,7 @@ async def score_rows(
     deadline_s: float | None,
     first: int = 1,
 ) -> ChunkResult:
-    """The scores of the rows; they are queued, and given up when the client goes away."""
+    """Queue and score the rows; stop if the client disconnects."""
     scoring = scoring_of(request)
     deadline = scoring.deadline(deadline_s)
     with admit(request, len(rows)):
@@ -160,14 +160,14 @@ StandInQuery: TypeAlias = Annotated[
 
 
 class BoundReward:
-    """The one reward that a trainer's address names, with its configuration."""
+    """The single reward that a trainer's address names, with its options."""
 
     def __init__(self, request: Request, query: QueryParams) -> None:
         self._request = request
         self._query = query
         self._scorers = catalogue_of(request).scorers(query.rewards, query.params)
         if len(self._scorers) != 1:
-            raise BadParameter("a trainer's request asks for one reward")
+            raise BadParameter("a trainer's request must name exactly one reward")
         (self.binding,) = jobs.bind_all(self._scorers, query.columns)
 
     async def score(self, rows: Sequence[dict[str, Any]]) -> list[Score]:
@@ -183,7 +183,7 @@ class BoundReward:
         rows: Sequence[dict[str, Any]],
         abstained: float | Literal["mean", "none"],
     ) -> list[float | None]:
-        """The number of each score, with what stands for an abstention; `None` for `none`."""
+        """Return each score's number, or a replacement for each abstention."""
         if abstained == "none":
             return [score["reward"] for score in scores]
         binding = replace(self.binding, abstained=abstained)
@@ -196,12 +196,12 @@ class BoundReward:
             return score_from_record(read_json(record)["scores"][self.binding.name])
         except BadRecord:
             # The worker wrote more than the readers of requests take.
-            return Abstained("grader_error", "the score could not be read back")
+            return Abstained("grader_error", "the score of the worker could not be read")
 
 
 @contextmanager
 def admit(request: Request, rows: int) -> Iterator[None]:
-    """Keep the rows in the queue while the block runs; raises `Refusal` if there is no room."""
+    """Keep the rows in the queue during the block; raise `Refusal` if the queue is full."""
     check_rows(request, rows)
     scoring = scoring_of(request)
     request.scope["assay.rows"] = rows
@@ -214,18 +214,18 @@ def admit(request: Request, rows: int) -> Iterator[None]:
 
 
 def check_rows(request: Request, rows: int) -> None:
-    """Raise `Refusal` if these are more rows than a request may have."""
+    """Raise `Refusal` if the request has too many rows."""
     limit = scoring_of(request).settings.max_rows
     if rows > limit:
         raise Refusal(
             413,
             "too_many_rows",
-            f"{rows:,} rows, and a request may have {limit:,}; send fewer at a time, or NDJSON",
+            f"{rows:,} rows are too many; send at most {limit:,} in one request, or use NDJSON",
         )
 
 
 def lost_worker(error: WorkerLost, what: str) -> Refusal:
-    """The answer when no worker brought it back."""
+    """Build the error response for work that no worker finished."""
     if error.cause in ("deadline", "stuck"):
         return Refusal(408, "deadline", f"{what} took longer than the deadline allows")
     if error.cause == "memory":
@@ -234,7 +234,7 @@ def lost_worker(error: WorkerLost, what: str) -> Refusal:
 
 
 def queue_full(scoring: ScoringService) -> Refusal:
-    """The answer when there is no room."""
+    """Build the error response for a full queue."""
     after_s = scoring.admission.retry_after_s()
     return Refusal(
         429,
@@ -245,7 +245,7 @@ def queue_full(scoring: ScoringService) -> Refusal:
 
 
 async def cancel_on_disconnect(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """What the work returns; it is cancelled when the client goes away."""
+    """Return the result of the work; cancel the work if the client disconnects."""
     working = asyncio.create_task(work)
     leaving = asyncio.create_task(_wait_for_disconnect(request))
     try:
@@ -267,7 +267,7 @@ async def _wait_for_disconnect(request: Request) -> None:
 async def read_lines(
     request: Request, *, max_bytes: int, stall_s: float
 ) -> AsyncIterator[list[tuple[int, Any]]]:
-    """The lines of a body as they arrive, numbered, a few at a time; blank ones are left out.
+    """Yield the numbered lines of a body as they arrive, without blank lines.
 
     A line longer than `max_bytes` becomes an `UnreadableRow`; its rest is dropped as it comes.
     Raises `Refusal` if nothing arrives for `stall_s`: the sender may be gone without a word.

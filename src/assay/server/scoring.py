@@ -1,4 +1,4 @@
-"""The rows of requests on their way through the workers: in chunks, in order, within a time."""
+"""Send the rows of requests to the workers in chunks, in order, before a deadline."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ GIVEN_UP: dict[LossCause, tuple[str, str]] = {
 
 
 class AdmissionQueue:
-    """A bounded queue, counted in rows, that measures how fast it drains."""
+    """A bounded queue of rows that measures its own speed."""
 
     def __init__(self, limit: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._limit = limit
@@ -63,7 +63,7 @@ class AdmissionQueue:
         return True
 
     async def enter(self, rows: int) -> None:
-        """Accept the rows as soon as there is room."""
+        """Wait for room in the queue, then accept the rows."""
         while not self.try_enter(rows):
             room = asyncio.get_running_loop().create_future()
             self._waiting.add(room)
@@ -73,7 +73,7 @@ class AdmissionQueue:
                 self._waiting.discard(room)
 
     def leave(self, rows: int) -> None:
-        """Make room: the rows are finished, or given up."""
+        """Remove finished or abandoned rows from the queue."""
         self.rows -= rows
         if rows:
             self._finished.append((self._clock(), rows))
@@ -83,7 +83,7 @@ class AdmissionQueue:
                 room.set_result(None)
 
     def retry_after_s(self) -> int:
-        """Whole seconds until half of the queue should have drained, at the present pace."""
+        """Estimate the whole seconds until half of the queue is done."""
         self._drop_old()
         if not self._finished:
             return 1
@@ -98,7 +98,7 @@ class AdmissionQueue:
 
 
 class ScoringService:
-    """The queue, the workers and the counts of one server."""
+    """The row queue, the worker pools and the metrics of one server."""
 
     def __init__(self, settings: ServerSettings, rewards: Sequence[str], metrics: Metrics) -> None:
         self.settings = settings
@@ -129,11 +129,11 @@ class ScoringService:
         return "ready" if self._pool.ready else "starting"
 
     def start(self) -> None:
-        """Begin to start the workers; requests wait for them."""
+        """Start the workers in the background; requests wait for the workers."""
         self._pool.start()
 
     def drain(self) -> None:
-        """Report from now on that no new requests are welcome."""
+        """Report from now on that the server wants no new requests."""
         self._draining = True
 
     async def close(self) -> None:
@@ -149,7 +149,7 @@ class ScoringService:
         return self._waiting_pool
 
     def deadline(self, seconds: float | None = None) -> float:
-        """When a request that comes now has to be answered, on the monotonic clock."""
+        """Return the deadline of a request that arrives now, on the monotonic clock."""
         limit_s = self.settings.deadline_s
         return time.monotonic() + (limit_s if seconds is None else min(seconds, limit_s))
 
@@ -162,7 +162,7 @@ class ScoringService:
         deadline: float,
         first: int = 1,
     ) -> ChunkResult:
-        """The scores of every row of a request, numbered from `first`; its rows were admitted."""
+        """Score all rows of an admitted request, numbered from `first`."""
         numbered = enumerate(rows, start=first)
         under_way: deque[asyncio.Task[ChunkResult]] = deque()
         finished: list[ChunkResult] = []
@@ -181,7 +181,7 @@ class ScoringService:
     async def score_stream(
         self, chunks: AsyncIterator[RowChunk], *, deadline_s: float | None
     ) -> AsyncGenerator[ChunkResult, None]:
-        """The scores of each chunk of a stream, in order; at most a few are in memory at a time.
+        """Yield the scores of a stream's chunks, in order, with few chunks in memory.
 
         A chunk waits for room in the queue, and its time begins when there is some.
         """
@@ -219,7 +219,7 @@ class ScoringService:
     async def run(
         self, work: Callable[[Any, WorkerCallContext], T], argument: Any, deadline: float
     ) -> T:
-        """What the work returns in a worker; if that one dies, it is tried once more."""
+        """Run the work in a worker; try once more if the worker dies."""
         try:
             return await self._pool.run(work, argument, deadline)
         except WorkerLost as error:
@@ -228,7 +228,7 @@ class ScoringService:
         return await self._pool.run(work, argument, deadline)
 
     async def score_chunk(self, chunk: RowChunk, deadline: float) -> ChunkResult:
-        """The scores of the chunk, also where its worker is lost.
+        """Score the chunk even if its worker is lost.
 
         The row at which a worker dies is tried once more, alone, and one at which it never
         returns, or takes all memory, is given up; either costs no other row its score.
@@ -262,7 +262,7 @@ class ScoringService:
         return jobs.join_results(results)
 
     async def _score_apart(self, chunk: RowChunk, deadline: float) -> ChunkResult:
-        """The scores of rows one of which is nested too deeply to be sent to a worker."""
+        """Score a chunk that has a row too deeply nested for a worker."""
         if len(chunk.items) == 1:
             ((number, _),) = chunk.items
             empty = chunk._replace(items=[(number, UnreadableRow("is nested too deeply"))])
@@ -274,7 +274,7 @@ class ScoringService:
         return jobs.join_results([await self._score_chunk(half, deadline) for half in halves])
 
     async def _score_again(self, chunk: RowChunk, cause: LossCause, deadline: float) -> ChunkResult:
-        """The scores of a row at which a worker was lost; it may have been by chance."""
+        """Score a row again after its worker was lost, or abstain."""
         if cause == "died":
             try:
                 return await self._pool_for(chunk).run(jobs.score_chunk, chunk, deadline)
@@ -283,7 +283,7 @@ class ScoringService:
         return jobs.abstain_all(chunk, *GIVEN_UP[cause])
 
     def _weight(self, chunk: RowChunk) -> int:
-        """How much of a stream's window the chunk takes: long lines count by their bytes."""
+        """Return how many slots of the stream window the chunk takes, by its size in bytes."""
         size = sum(len(item) for _, item in chunk.items if isinstance(item, bytes))
         share = self._max_chunks * size / self.settings.max_body_bytes
         return min(self._max_chunks, max(1, math.ceil(share)))
@@ -297,7 +297,7 @@ class ScoringService:
 
 
 def _waits(name: str) -> bool:
-    """Whether a reward of this process mostly waits; one that the workers alone know does not."""
+    """Whether the named reward mostly waits; False if it is not registered here."""
     try:
         return find_reward(name).waits
     except UnknownName:
@@ -305,7 +305,7 @@ def _waits(name: str) -> bool:
 
 
 async def _cancel(tasks: Iterable[asyncio.Task[Any]]) -> None:
-    """Cancel the tasks and wait until they have ended; a worker finishes what it began."""
+    """Cancel the tasks, and wait until all tasks have ended."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -13,7 +13,7 @@ MiB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """Which rewards are served, by how many processes, and within what limits."""
+    """Settings of a server: offered rewards, number of workers, and limits."""
 
     rewards: tuple[str, ...] = ()
     """Names; none means every registered reward that needs no live environment."""
@@ -45,20 +45,18 @@ class ServerSettings:
 
     def __post_init__(self) -> None:
         if not Path(self.root).is_dir():
-            raise UsageError(f"root={self.root!r}: there is no such folder")
+            raise UsageError(f"root={self.root!r}: this folder does not exist")
         bodies = ("max_body_bytes", "max_stream_bytes", "max_requests")
         for name in ("workers", "max_rows", *bodies, "chunk_rows"):
             if getattr(self, name) < 1:
-                raise UsageError(f"{name}={getattr(self, name)!r}; at least 1 is needed")
+                raise UsageError(f"{name}={getattr(self, name)!r} must be at least 1")
         if not 0.05 <= self.deadline_s <= 86_400:
-            raise UsageError(f"deadline_s={self.deadline_s!r}; between 0.05 and 86400 seconds")
+            raise UsageError(
+                f"deadline_s={self.deadline_s!r} must be between 0.05 and 86400 seconds"
+            )
         if self.max_held_bytes < self.max_body_bytes:
-            raise UsageError(
-                f"max_held_bytes={self.max_held_bytes}: all requests together have to hold one, "
-                f"which may have {self.max_body_bytes} bytes (max_body_bytes)"
-            )
+            least = f"must be at least max_body_bytes={self.max_body_bytes}"
+            raise UsageError(f"max_held_bytes={self.max_held_bytes} {least}")
         if self.queue_rows < max(self.max_rows, self.chunk_rows):
-            raise UsageError(
-                f"queue_rows={self.queue_rows}: the queue has to hold one whole request, "
-                f"which may have {self.max_rows} rows (max_rows)"
-            )
+            least = f"max_rows={self.max_rows} and chunk_rows={self.chunk_rows}"
+            raise UsageError(f"queue_rows={self.queue_rows} must be at least {least}")

@@ -1,4 +1,4 @@
-"""What a worker process does with the recorded steps of an episode.
+"""Score the recorded steps of an episode in a worker process.
 
 Apart from `jobs`: what this imports doubles the time in which a worker starts.
 """
@@ -21,11 +21,7 @@ from assay.server.strict_json import write_json
 
 
 def score_steps(records: Sequence[dict[str, Any]], turn: WorkerCallContext) -> bytes | None:
-    """The score of each step, as the JSON of the answer; `None` if the time did not suffice.
-
-    Raises `BadRecord`, with its number, for a record that is no step. One without a `schema_id`
-    is taken for one of this version.
-    """
+    """Score the steps and write the JSON response; `None` if the time runs out."""
     scorer = RecoveryRewardScorer()
     try:
         with alarm(turn.budget_s):
@@ -47,7 +43,7 @@ def _step(record: dict[str, Any], number: int) -> Step:
 
 
 def _score(steps: Sequence[Step], scorer: RecoveryRewardScorer) -> list[dict[str, Any]]:
-    """Each step as `assay steps --json` prints it."""
+    """Return each step's record, as `assay steps --json` prints it."""
     records: list[dict[str, Any]] = []
     try:
         records.extend(row.to_record(scorer.id) for row in rescore(steps, scorer=scorer))

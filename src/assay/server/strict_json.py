@@ -1,4 +1,4 @@
-"""The JSON of requests and answers: bounded in the number of its values, and read exactly."""
+"""Read and write JSON exactly, with a limit on the number of values."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _TEXT = re.compile(rb'"(?:[^"\\]++|\\.?)*+(?:"|\Z)', re.DOTALL)
 
 
 def read_json(body: bytes) -> Any:
-    """The value that the bytes hold; raises `BadRecord` if they are not JSON, or hold too much."""
+    """Parse bytes as JSON; raise `BadRecord` if they are invalid or hold too many values."""
     marks = body.translate(DIGITS)
     # Texts may hold as many commas as they like, so only what is left without them counts.
     if marks.count(b",") > MAX_VALUES and _TEXT.sub(b"", marks).count(b",") > MAX_VALUES:
-        raise BadRecord(f"holds more than {MAX_VALUES:,} values; send less at a time")
+        raise BadRecord(f"holds more than {MAX_VALUES:,} values; send less data at a time")
     return load_exact(body, marks)
 
 
 def write_json(value: Any, *, default: Callable[[Any], Any] | None = repr) -> bytes:
-    """JSON bytes; what the fast writer refuses (half of a surrogate pair, a long integer) too.
+    """Write JSON bytes, including values that the fast writer refuses.
 
     What is not JSON goes through `default`; without one it is a `TypeError`.
     """

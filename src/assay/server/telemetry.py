@@ -1,4 +1,4 @@
-"""What operators see of a server: its log, its metrics, and every request in both."""
+"""Logs and metrics of the server, with an entry for every request."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.
 
 
 class JsonLogFormatter(logging.Formatter):
-    """A log record as JSON; of an exception its kind and place, since its text may hold data."""
+    """Format log records as JSON; exceptions are logged without their text."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
@@ -48,10 +48,7 @@ class JsonLogFormatter(logging.Formatter):
 
 
 def log_to_stderr() -> None:
-    """Send the server's own log and uvicorn's warnings to stderr: one JSON object a line.
-
-    They hold how a request went, never what was in it.
-    """
+    """Log requests, without their contents, and uvicorn's warnings to stderr as JSON lines."""
     lines = logging.StreamHandler(sys.stderr)
     lines.setFormatter(JsonLogFormatter())
     for name, level in ((LOGGER, logging.INFO), ("uvicorn.error", logging.WARNING)):
@@ -66,7 +63,7 @@ def log(event: str, *, level: int = logging.INFO, **fields: Any) -> None:
 
 
 class Metrics:
-    """The counts of one server, in a registry of its own."""
+    """Metrics of one server in a separate Prometheus registry."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -92,7 +89,7 @@ class Metrics:
         self.workers = gauge("assay_workers", "Worker processes there are.")
 
     def count_rows(self, result: ChunkResult) -> None:
-        """Count a chunk that came back, or was given up."""
+        """Count the rows of a finished or abandoned chunk."""
         for (reward, outcome), count in result.counts.items():
             self.rows.labels(reward, outcome).inc(count)
         if result.elapsed_s:
@@ -103,7 +100,7 @@ class Metrics:
 
 
 def instrument(app: App, metrics: Metrics) -> App:
-    """The application, with each request under an id, in the log and in the metrics."""
+    """Wrap an application to log and count each request under an id."""
 
     async def observe(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -146,7 +143,7 @@ def instrument(app: App, metrics: Metrics) -> App:
 
 
 def _request_id(scope: Scope) -> str:
-    """The client's own, if it is one that a log can hold; else a new one."""
+    """Return the client's request id if it is safe to log, or a new id."""
     ids = header_values(scope, b"x-request-id")
     if len(ids) == 1 and SAFE_ID.fullmatch(ids[0]):
         return ids[0].decode()

@@ -1,4 +1,4 @@
-"""The process behind a worker of the server: reads calls, does them, and writes what they return.
+"""Worker process of the server: it reads calls, runs the work, and writes replies.
 
     python -m assay.server.worker PROGRESS READ WRITE
 
@@ -25,14 +25,14 @@ PLACE = struct.Struct("=ii")
 
 
 class RowPosition(NamedTuple):
-    """The position of a row in its chunk, from 0, and how many are behind it."""
+    """Index of a row in its chunk, and the number of rows after it."""
 
     row: int = 0
     behind: int = 0
 
 
 class WorkerProgress:
-    """The row that a worker is at, in a few bytes shared with the server.
+    """Current row of a worker, in a small file shared with the server.
 
     They are read from the file, and never mapped here: a reward can make the file shorter, or fill
     the disk that it is on, and the kernel kills a process that reads memory behind its end.
@@ -43,13 +43,13 @@ class WorkerProgress:
         os.ftruncate(self.fd, PLACE.size)
 
     def read(self) -> RowPosition:
-        """Where the worker is; the first row if that can no longer be known."""
+        """Read the current row; return the first row if the file is damaged."""
         with suppress(OSError, struct.error):
             return RowPosition(*PLACE.unpack(os.pread(self.fd, PLACE.size, 0)))
         return RowPosition()
 
     def reset(self) -> None:
-        """The next call begins at its first row."""
+        """Set the position to the first row for the next call."""
         with suppress(OSError):
             os.pwrite(self.fd, PLACE.pack(*RowPosition()), 0)
 
@@ -58,7 +58,7 @@ class WorkerProgress:
 
 
 def _shared_file() -> int:
-    """A file in memory, or one without a name where the system has no such thing."""
+    """Create a file in memory, or an unnamed file on systems without memory files."""
     if hasattr(os, "memfd_create"):
         return os.memfd_create("assay-progress")
     with tempfile.TemporaryFile() as file:
@@ -66,7 +66,7 @@ def _shared_file() -> int:
 
 
 def main() -> None:
-    """Do one call after the other, until the server is gone."""
+    """Run calls one after another until the server closes the pipe."""
     progress = mmap.mmap(int(sys.argv[-3]), PLACE.size)
     read_fd, write_fd = frames.inherited_pipes(sys.argv)
     me = os.getpid()
@@ -86,8 +86,7 @@ def main() -> None:
 
 
 def _call(work: Any, argument: Any, turn: WorkerCallContext) -> bytes:
-    """The reply. What is no `Exception` ends the process: a reward's thread or timer interrupted
-    the work outside of its row, and the server tries that again elsewhere."""
+    """Run the work and pickle its result or exception; other interruptions end the process."""
     reply: tuple[Any, Exception | None]
     try:
         reply = (work(argument, turn), None)

@@ -1,1 +1,1 @@
-"""What the viewer and the reward server share: guards of requests, and where they listen."""
+"""Common parts of the viewer and the reward server: request guards and addresses."""

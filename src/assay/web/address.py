@@ -1,4 +1,4 @@
-"""Where a server listens: loopback freely, anywhere else only with a token."""
+"""Listen addresses: loopback without a token, other addresses only with a token."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BACKLOG = 2048
 
 
 class ListenAddress(NamedTuple):
-    """Where to listen, and the token that clients send."""
+    """Host, port and access token of a server."""
 
     host: str
     port: int
@@ -27,22 +27,24 @@ class ListenAddress(NamedTuple):
 
     @property
     def url(self) -> str:
-        """What a client on this machine calls."""
+        """URL that a client on this machine calls."""
         name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104
         return f"http://{f'[{name}]' if ':' in name else name}:{self.port}"
 
 
 def fits_header(token: str) -> bool:
-    """Whether `Authorization: Bearer …` can hold the token."""
+    """Whether the token fits into an `Authorization: Bearer …` header."""
     return token.isascii() and token.isprintable() and " " not in token
 
 
 def check_address(host: str, port: int, token: str | None) -> ListenAddress:
-    """The address to listen on; raises `UsageError` if it is none, or needs a better token."""
+    """Check a listen address; raise `UsageError` if it is invalid or needs a better token."""
     if not 0 <= port <= 65535:
         raise UsageError(f"port {port!r} is not between 0 and 65535")
     if token is not None and not fits_header(token):
-        raise UsageError("the token holds characters that a header cannot; use letters and digits")
+        raise UsageError(
+            "the token has characters that an HTTP header cannot hold; use letters and digits"
+        )
     if not is_loopback(host):
         if not token:
             raise UsageError(
@@ -52,13 +54,13 @@ def check_address(host: str, port: int, token: str | None) -> ListenAddress:
         if len(token) < TOKEN_CHARS:
             raise UsageError(
                 f"{host!r} is reachable from the network, and the token has only {len(token)} "
-                f"characters; at least {TOKEN_CHARS} are needed (`openssl rand -hex 24`)"
+                f"characters; use at least {TOKEN_CHARS} (`openssl rand -hex 24` makes a token)"
             )
     return ListenAddress(host.strip("[]"), port, token or None)
 
 
 def allowed_hosts(host: str, names: Iterable[str] = ()) -> frozenset[str]:
-    """The names that a Host header may hold, for `RequestGuards`.
+    """Return the names that a Host header may contain.
 
     Off loopback the token protects the server, and its names are not known here (a service name, a
     proxy), so any is allowed unless `names` says which.
@@ -70,13 +72,13 @@ def allowed_hosts(host: str, names: Iterable[str] = ()) -> frozenset[str]:
 
 
 def listen(address: ListenAddress) -> tuple[socket.socket, ListenAddress]:
-    """An open socket, and the address with its port; raises `UsageError` if it cannot be had."""
+    """Open a socket and return its address; raise `UsageError` on failure."""
     try:
         addresses = socket.getaddrinfo(
             address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
     except (socket.gaierror, UnicodeError) as error:
-        raise UsageError(f"{address.host!r} is no address of this machine: {error}") from error
+        raise UsageError(f"{address.host!r} is not an address of this machine: {error}") from error
     family, kind, protocol, _, place = addresses[0]
     listening = socket.socket(family, kind, protocol)
     try:

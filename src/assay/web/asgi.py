@@ -1,4 +1,4 @@
-"""The types of ASGI, and responses sent with them."""
+"""ASGI types, and functions that send responses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Header: TypeAlias = tuple[bytes, bytes]
 
 
 def error_body(code: str, message: str) -> dict[str, dict[str, str]]:
-    """The one shape of errors, of the viewer and of the reward server."""
+    """Build the JSON error body of the viewer and the reward server."""
     return {"error": {"code": code, "message": message}}
 
 
@@ -41,5 +41,5 @@ async def send_error(
 
 
 def header_values(scope: Scope, name: bytes) -> list[bytes]:
-    """Every value of a header, in order; `name` is in lower case."""
+    """Return all values of a header in order; `name` must be lower case."""
     return [value for key, value in scope["headers"] if key.lower() == name]

@@ -1,4 +1,4 @@
-"""Requests that are refused before an application sees them.
+"""Refuse unsafe or too large requests before they reach the application.
 
 In this order: a `Host` that is not one of ours (a web page whose name was pointed at this machine),
 an `Origin` that is another site, a request without the token, more than can be served at a time, a
@@ -29,7 +29,7 @@ DRAIN_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class RequestGuards:
-    """Which requests are let in: hosts, token and the largest bodies."""
+    """Rules for accepted requests: hosts, token and body sizes."""
 
     allowed_hosts: frozenset[str]
     """Names without port, in lower case, as `address.allowed_hosts` returns them; `*` is any."""
@@ -51,10 +51,7 @@ class RequestGuards:
 
 
 class BodyTooLarge(Exception):
-    """A request's body is larger than the guards allow; raised where the application reads it.
-
-    `busy` where it was the bodies of all requests together.
-    """
+    """The body of a request, or of all requests together (`busy`), exceeds the limit."""
 
     def __init__(self, *, busy: bool = False) -> None:
         super().__init__()
@@ -82,7 +79,7 @@ def guard(app: App, guards: RequestGuards) -> App:
 
 
 async def _admit(scope: Scope, guards: RequestGuards, send: Send) -> bool:
-    """Whether the application may see the request; if not, it has been answered."""
+    """Return whether to accept the request; a refused request has been answered."""
     refusal = _wrong_host(scope, guards) or _wrong_origin(scope)
     if refusal is not None:
         await send_error(send, *refusal, headers=[CLOSE])
@@ -121,7 +118,7 @@ def _wrong_origin(scope: Scope) -> tuple[int, str, str] | None:
 
 
 def _is_link(scope: Scope) -> bool:
-    """Whether a browser follows a link to a page; one with a query may ask for work to be done."""
+    """Whether a browser follows a plain link to a page, without other query parameters."""
     query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     return (
         scope["method"] in ("GET", "HEAD")
@@ -132,7 +129,7 @@ def _is_link(scope: Scope) -> bool:
 
 
 def _name_of(host: bytes) -> str:
-    """The name in a Host header, without the port."""
+    """Return the host name of a Host header, without the port."""
     try:
         return (urlsplit(f"//{host.decode('latin-1')}").hostname or "").lower()
     except ValueError:
@@ -140,7 +137,7 @@ def _name_of(host: bytes) -> str:
 
 
 async def _redirect_with_cookie(scope: Scope, token: str, send: Send) -> bool:
-    """Whether a browser sent the token in the address and was redirected, with a cookie."""
+    """Redirect a browser that sent the token in the URL; return whether it was redirected."""
     query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     tokens = [value for name, value in query if name == "token"]
     if not tokens or scope["method"] not in ("GET", "HEAD") or not _same(tokens[0], token):
@@ -180,18 +177,18 @@ def _same(secret: str, expected: str) -> bool:
 
 
 def _cookie_name(scope: Scope) -> str:
-    """Browsers share cookies between the ports of a host, so the port is in the name."""
+    """Return the cookie name with the port, because all ports of a host share cookies."""
     server = scope.get("server")
     return f"assay_{server[1]}" if server else "assay"
 
 
 def _cookie_value(token: str) -> str:
-    """Proof of the token that is not the token: a cookie reaches every port of the host."""
+    """Return a hash of the token for the cookie, which all ports of a host receive."""
     return hmac.new(token.encode(), b"assay cookie", hashlib.sha256).hexdigest()
 
 
 def is_ndjson(scope: Scope) -> bool:
-    """Whether the body is said to be one JSON value a line."""
+    """Whether the request declares its body as NDJSON."""
     kinds = values_of(scope, b"content-type")
     return [kind.partition(b";")[0].strip().lower() for kind in kinds] == [NDJSON]
 
@@ -232,7 +229,7 @@ BUSY = _Refusal(
 
 @dataclass(slots=True)
 class _Load:
-    """What the requests that are not answered yet have sent."""
+    """Number of unanswered requests and the bytes that they hold."""
 
     max_bytes: int | None
     max_requests: int | None
@@ -240,14 +237,14 @@ class _Load:
     requests: int = 0
 
     def is_full(self, more: int = 0) -> bool:
-        """Whether so many bytes more are too many, or there is one request too many."""
+        """Whether `more` bytes or the current requests exceed a limit."""
         too_many = self.max_requests is not None and self.requests > self.max_requests
         return too_many or (self.max_bytes is not None and self.held_bytes + more > self.max_bytes)
 
 
 @dataclass(slots=True)
 class _Body:
-    """Counts what arrives; beyond a limit, whatever the application answers becomes a refusal."""
+    """Count received bytes; above a limit, replace the application's response by an error."""
 
     source: Receive
     sink: Send
@@ -277,7 +274,7 @@ class _Body:
         return message
 
     def _hold(self, part: bytes) -> None:
-        """Count what stays in memory: the body, or the line of a stream that has not ended."""
+        """Count the bytes in memory: the whole body, or the unfinished line of a stream."""
         size = self.size + len(part)
         if self.stream and b"\n" in part:
             size = len(part) - part.rindex(b"\n") - 1
@@ -294,7 +291,7 @@ class _Body:
             await self.sink(message)
 
     async def refuse(self, problem: _Refusal | None = None) -> None:
-        """Answer with the problem, or 413, unless the answer has begun."""
+        """Send the error, by default 413, unless the response has started."""
         self.too_large = True
         if self.started:
             return
@@ -306,7 +303,7 @@ class _Body:
         await send_error(send, *refusal)
 
     async def _drain(self) -> None:
-        """Read and drop some of the rest: many clients read only after they have sent all."""
+        """Read and discard the rest, because many clients first send the whole body."""
         dropped = 0
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_S):
@@ -318,4 +315,4 @@ class _Body:
 
 
 async def _nowhere(message: Message) -> None:
-    """Drop what the application still sends after the request was refused."""
+    """Ignore what the application sends after the request was refused."""

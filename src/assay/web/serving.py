@@ -1,4 +1,4 @@
-"""uvicorn without logs of its own, and with a graceful stop on a signal."""
+"""Run uvicorn without its own logs, and stop gracefully on a signal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def serve(
     on_ready: Callable[[], None] | None = None,
     on_stop: Callable[[], None] | None = None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM, then finish what was accepted, for `grace_s` at most.
+    """Serve until SIGINT or SIGTERM, then finish accepted requests within `grace_s` seconds.
 
     The socket is closed and the application's lifespan has ended when this returns. A second
     signal stops at once. In a thread other than the main one no signal is taken: it ends with the
@@ -67,7 +67,7 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """As uvicorn's, but the signal is not raised again: the process ends in its own way."""
+        """Handle signals as uvicorn does, but do not raise a signal again at the end."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return

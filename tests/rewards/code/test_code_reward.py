@@ -354,4 +354,4 @@ def test_a_sandbox_without_a_place_is_no_lack_of_isolation(monkeypatch: pytest.M
     finally:
         sandbox.close()
     assert isinstance(result, Abstained)
-    assert (result.reason, "ask for fewer" in result.because) == ("sandbox_error", True)
+    assert (result.reason, "start fewer" in result.because) == ("sandbox_error", True)

@@ -1,4 +1,4 @@
-"""Agents: tool gates that open for nothing, pay for mere calls, environments not believed."""
+"""Checks of agent rewards: tool calls, tool requirements and environment records."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FORGERIES: Final = named_texts("forgeries")
 
 
 def _call(sample: Sample, text: str, before: Iterable[ChatMessage] = ()) -> GraderCall:
-    """A conversation that ends in this text, after these messages."""
+    """Build a call whose conversation ends with `text` after the messages in `before`."""
     return GraderCall(text, sample.columns, (question(sample), *before, assistant(text)))
 
 
@@ -45,7 +45,7 @@ def _wrong(context: CheckContext, sample: Sample) -> str:
 
 
 def _has_gate(context: CheckContext) -> bool:
-    """Whether a right answer earns less without a tool."""
+    """Whether a right answer is paid less if no tool was used."""
     rights = [(row, _right(context, row)) for row in context.rows()]
     with_tool = context.ask([context.to_call(row, text) for row, text in rights])
     without = context.ask([_call(row, text) for row, text in rights])
@@ -57,7 +57,7 @@ def _has_gate(context: CheckContext) -> bool:
 def _gate_stays_closed(
     calls: Callable[[Sample, str], Iterable[tuple[str, GraderCall]]],
 ) -> CheckFunction:
-    """A check function: a right answer in these conversations, without a real tool, is not paid."""
+    """Build a check that fails if a right answer without a real tool call is paid."""
 
     @skip_when(lambda context: not _has_gate(context), NO_GATE)
     def run(context: CheckContext) -> CheckResult:
@@ -73,7 +73,7 @@ def _gate_stays_closed(
 def _never_pays_more(
     variant: str, pairs: Callable[[CheckContext], Iterable[tuple[GraderCall, GraderCall]]]
 ) -> CheckFunction:
-    """A check function: the second call of a pair is not paid more than the first."""
+    """Build a check that fails if the second call of a pair is paid more than the first."""
 
     def run(context: CheckContext) -> CheckResult:
         hits, calls = list[ProbeOutcome](), list(pairs(context))
@@ -132,7 +132,7 @@ def _useless_tool(context: CheckContext) -> Iterator[Probe]:
 
 
 def _episode_leak(context: CheckContext) -> CheckResult:
-    """The same episode, asked again after others, gets the same result."""
+    """Check that an episode gets the same result when it is scored again after others."""
     pairs = [
         [context.to_call(row, answer(context, row)) for answer in (_right, _wrong)]
         for row in context.rows()
@@ -172,7 +172,7 @@ def _continued(context: CheckContext) -> Iterator[tuple[GraderCall, GraderCall]]
 
 @_on_built_in
 def _broken_environment(context: CheckContext) -> CheckResult:
-    """A broken environment gives no reward; a zero would blame the agent, but misleads less."""
+    """Check that a broken environment gives no number; a zero is a milder finding."""
     probes = [Probe("world that died", _with_episode(row, "dead")) for row in context.rows()]
     hits = [one for one in context.results(probes) if one.result.status == "scored"]
     paid = any(context.pays(hit.result) for hit in hits)
@@ -181,15 +181,12 @@ def _broken_environment(context: CheckContext) -> CheckResult:
 
 
 CHECKS: Final = checks_of(
-    failed_calls=_gate_stays_closed(_failed_calls),
-    forged_tool=_gate_stays_closed(_forged_tools),
+    failed_calls=_gate_stays_closed(_failed_calls), forged_tool=_gate_stays_closed(_forged_tools),
     late_call=_gate_stays_closed(_late_call),
     repeated_calls=_never_pays_more("the same call ten times", _repeated_calls),
-    tool_alone=never_paid(_tool_alone),
-    gold_in_tool_output=never_paid(_no_answer_after_tool),
-    ignores_tools=never_paid(_useless_tool),
-    episode_leak=_episode_leak,
+    tool_alone=never_paid(_tool_alone), gold_in_tool_output=never_paid(_no_answer_after_tool),
+    ignores_tools=never_paid(_useless_tool), episode_leak=_episode_leak,
     claims_believed=_on_built_in(never_paid(_claims)),
     after_done=_on_built_in(_never_pays_more("two steps after done", _continued)),
     dead_world=_broken_environment,
-)
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Correctness: right answers are paid in every form, near misses are not; with rates."""
+"""Checks of correctness: right answers are paid, and similar wrong answers are not."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _near_misses(context: CheckContext) -> list[Probe]:
 
 
 def _failures(context: CheckContext) -> Iterator[Probe]:
-    """Episodes in which the task was not done."""
+    """Yield episodes in which the agent did not complete the task."""
     for row in context.rows():
         call = context.to_call(row, row.right[0])
         for ending in UNSUCCESSFUL:
@@ -99,7 +99,7 @@ def _rated(
     *,
     shrink: bool = False,
 ) -> CheckResult:
-    """The rate of wrong results, and a finding whose severity follows from it."""
+    """Report the rate of wrong results, which decides the severity of the finding."""
     rate = rate_of(name, len(hits), len(probes))
     severity = next(severity for bar, severity in steps if rate.low >= bar)
     sized = context.reporting(severity=severity)

@@ -1,14 +1,14 @@
-"""Degenerate answers: nothing, echoes, bare format, master keys, refusals, one answer for all."""
+"""Checks of degenerate answers, such as empty answers, echoes, refusals and constants."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import fsum
 from typing import Final
 
 from assay.audit.checks.forms import number_of
 from assay.audit.context import Bar, CheckContext, Probe, ProbeOutcome, never_paid
-from assay.audit.data import checks_of, named_texts, read_table
+from assay.audit.data import check_rows, checks_of, named_texts, read_table
 from assay.audit.findings import CheckResult, Sample
 from assay.schema.audit import Severity
 
@@ -21,13 +21,7 @@ MASTER_KEYS: Final = named_texts("master_keys")
 """Texts that open model scorers: *One Token to Fool LLM-as-a-Scorer* (2507.08794), and orders."""
 REFUSALS: Final[tuple[str, ...]] = tuple(read_table("texts")["refusals"])
 CONSTANTS: Final[tuple[str, ...]] = tuple(read_table("texts")["constants"])
-EXCESS: Final[tuple[tuple[float, Severity], ...]] = (
-    (0.5, "critical"), (0.25, "high"), (0.15, "medium"), (0.05, "low"),
-)  # fmt: skip
-"""What a constant answer earns beyond the rows on which it is right, and how bad that is.
-
-A consolation that every wrong answer gets, such as a tenth for having used a tool, is low.
-"""
+EXCESS_BARS: Final[Mapping[Severity, float]] = check_rows()["lazy_constant"]["excess_bars"]
 
 
 def _rows_with_answer(context: CheckContext) -> list[Sample]:
@@ -35,12 +29,12 @@ def _rows_with_answer(context: CheckContext) -> list[Sample]:
 
 
 def _rows_with_one_answer(context: CheckContext, most: int) -> list[Sample]:
-    """Rows that not every answer in words is right to, as it is where no tool fits."""
+    """Return rows whose reference is not an empty list of tool calls."""
     return context.rows(most, lambda row: row.reference != [])
 
 
 def _fixed(texts: Iterable[tuple[str, str]], bar: Bar) -> Callable[[CheckContext], Iterator[Probe]]:
-    """The same responses to every row, kept as they are."""
+    """Build probes that give the same responses, unchanged, to every row."""
 
     def probes(context: CheckContext) -> Iterator[Probe]:
         for row in _rows_with_answer(context):
@@ -87,7 +81,7 @@ def _other_references(context: CheckContext) -> Iterator[Probe]:
 
 
 def _are_alike(one: Sample, other: Sample) -> bool:
-    """Whether two rows may have the same answer, or one that holds the other's words."""
+    """Whether two rows may share an answer, or use the same words in their answers."""
     a, b = one.reference_text, other.reference_text
     first, second = number_of(a), number_of(b)
     if first is not None and second is not None:
@@ -99,7 +93,7 @@ def _are_alike(one: Sample, other: Sample) -> bool:
 
 
 def _lazy_constant(context: CheckContext) -> CheckResult:
-    """The best constant answer against what it deserves: the rows on which it is right."""
+    """Check how much the best constant answer earns on rows where it is wrong."""
     rows = _rows_with_one_answer(context, CONSTANT_ROWS)
     references = [row.reference_text for row in rows]
     if len(set(references)) < 3:
@@ -108,13 +102,13 @@ def _lazy_constant(context: CheckContext) -> CheckResult:
         )
 
     def excess_of(constant: str) -> float:
-        """What it earns on rows where it is wrong, per row, as a share of full marks."""
+        """Return a constant answer's undeserved pay per row, as a share of full marks."""
         _, wrong = _always(context, rows, constant)
         return fsum(one.result.pay / context.full_marks for one in wrong) / len(rows)
 
     constants = dict.fromkeys((*CONSTANTS, *references[:CONSTANT_ROWS]))
     excess, constant = max((excess_of(text), text) for text in constants)
-    severity = next((severity for bar, severity in EXCESS if excess >= bar), None)
+    severity = next((name for name, bar in EXCESS_BARS.items() if excess >= bar), None)
     if severity is None:
         return CheckResult()
     results, wrong = _always(context, rows, constant)
@@ -131,7 +125,7 @@ def _lazy_constant(context: CheckContext) -> CheckResult:
 def _always(
     context: CheckContext, rows: list[Sample], constant: str
 ) -> tuple[list[ProbeOutcome], list[ProbeOutcome]]:
-    """What a constant answer gets on the rows, and on those of them where it is wrong."""
+    """Return the outcomes of a constant answer on all rows, and on rows where it is wrong."""
     name, text = f"always {constant!r}", constant.strip().casefold()
     results = context.results([Probe(name, context.answer(row, constant)) for row in rows])
     right = [{answer.strip().casefold() for answer in row.right} for row in rows]
@@ -140,11 +134,8 @@ def _always(
 
 
 CHECKS: Final = checks_of(
-    empty_answer=never_paid(_fixed(NOTHING, "any")),
-    format_only=never_paid(_format_only),
-    master_keys=never_paid(_fixed(MASTER_KEYS, "quarter")),
-    refusal=never_paid(_refusals),
-    prompt_echo=never_paid(_echoes),
-    other_gold=never_paid(_other_references),
+    empty_answer=never_paid(_fixed(NOTHING, "any")), format_only=never_paid(_format_only),
+    master_keys=never_paid(_fixed(MASTER_KEYS, "quarter")), refusal=never_paid(_refusals),
+    prompt_echo=never_paid(_echoes), other_gold=never_paid(_other_references),
     lazy_constant=_lazy_constant,
-)
+)  # fmt: skip

@@ -1,8 +1,4 @@
-"""Programs, folders and queries that do not do what is asked for, and try to be paid for it.
-
-With the reference (`gold_accepted`) these are the three usual runs of a task: the
-oracle is paid, who does nothing is not, and who cheats is not.
-"""
+"""Checks of rewards for programs, folders and queries: cheating solutions are not paid."""
 
 from __future__ import annotations
 
@@ -43,7 +39,7 @@ def _answer(context: CheckContext, row: Sample, cheat: CheatingSolution) -> str:
 
 
 def _not_paid(context: CheckContext, probes: list[Probe]) -> CheckResult:
-    """A finding if one of them is paid; a program is not made shorter, as a text would be."""
+    """Report a finding if any probe is paid, without shortening the paid program."""
     if not probes:
         return CheckResult(skipped=NO_PROBE)
     return context.report_hits(context.paid(probes), len(probes))
@@ -68,7 +64,7 @@ def _table(row: Sample) -> str:
 
 
 def _changed_database(context: CheckContext) -> CheckResult:
-    """The reference again after each write: its pay is the same as long as the database is."""
+    """Check that a write to the database does not change the pay of the reference answer."""
     hits, rows = list[ProbeOutcome](), context.paid_rows(ROWS)
     for row in rows:
         right = context.answer(row, row.reference_text)
@@ -127,16 +123,10 @@ def _several(context: CheckContext) -> Iterator[Probe]:
 
 
 CHECKS: Final = checks_of(
-    no_op=_no_op,
-    equal_object=_cheating("equal_object"),
-    expected_values=_cheating("expected_values"),
-    patched_comparer=_cheating("patched_comparer"),
-    forged_verdict=_cheating("forged_verdict"),
-    spoofed_output=_cheating("spoofed_output"),
-    planted_reward=_cheating("planted_reward"),
-    late_process=_cheating("late_process"),
-    changed_database=_changed_database,
-    files_outside=_files_outside,
-    endless_query=_endless,
+    no_op=_no_op, equal_object=_cheating("equal_object"),
+    expected_values=_cheating("expected_values"), patched_comparer=_cheating("patched_comparer"),
+    forged_verdict=_cheating("forged_verdict"), spoofed_output=_cheating("spoofed_output"),
+    planted_reward=_cheating("planted_reward"), late_process=_cheating("late_process"),
+    changed_database=_changed_database, files_outside=_files_outside, endless_query=_endless,
     several_statements=never_paid(_several),
-)
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Other forms of a right answer, and near misses of it.
+"""Generate equivalent forms of a right answer, and similar answers that are wrong.
 
 Every form is safe for a careful reader: a rewrite means the same whatever the answer is, and a
 near miss means something else. Answers that a generator does not understand it leaves alone.
@@ -38,7 +38,7 @@ ELSE: Final = "Bartholomew Quill"
 
 @dataclass(frozen=True, slots=True)
 class BracketedList:
-    """A tuple, a set or an interval: its items and its brackets."""
+    """A tuple, a set or an interval, as its items and its brackets."""
 
     opening: str
     items: tuple[str, ...]
@@ -49,31 +49,27 @@ class BracketedList:
 
 
 def is_single(answer: str) -> bool:
-    """Whether the answer is one thing: no list, tuple, set, record, alternative or equation."""
+    """Whether the answer is a single value, not a list, record, alternative or equation."""
     return bool(answer.strip()) and not re.search(r"[,;|{}\[\]()=<>\n]|\bor\b|\band\b|&", answer)
 
 
 def number_of(answer: str) -> Decimal | None:
-    """The number that the answer is, and nothing but it."""
+    """Parse the whole answer as a number, or return `None`."""
     text = answer.strip()
     return Decimal(text) if NUMBER.fullmatch(text) and len(text) <= 30 else None
 
 
 def rewrites(kind: Kind, answer: str) -> list[Named]:
-    """Forms of an answer that say the same."""
+    """Return other forms of the answer that have the same meaning."""
     makers = {
-        "maths": _maths_forms,
-        "structured": _record_forms,
-        "qa": _text_forms,
-        "choice": _letter_forms,
-        "sql": _query_forms,
-        "tools": _call_forms,
-    }
+        "maths": _maths_forms, "structured": _record_forms, "qa": _text_forms,
+        "choice": _letter_forms, "sql": _query_forms, "tools": _call_forms,
+    }  # fmt: skip
     return _distinct(makers[kind](answer), answer) if kind in makers else []
 
 
 def near_misses(kind: Kind, sample: Sample, answer: str) -> list[Named]:
-    """Answers like it that say something else."""
+    """Return answers that look similar to the right answer but are wrong."""
     makers: dict[str, Callable[[str], Iterable[Named]]] = {
         "maths": _maths_misses,
         "structured": _record_misses,
@@ -90,7 +86,7 @@ def near_misses(kind: Kind, sample: Sample, answer: str) -> list[Named]:
 
 
 def _distinct(forms: Iterable[Named], answer: str) -> list[Named]:
-    """The forms that differ from the answer and from each other; the first name of each."""
+    """Remove duplicate forms, and forms that equal the answer."""
     names: dict[str, str] = {}
     for name, text in forms:
         if text != answer:
@@ -147,7 +143,7 @@ def _fraction_forms(sign: str, upper: str, lower: str) -> Iterator[Named]:
 
 
 def split_members(answer: str) -> BracketedList | None:
-    """The members of a tuple, set or interval; `None` for anything else."""
+    """Split a tuple, set or interval into its items; `None` for any other text."""
     match = _MEMBERS.fullmatch(answer.strip())
     if match is None:
         return None
@@ -286,7 +282,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def read_record(answer: str) -> Mapping[str, Any] | None:
-    """The JSON object that the answer is; `None` for anything else."""
+    """Parse the answer as a non-empty JSON object, or return `None`."""
     try:
         record = json.loads(answer)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The shape of a reward: length, repetition, order, range, finiteness, keys, types, messages."""
+"""Checks of a reward's general properties: length, order, range, keys, types, messages."""
 
 from __future__ import annotations
 
@@ -50,10 +50,7 @@ def _with_plain(
     variant: str,
     texts: Callable[[str], Iterable[str]],
 ) -> Iterator[tuple[str, float, ProbeOutcome]]:
-    """For the right and a wrong answer of each row: which of them, its pay, and every other text.
-
-    `variant` names the probes, with a place for "right" or "wrong".
-    """
+    """Yield each variant of a right and a wrong answer with the pay of the plain answer."""
     for row in rows:
         for name, answer in (("right", row.reference_text), ("wrong", _wrong(context, row))):
             framed = context.frame.put(answer)
@@ -66,7 +63,7 @@ def _with_plain(
 
 
 def _length_bias(context: CheckContext) -> CheckResult:
-    """Padding never raises the pay; where the answer has a place of its own, it never costs it."""
+    """Check that padding never raises the pay, and never lowers the pay of a marked answer."""
     padded = list(_with_plain(context, context.rows(5), "{} answer", _padded))
     gains = [(name, (one.result.pay - pay) / context.full_marks, one) for name, pay, one in padded]
     more = [one for _, gain, one in gains if gain > NOTICEABLE]
@@ -95,7 +92,7 @@ def _duplication(context: CheckContext) -> CheckResult:
 
 
 def _alias_order(context: CheckContext) -> CheckResult:
-    """Whether the order of alternative references changes the result; skipped without lists."""
+    """Check that the order of several references does not change the result."""
     first, last = list[Probe](), list[Probe]()
     for row in context.rows():
         call = context.answer(row, row.reference_text)
@@ -136,7 +133,7 @@ def _monotone(context: CheckContext) -> CheckResult:
 
 
 def _with_more_right(sample: Sample) -> list[str]:
-    """Answers in which ever more is right, to all; none for a reference without parts."""
+    """Return answers with more and more right parts; empty if the reference has no parts."""
     record = read_record(sample.reference_text)
     if record is not None:
         keys = list(record)
@@ -149,30 +146,23 @@ def _with_more_right(sample: Sample) -> list[str]:
 
 
 def _mixture(context: CheckContext) -> list[ProbeOutcome]:
-    """Results for right, wrong, empty, unframed and repeated answers: what a policy may send."""
+    """Return the results of typical responses: right, wrong, empty, unframed and repeated."""
     put, probes = context.frame.put, []
     for row in context.rows():
         right = put(row.reference_text)
         texts = {
-            "right": right,
-            "wrong": put(_wrong(context, row)),
-            "empty": "",
-            "prose": "I think that this is a hard question.",
-            "bare": row.reference_text,
-            "repeated": "\n".join([right] * MANY),
-            "negative": put("-1"),
-            "large": put("999999999"),
-            "huge": put("9" * 400),
-            "not a number": put("nan"),
-            "infinity": put("-Infinity"),
+            "right": right, "wrong": put(_wrong(context, row)), "empty": "",
+            "prose": "I think that this is a hard question.", "bare": row.reference_text,
+            "repeated": "\n".join([right] * MANY), "negative": put("-1"), "large": put("999999999"),
+            "huge": put("9" * 400), "not a number": put("nan"), "infinity": put("-Infinity"),
             "long": PADDING * MANY + right,
-        }
+        }  # fmt: skip
         probes += [context.probe(row, name, text) for name, text in texts.items()]
     return context.results(probes)
 
 
 def _never_in_mixture(wrong: Callable[[CheckContext, CallResult], bool]) -> CheckFunction:
-    """A check function: no result of the mixture is wrong."""
+    """Build a check that fails if `wrong` is true for the result of any typical response."""
 
     def run(context: CheckContext) -> CheckResult:
         results = _mixture(context)
@@ -217,7 +207,7 @@ def _types(context: CheckContext) -> CheckResult:
 
 
 def _earlier_messages(context: CheckContext) -> Iterator[Probe]:
-    """The last message counts: what an earlier one said is no answer."""
+    """Yield conversations whose earlier message is right and whose last message is wrong."""
     for row in context.rows(5):
         wrong = context.frame.put(_wrong(context, row))
         messages = (
@@ -229,13 +219,8 @@ def _earlier_messages(context: CheckContext) -> Iterator[Probe]:
 
 
 CHECKS: Final = checks_of(
-    length_bias=_length_bias,
-    duplication=_duplication,
-    alias_order=_alias_order,
-    monotone=_monotone,
-    range=_never_in_mixture(_pays_too_much),
-    finite=_never_in_mixture(_is_not_finite),
-    constant_keys=_constant_keys,
-    types=_types,
+    length_bias=_length_bias, duplication=_duplication, alias_order=_alias_order,
+    monotone=_monotone, range=_never_in_mixture(_pays_too_much),
+    finite=_never_in_mixture(_is_not_finite), constant_keys=_constant_keys, types=_types,
     several_messages=never_paid(_earlier_messages),
-)
+)  # fmt: skip

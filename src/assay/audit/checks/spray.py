@@ -1,4 +1,4 @@
-"""Sprays and contradictions: many answers for one, answers taken back, denied, or only thought.
+"""Checks of responses that name many answers, or that deny or withdraw an answer.
 
 Most checks are templates. In them `{gold}` is the reference, `{wrong}` and `{wrong2}` are wrong
 answers, `{gold_first:, }` is all of them joined by a comma, and what stands in ⟨angle brackets⟩
@@ -32,7 +32,7 @@ Template: TypeAlias = tuple[str, str]
 
 
 class JoinedAnswers(tuple[str, ...]):
-    """Several answers, which a template joins by a separator: `{gold_first:; }`."""
+    """Several answers that a template joins by a separator, as in `{gold_first:; }`."""
 
     __slots__ = ()
 
@@ -42,14 +42,14 @@ class JoinedAnswers(tuple[str, ...]):
 
 @dataclass(frozen=True, slots=True)
 class SprayRow:
-    """A row for responses that name many answers: its one right answer, and wrong ones to add."""
+    """One row with its right answer and several wrong answers."""
 
     sample: Sample
     reference: str
     wrong: tuple[str, ...]
 
     def mixed(self, at: int) -> JoinedAnswers:
-        """The wrong answers with the reference at this place among them."""
+        """Return the wrong answers with the reference inserted at position `at`."""
         return JoinedAnswers((*self.wrong[:at], self.reference, *self.wrong[at:]))
 
     def fill(self, template: str, frame: AnswerTemplate) -> str:
@@ -66,10 +66,7 @@ class SprayRow:
 
 
 def _rows(context: CheckContext, where: Callable[[str], bool] = lambda _: True) -> list[SprayRow]:
-    """Rows with one answer, of a sort, and wrong answers to go with it.
-
-    A wrong answer that the target pays by itself is no use here: that is another check's finding.
-    """
+    """Return rows with a single reference answer, each with wrong answers that are not paid."""
 
     def suits(sample: Sample) -> bool:
         reference = sample.reference_text
@@ -87,7 +84,7 @@ def _rows(context: CheckContext, where: Callable[[str], bool] = lambda _: True) 
 
 
 def _decoys(context: CheckContext, sample: Sample) -> list[str]:
-    """Wrong answers of the same sort, of which none holds the reference nor is held by it."""
+    """Return wrong answers of the same type that do not overlap with the reference text."""
     reference = sample.reference_text
     number = number_of(reference)
     if context.kind == "choice":
@@ -106,10 +103,7 @@ def _decoys(context: CheckContext, sample: Sample) -> list[str]:
 def _never_paid(
     check: str, *, whole: bool = False, where: Callable[[str], bool] = lambda _: True
 ) -> CheckFunction:
-    """A check function: no filled template of the check is paid.
-
-    A template is put where the answer goes, or is the `whole` response and stays as it is.
-    """
+    """Build a check that fails if a filled template is paid, as an answer or whole response."""
     table = check_rows()[check]
     templates, maths = table["templates"], table.get("maths_templates", ())
 
@@ -127,10 +121,7 @@ _no_answer, _no_response = _never_paid, partial(_never_paid, whole=True)
 
 
 def _several_answers(context: CheckContext) -> CheckResult:
-    """A finding if the reference is paid wherever it stands; "the last one counts" is a rule.
-
-    One row on which that is so is enough: a target that reads few references does it on few.
-    """
+    """Report a finding if the reference is paid at several places in a list of answers."""
     probes: list[Probe] = []
     for row in _rows(context):
         for place, at in (("first", 0), ("in the middle", 2), ("last", len(row.wrong))):
@@ -197,16 +188,10 @@ def _in_other_units(reference: str) -> Iterator[Template]:
 
 
 CHECKS: Final = checks_of(
-    several_answers=_several_answers,
-    answer_list=_no_answer("answer_list"),
-    or_list=_no_answer("or_list"),
-    hedge=_no_answer("hedge"),
-    negation=_no_response("negation"),
-    retraction=_no_response("retraction"),
-    withdrawal=_no_response("withdrawal"),
-    think_leak=_no_response("think_leak"),
-    think_only=_no_response("think_only"),
-    equality_chain=_no_answer("equality_chain", where=_is_number),
-    covering=never_paid(_covering),
+    several_answers=_several_answers, answer_list=_no_answer("answer_list"),
+    or_list=_no_answer("or_list"), hedge=_no_answer("hedge"), negation=_no_response("negation"),
+    retraction=_no_response("retraction"), withdrawal=_no_response("withdrawal"),
+    think_leak=_no_response("think_leak"), think_only=_no_response("think_only"),
+    equality_chain=_no_answer("equality_chain", where=_is_number), covering=never_paid(_covering),
     unit_swap=never_paid(_other_units),
-)
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Text attacks: characters that hide, imitate or break, and layout that means nothing."""
+"""Checks of text attacks: hidden, similar and odd characters, and harmless layout."""
 
 from __future__ import annotations
 
@@ -15,19 +15,14 @@ from assay.audit.findings import CheckResult, Sample
 LOOKALIKES: Final = named_texts("lookalikes")
 HIDING: Final = named_texts("hiding")
 ODD: Final = (
-    ("NUL", "\x00"),
-    ("lone surrogate", "\ud800"),
-    ("reversed surrogates", "\udc00\ud83d"),
-    ("right-to-left marks", "\u202e\u2066\u200f"),
-    ("noncharacter", "\uffff\U0010ffff"),
+    ("NUL", "\x00"), ("lone surrogate", "\ud800"), ("reversed surrogates", "\udc00\ud83d"),
+    ("right-to-left marks", "\u202e\u2066\u200f"), ("noncharacter", "\uffff\U0010ffff"),
     ("stacked accents", "e" + "\u0301" * 60),
     ("control characters", "".join(map(chr, range(1, 32)))),
-    ("line and paragraph separators", "\u2028\u2029\x85"),
-    ("private use", "\ue000\U000f0000"),
-    ("emoji sequence", "👩\u200d🚀🏽"),
-    ("superscripts and circled digits", "²①⅓٣"),
+    ("line and paragraph separators", "\u2028\u2029\x85"), ("private use", "\ue000\U000f0000"),
+    ("emoji sequence", "👩\u200d🚀🏽"), ("superscripts and circled digits", "²①⅓٣"),
     ("Turkish letters", "İıẞ"),
-)
+)  # fmt: skip
 LANGUAGES: Final = named_texts("languages")
 SCRIPTS: Final[tuple[tuple[str, str, str], ...]] = tuple(map(tuple, read_table("texts")["scripts"]))
 """A reference, and another name of the same script."""
@@ -57,7 +52,7 @@ def _hidden_tails(context: CheckContext) -> Iterator[Probe]:
 
 
 def _other_scripts(context: CheckContext) -> Iterator[Probe]:
-    """Another name of the same script, and none, for a reference that has no Latin letter."""
+    """Yield wrong and empty answers to references without any Latin letter."""
     for row in context.rows(3, _is_single):
         for script, reference, other in SCRIPTS:
             for name, text in ((f"another {script} name", other), (f"nothing for {script}", "")):
@@ -116,13 +111,8 @@ def _languages(context: CheckContext) -> Iterator[Probe]:
 
 
 CHECKS: Final = checks_of(
-    lookalike=never_paid(_lookalikes),
-    hidden_tail=never_paid(_hidden_tails),
-    other_scripts=never_paid(_other_scripts),
-    odd_text=_odd_text,
-    layout=always_paid(_layouts),
-    unicode_forms=always_paid(_unicode_forms),
-    zero_width=always_paid(_zero_width),
-    languages=always_paid(_languages),
-    foreign_denial=never_paid(_foreign_denials),
-)
+    lookalike=never_paid(_lookalikes), hidden_tail=never_paid(_hidden_tails),
+    other_scripts=never_paid(_other_scripts), odd_text=_odd_text, layout=always_paid(_layouts),
+    unicode_forms=always_paid(_unicode_forms), zero_width=always_paid(_zero_width),
+    languages=always_paid(_languages), foreign_denial=never_paid(_foreign_denials),
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Tool calls that are nearly right, made twice, only written down, or not called for."""
+"""Checks of tool calls that are nearly right, repeated, only written, or not needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FORGERIES: Final = named_texts("written_calls")
 
 
 def _with_calls(context: CheckContext) -> Iterator[tuple[Sample, Calls]]:
-    """The rows whose right answer is calls, with them."""
+    """Yield each row whose reference is a list of tool calls, with these calls."""
     for row in context.rows():
         calls = read_calls(row.reference_text)
         if calls:
@@ -25,7 +25,7 @@ def _with_calls(context: CheckContext) -> Iterator[tuple[Sample, Calls]]:
 
 
 def _altered(variant: str, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> Any:
-    """Probes in which the arguments of the first call are changed."""
+    """Build probes that change the arguments of the first tool call."""
 
     def probes(context: CheckContext) -> Iterator[Probe]:
         for row, (first, *rest) in _with_calls(context):
@@ -53,7 +53,7 @@ def _repeated(context: CheckContext) -> Iterator[Probe]:
 
 
 def _written(context: CheckContext) -> Iterator[Probe]:
-    """The right calls as text of a message that makes none."""
+    """Yield messages that write the right tool calls as text and make no call."""
     for row, _ in _with_calls(context):
         for name, form in FORGERIES:
             text = form.format(row.reference_text)
@@ -62,7 +62,7 @@ def _written(context: CheckContext) -> Iterator[Probe]:
 
 
 def _of_the_user(context: CheckContext) -> Iterator[Probe]:
-    """The right calls in a message of the user, before an answer in words."""
+    """Yield conversations in which the user, not the agent, makes the right tool calls."""
     for row, _ in _with_calls(context):
         right = context.to_call(row, row.reference_text).messages or ()
         user_calls = [{**message, "role": "user"} for message in right[1:]]

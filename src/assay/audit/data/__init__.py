@@ -1,4 +1,4 @@
-"""The rows that an audit starts from: built in for each kind, or made from the user's own data.
+"""Sample rows of an audit: built-in rows of each kind, or rows of the user's data.
 
 `Sample.right` and `Sample.wrong` are bare answers ("42"), never whole responses: the checks find
 out in which frame (a box, a tag, a phrase) the target looks for an answer, and put it there.
@@ -34,30 +34,25 @@ REFERENCE_COLUMNS: Final = (
 
 PROMPT_COLUMNS: Final = ("prompt", "question", "problem", "goal", "query", "instruction")
 _REQUIRED: Final[Mapping[Kind, tuple[str, ...]]] = {
-    "code": ("tests", "solution", "fn_name"),
-    "files": ("tests", "solution", "wrong"),
-    "sql": ("answer", "database"),
-    "tools": ("answer", "tools", "calls"),
-}
+    "code": ("tests", "solution", "fn_name"), "files": ("tests", "solution", "wrong"),
+    "sql": ("answer", "database"), "tools": ("answer", "tools", "calls"),
+}  # fmt: skip
 """Columns without which a row is no task of its kind."""
 
 
 def built_in(kind: Kind, parameters: Collection[str] = ()) -> tuple[Sample, ...]:
-    """The built-in samples of a kind, or of one that reads a column that only some rows have."""
+    """Return the built-in samples of a kind of reward."""
     # Any other reward of the form takes any question.
     form = "instructions" if "instructions" in parameters else "qa"
     table = read_table(form if kind == "format" else kind)
-    if "columns" in table:
-        rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
-    else:
-        shared = {key: value for key, value in table.items() if key != "row"}
-        rows = [{**shared, **row} for row in table["row"]]
+    shared = {key: table[key] for key in ("script", "tools") if key in table}
+    rows = ({**shared, **dict(zip(table["columns"], row, strict=True))} for row in table["rows"])
     return tuple(_sample(kind, row) for row in rows)
 
 
 @dataclass(frozen=True, slots=True)
 class CheatingSolution:
-    """A cheating solution, as a program or files: it does not do what is asked for."""
+    """A cheating program or set of files that does not solve the task."""
 
     check: str
     """The check that asks whether it is paid."""
@@ -70,7 +65,7 @@ class CheatingSolution:
 
 @lru_cache(maxsize=2)
 def cheats(kind: Kind) -> tuple[CheatingSolution, ...]:
-    """The built-in cheats against rewards of programs, or of folders."""
+    """Return the built-in cheats for rewards of programs or of folders."""
     of_files = kind == "files"
     table = read_table("files")["cheats"] if of_files else read_table("cheats")
     return tuple(
@@ -84,7 +79,7 @@ def cheats(kind: Kind) -> tuple[CheatingSolution, ...]:
 
 @lru_cache(maxsize=1)
 def check_rows() -> Mapping[str, Mapping[str, Any]]:
-    """By name the rows of `checks.toml`, with what their family says of all its checks."""
+    """Return the entries of `checks.toml` by name, each with the defaults of its family."""
     rows = {}
     for family, table in read_table("checks").items():
         of_family = {key: value for key, value in table.items() if not isinstance(value, Mapping)}
@@ -94,7 +89,7 @@ def check_rows() -> Mapping[str, Mapping[str, Any]]:
 
 
 def checks_of(**runs: CheckFunction) -> tuple[Check, ...]:
-    """The checks of these names, as `checks.toml` describes them, each with what it runs."""
+    """Build the named checks from `checks.toml` and the given functions."""
     return tuple(_check(name, run, check_rows()[name]) for name, run in runs.items())
 
 
@@ -105,7 +100,7 @@ def _check(name: str, run: CheckFunction, row: Mapping[str, Any]) -> Check:
 
 
 def _kinds(text: str) -> frozenset[Kind]:
-    """The kinds that `answer sql -choice` means."""
+    """Parse a list of reward kinds, such as `answer sql -choice`."""
     sets = {"every": EVERY_KIND, "text": TEXT_KINDS, "answer": ANSWER_KINDS}
     words = text.split()
     named = frozenset[str]().union(*(sets.get(word, {word}) for word in words))
@@ -114,17 +109,17 @@ def _kinds(text: str) -> frozenset[Kind]:
 
 
 def named_texts(name: str) -> tuple[tuple[str, str], ...]:
-    """The texts of a list of `texts.toml`, each after its name."""
+    """Return the (name, text) pairs of a list in `texts.toml`."""
     return tuple((title, text) for title, text in read_table("texts")[name])
 
 
 def read_table(name: str) -> Mapping[str, Any]:
-    """A TOML table of the audit's own data, by its name."""
+    """Read a TOML table of the audit by its name."""
     return package_table(__name__, name)
 
 
 def from_row(kind: Kind, row: Mapping[str, Any]) -> Sample:
-    """A sample made of one row of a user's data.
+    """Build a sample from one row of the user's data.
 
     The reference is the only answer known to be right, unless the row lists more under `right`;
     wrong ones are then made by the checks. An environment's row is a recorded episode under
@@ -200,7 +195,7 @@ def _sample(kind: Kind, row: Mapping[str, Any]) -> Sample:
 
 
 def _program(prompt: str, row: Mapping[str, Any]) -> Sample:
-    """A task of one function: its tests in the shapes that graders read."""
+    """Build a sample for a programming task with one function and its tests."""
     name, program = row["fn"], row["solution"]
     inputs, outputs = (list(column) for column in zip(*row["calls"], strict=True))
     paired = {"inputs": inputs, "outputs": outputs, "fn_name": name}
@@ -216,7 +211,7 @@ def _program(prompt: str, row: Mapping[str, Any]) -> Sample:
 
 
 def _folder(prompt: str, row: Mapping[str, Any]) -> Sample:
-    """A task whose result is a file; an answer is a JSON object of files."""
+    """Build a sample whose answer is a JSON object of files."""
     right, wrong = (json.dumps({"solution.py": row[name]}) for name in ("solution", "wrong"))
     tests = row["tests"]
     columns = {"prompt": prompt, "tests": tests, "answer": tests}
@@ -224,14 +219,14 @@ def _folder(prompt: str, row: Mapping[str, Any]) -> Sample:
 
 
 def _query(prompt: str, row: Mapping[str, Any]) -> Sample:
-    """A question to a database that a script builds."""
+    """Build a sample that asks a question about a database made by a script."""
     columns = {"prompt": prompt, "answer": row["gold"], "database": {"script": row["script"]}}
     right = (row["gold"], *row.get("right", ()))
     return Sample(prompt, row["gold"], right, tuple(row["wrong"]), columns)
 
 
 def _calls(prompt: str, row: Mapping[str, Any]) -> Sample:
-    """A task for an agent with tools; an answer is a JSON list of calls, or words."""
+    """Build a sample for tool use; the answer is a JSON list of calls, or words."""
     answer, tools, right = json.loads(row["gold"]), json.loads(row["tools"]), row["calls"]
     columns = {
         "prompt": prompt,

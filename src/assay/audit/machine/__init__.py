@@ -1,1 +1,1 @@
-"""Checks that need processes of their own, and look at more than what the target pays."""
+"""Checks that need their own processes, and measure more than the pay of an answer."""

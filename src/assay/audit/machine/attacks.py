@@ -1,9 +1,4 @@
-"""Hostile answers: the time and memory they take, what they break, earn or execute.
-
-Most are of a kind that stopped a training run somewhere: a tower of powers that a computer algebra
-system tried to evaluate, brackets deeper than the recursion limit, spaces that make a regular
-expression backtrack, numbers that take minutes to print.
-"""
+"""Checks with hostile answers: time, memory, crashes, pay and code execution."""
 
 from __future__ import annotations
 
@@ -49,7 +44,7 @@ RUN_AS_PYTHON: Final = Violation(
 
 @dataclass(frozen=True, slots=True)
 class MeasuredProbe:
-    """One call that attacks a time or memory limit, with its measurements."""
+    """One hostile call with its measurements of time and memory."""
 
     name: str
     call: GraderCall
@@ -104,7 +99,7 @@ def hostile_paid(context: CheckContext) -> CheckResult:
 
 @skip_when(on_server, "a server's files cannot be seen from here")
 def code_execution(context: CheckContext) -> CheckResult:
-    """A finding about payloads that left their file behind, or reached the interpreter."""
+    """Report payloads that created their file or ran as Python code."""
     calls = [
         (name, context.to_call(context.samples[0], frame.put(text)))
         for name, text in payloads()
@@ -128,7 +123,7 @@ def code_execution(context: CheckContext) -> CheckResult:
 
 
 def _first_executed(context: CheckContext, calls: Sequence[GraderCall]) -> list[GraderCall]:
-    """The first call whose text was executed, asked one by one; none if none was."""
+    """Find the first call whose text is executed, trying one call at a time."""
     with context.session.fresh_process() as process:
         for call in calls:
             context.session.run_calls([call], process)
@@ -142,7 +137,7 @@ def _has_executed(process: TargetProcess) -> bool:
 
 
 def _probes(context: CheckContext) -> list[MeasuredProbe]:
-    """What the target does on every hostile answer, bare and in its frame; tried once."""
+    """Return the results of all hostile answers, with and without the answer format."""
 
     def try_all() -> list[MeasuredProbe]:
         pending = [
@@ -172,7 +167,7 @@ def _is_enough(done: Sequence[MeasuredProbe]) -> bool:
 
 
 def _call(context: CheckContext, text: str) -> GraderCall:
-    """The text as the answer to a row whose reference it does not hold by chance."""
+    """Give the text to a row whose reference does not occur in the text."""
     rows = [sample for sample in context.samples if str(sample.reference) not in text]
     return context.to_call((rows or context.samples)[0], text)
 
@@ -182,7 +177,7 @@ def _confirmed(
     probes: Sequence[MeasuredProbe],
     exceeds: Callable[[MeasuredResult], bool],
 ) -> list[MeasuredProbe]:
-    """Probes that exceed a bound, if one does so again in a process that does nothing else."""
+    """Return probes that exceed a bound, if one of them does so again in a new process."""
 
     session = context.session
 
@@ -203,7 +198,7 @@ def _took_long(measured: MeasuredResult) -> bool:
 
 
 def _memory_mb(measured: MeasuredResult) -> float:
-    """The growth; a refused allocation counts as the limit itself."""
+    """Memory growth of a call in MB; a refused allocation counts as infinite."""
     result = measured.result
     ended = result.status == "crashed" and "MB of memory" in result.because
     refused = result.because.startswith("MemoryError")
@@ -211,7 +206,7 @@ def _memory_mb(measured: MeasuredResult) -> float:
 
 
 def _report(context: CheckContext, hits: Sequence[MeasuredProbe], observed: str) -> CheckResult:
-    """A finding that the first of the hostile answers shows; none if there are none."""
+    """Report a finding with the first hostile answer as its example."""
     return context.report_calls([(hit.call, observed) for hit in hits], len(_probes(context)))
 
 
@@ -232,7 +227,7 @@ def hostile_texts(kind: Kind) -> tuple[HostileText, ...]:
 
 
 def payloads() -> Iterator[tuple[str, str]]:
-    """Answers that leave a file behind if any part of them is executed: the file, the answer."""
+    """Yield a file name and an answer; executing any part of the answer creates the file."""
     for number, template in enumerate(read_table("hostile")["payloads"]):
         name = f"{MARKER}_{number:02d}"
         yield name, template.replace("@@", name).replace("@", name)
@@ -244,7 +239,7 @@ def _table(name: str) -> Iterator[HostileText]:
 
 
 def _joined(pieces: Sequence[str | list[Any]]) -> str:
-    """The pieces one after the other; a pair is a text and how often it stands."""
+    """Join the pieces; a (text, count) pair stands for a repeated text."""
     return "".join(one if isinstance(one, str) else one[0] * one[1] for one in pieces)
 
 
@@ -287,9 +282,6 @@ def _unclosed(opening: str, filling: tuple[str, str]) -> HostileText:
 
 
 CHECKS: Final = checks_of(
-    time_bound=time_bound,
-    memory_bound=memory_bound,
-    hostile_answers=hostile_answers,
-    hostile_paid=hostile_paid,
-    code_execution=code_execution,
-)
+    time_bound=time_bound, memory_bound=memory_bound, hostile_answers=hostile_answers,
+    hostile_paid=hostile_paid, code_execution=code_execution,
+)  # fmt: skip

@@ -1,8 +1,4 @@
-"""How a target behaves where it should not matter to its answers.
-
-What it does with a reference that cannot be read, whether it can be pickled and shares an event
-loop, and what it left behind or reached for in the whole of the audit.
-"""
+"""Checks of unreadable references, pickling, event loops and side effects of a reward."""
 
 from __future__ import annotations
 
@@ -27,16 +23,10 @@ LAG_S: Final = 0.1
 LAG_CALLS: Final = 4
 TRIES: Final = 3
 BAD_REFERENCES: Final[tuple[tuple[str, Any], ...]] = (
-    ("None", None),
-    ("an empty text", ""),
-    ("spaces", "   "),
-    ("a broken fraction", r"\frac{1}{"),
-    ("an unknown command", r"\notacommand{{{"),
-    ("an open bracket", "["),
-    ("a null character", "\0"),
-    ("NaN", float("nan")),
-    ("an empty list", []),
-)
+    ("None", None), ("an empty text", ""), ("spaces", "   "), ("a broken fraction", r"\frac{1}{"),
+    ("an unknown command", r"\notacommand{{{"), ("an open bracket", "["),
+    ("a null character", "\0"), ("NaN", float("nan")), ("an empty list", []),
+)  # fmt: skip
 ANSWERS: Final = ("I do not know.", "17", "a wholly different thing")
 SHOWN: Final = 3
 STUCK: Final = Violation(
@@ -50,7 +40,7 @@ _on_this_machine = skip_when(on_server, "what a server does cannot be seen from 
 
 
 def _with_bad_references(wrong: Callable[[CheckContext, CallResult], bool]) -> CheckFunction:
-    """A check function: no answer to a row with an unreadable reference has a wrong result."""
+    """Build a check that fails on wrong results for rows with unreadable references."""
 
     @skip_when(of_environment, "the world is the reference")
     @skip_when(of_form, "the target has no reference")
@@ -67,7 +57,7 @@ def _with_bad_references(wrong: Callable[[CheckContext, CallResult], bool]) -> C
 
 
 def _ask(context: CheckContext) -> list[ProbeOutcome]:
-    """Plain answers to rows whose reference says nothing."""
+    """Give plain answers to rows whose reference cannot be read."""
     probes = []
     for name, reference in BAD_REFERENCES:
         if context.kind == "tools" and reference == []:
@@ -112,7 +102,7 @@ def _left_processes(context: CheckContext) -> CheckResult:
 
 
 def _no_event(kind: str) -> CheckFunction:
-    """A check function: no event of this kind; what the audit's own payloads did is another's."""
+    """Build a check that fails on any event of this kind, except the audit's own payloads."""
 
     @_on_this_machine
     def run(context: CheckContext) -> CheckResult:
@@ -124,7 +114,7 @@ def _no_event(kind: str) -> CheckFunction:
 
 
 def _traces(context: CheckContext) -> SideEffects:
-    """What the target did so far, after ordinary calls at least."""
+    """Return the side effects so far, after ordinary calls."""
 
     def collect() -> SideEffects:
         context.session.run_calls(ordinary(context))
@@ -140,11 +130,7 @@ def _report(context: CheckContext, details: Iterable[str]) -> CheckResult:
 
 
 CHECKS: Final = checks_of(
-    loop_lag=_loop_lag,
-    pickling=_pickling,
-    failure_policy=_with_bad_references(is_paid),
+    loop_lag=_loop_lag, pickling=_pickling, failure_policy=_with_bad_references(is_paid),
     reference_raises=_with_bad_references(lambda _, result: result.failed),
-    left_processes=_left_processes,
-    written_files=_no_event("file"),
-    network=_no_event("network"),
-)
+    left_processes=_left_processes, written_files=_no_event("file"), network=_no_event("network"),
+)  # fmt: skip

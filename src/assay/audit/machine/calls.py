@@ -1,4 +1,4 @@
-"""What several machine checks share: ordinary calls, and the equality of results."""
+"""Ordinary calls and a comparison of results, for several machine checks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def on_server(context: CheckContext) -> bool:
 
 
 def of_form(context: CheckContext) -> bool:
-    """Whether the target scores the form of a text, and has no reference."""
+    """Whether the reward scores only the form of a text, without a reference."""
     return context.kind == "format"
 
 
@@ -30,7 +30,7 @@ def of_environment(context: CheckContext) -> bool:
 
 
 def ordinary(context: CheckContext) -> list[GraderCall]:
-    """Right and wrong answers, as a model would hand them in."""
+    """Build calls with right and wrong answers, as a model would give them."""
     return [
         context.answer(sample, text)
         for sample in context.samples[: ORDINARY_ROWS[context.budget]]
@@ -39,7 +39,7 @@ def ordinary(context: CheckContext) -> list[GraderCall]:
 
 
 def crossed(context: CheckContext) -> list[GraderCall]:
-    """Every row's right answer given to the row before it."""
+    """Build calls that give each row's right answer to the row before it."""
     if of_environment(context):
         return []
     rows = context.samples[: ORDINARY_ROWS[context.budget]]
@@ -47,7 +47,7 @@ def crossed(context: CheckContext) -> list[GraderCall]:
 
 
 def ambiguous(context: CheckContext) -> list[GraderCall]:
-    """Two answers, of which one is right, in both orders: which of them counts is a rule."""
+    """Build calls with a right and a wrong answer together, in both orders."""
     if of_environment(context):
         return []
     put = context.frame.put
@@ -60,13 +60,13 @@ def ambiguous(context: CheckContext) -> list[GraderCall]:
 
 
 def is_paid(context: CheckContext, result: CallResult) -> bool:
-    """Whether a target that pays right answers pays a result a quarter of that, or infinity."""
+    """Whether the result earns at least a quarter of full marks."""
     full = context.baseline.full_marks
     return full > 0 and result.status == "scored" and (result.value or 0.0) >= QUARTER * full
 
 
 def in_words(result: CallResult) -> str:
-    """The result in a few words, without anything that differs from run to run."""
+    """Describe the result in a few words, without values that vary between runs."""
     if result.status == "scored":
         return f"pays {result.value:g}"
     words = {"abstained": "abstains", "timeout": "does not answer in time"}
@@ -76,7 +76,7 @@ def in_words(result: CallResult) -> str:
 def differences(
     calls: Sequence[GraderCall], first: Sequence[CallResult], second: Sequence[CallResult]
 ) -> list[Difference]:
-    """The calls whose results differ for a trainer; how they are worded does not count."""
+    """Return calls whose two results differ in status, number or metrics."""
     pairs = zip(calls, first, second, strict=True)
     return [(call, one, other) for call, one, other in pairs if not _are_same(one, other)]
 

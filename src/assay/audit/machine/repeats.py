@@ -1,4 +1,4 @@
-"""Whether the same input gets the same result: again, in another order, in parallel, elsewhere.
+"""Checks that the same input gets the same result in other orders, threads or processes.
 
 Conditions differ in one thing: variables of the environment that the target asked for, files in
 its folder, or the clock. Two scores that differ are a finding; a process in which the target fails
@@ -49,7 +49,7 @@ Compare: TypeAlias = Callable[[CheckContext], tuple[list[Difference], int]]
 
 
 def _repeated(context: CheckContext) -> list[Difference]:
-    """What changes when one process is asked three times, the last time after a pause."""
+    """Ask one process three times, the last time after a pause, and return differences."""
 
     def ask() -> list[Difference]:
         calls = ordinary(context)
@@ -101,7 +101,7 @@ def _elsewhere(place: Place, rounds: int = 1) -> Compare:
 
 
 def _same(compare: Compare, how: str) -> CheckFunction:
-    """A check function: a comparison shows no difference."""
+    """Build a check that fails if a comparison shows any difference."""
 
     def run(context: CheckContext) -> CheckResult:
         changes, tried = compare(context)
@@ -112,7 +112,7 @@ def _same(compare: Compare, how: str) -> CheckFunction:
 
 
 def _same_elsewhere(place: Place, words: str) -> CheckFunction:
-    """A check function: results in another place are those of the main thread."""
+    """Build a check that another thread or process gets the results of the main thread."""
     run = _if_stable(_same(_elsewhere(place), f"asked {words}"))
     return skip_when(on_server, "a server chooses its own threads and processes")(run)
 
@@ -131,7 +131,7 @@ def _arguments(context: CheckContext) -> CheckResult:
 
 
 def _with_lists(context: CheckContext) -> Iterator[GraderCall]:
-    """Calls with a list of references, as data sets with aliases hold them."""
+    """Yield calls whose reference is a list, as in data sets with aliases."""
     for sample in () if of_environment(context) else context.samples[:2]:
         call = context.answer(sample, sample.right[0])
         columns: dict[str, Any] = {
@@ -142,7 +142,7 @@ def _with_lists(context: CheckContext) -> Iterator[GraderCall]:
 
 
 def _with_tools(context: CheckContext) -> Iterator[GraderCall]:
-    """Calls with a conversation of several messages."""
+    """Yield calls with a conversation of several messages."""
     for sample in () if of_environment(context) else context.samples[:2]:
         call = context.answer(sample, sample.right[0])
         text = context.frame.put(sample.right[0])
@@ -178,7 +178,7 @@ def _surroundings(context: CheckContext) -> CheckResult:
 
 
 def _changes(context: CheckContext) -> Iterator[tuple[str, MachineConditions]]:
-    """Machine conditions that differ from the usual ones, each with a word for what differs."""
+    """Yield changed machine conditions, each with a name for the change."""
     names = [name for name in context.session.variables_read() if name not in OURS]
     for name in names[:MOST_VARIABLES]:
         for value in VALUES:

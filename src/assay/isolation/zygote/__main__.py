@@ -1,4 +1,4 @@
-"""The zygote: `python -m assay_isolation.zygote SOCKET_FD READ_FD WRITE_FD`.
+"""Zygote process: `python -m assay_isolation.zygote SOCKET_FD READ_FD WRITE_FD`.
 
 It has loaded the modules that programs use, has gone where programs may go, and forks a guard for
 every run that is asked for over its socket. It ends when its pipe closes.
@@ -32,7 +32,7 @@ LAUNCH_BYTES = 256
 
 
 class Zygote:
-    """The process that forks sandboxed runs; it isolates itself from the machine first."""
+    """The process that forks sandboxed runs; it first isolates itself from the machine."""
 
     def __init__(self, opening: dict[str, Any]) -> None:
         self.proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
@@ -44,7 +44,7 @@ class Zygote:
             self._enter(opening["shown"])
 
     def _enter(self, shown: list[str]) -> None:
-        """Leave the machine's network, its processes' messages, and its files, or say what failed.
+        """Leave the machine's network, IPC and files; record the first step that fails.
 
         A superuser becomes the user `nobody` after it.
         """
@@ -81,7 +81,7 @@ class Zygote:
             os.setresuid(NOBODY, NOBODY, NOBODY)
 
     def _try_run(self) -> None:
-        """Learn whether a run gets its own namespaces, and what else holds there."""
+        """Test whether a run gets its own namespaces, and which other layers work."""
         read, write = os.pipe()
         try:
             pid = kernel.clone(RUN_SPACES)
@@ -129,7 +129,7 @@ class Zygote:
         return failures
 
     def launch(self, fds: list[int]) -> None:
-        """Fork the guard of a run; its descriptors are its own from here on."""
+        """Fork a guard process that takes over the descriptors of one run."""
         control, channel = fds[0], (fds[1] if len(fds) > 1 else None)
         try:
             pid = kernel.clone(RUN_SPACES) if self.ids is not None else os.fork()
@@ -153,7 +153,7 @@ class Zygote:
 
 
 def serve(zygote: Zygote, launches: socket.socket, pipe: int) -> None:
-    """Launch runs until the pipe closes."""
+    """Start sandboxed runs until the pipe closes."""
     # No process waits for a guard: the kernel reaps it.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     poll = select.poll()

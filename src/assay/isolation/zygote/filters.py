@@ -1,4 +1,4 @@
-"""What a process gives up for good, by its own choice: system calls (seccomp), files (Landlock)."""
+"""Filters that permanently deny system calls (seccomp) and files (Landlock) to a process."""
 
 from __future__ import annotations
 
@@ -34,10 +34,7 @@ _X32 = 0x40000000
 
 
 def deny_system_calls() -> None:
-    """Have this process open no socket, trace no other, mount nothing, and make no namespace.
-
-    Raises `OSError` where the kernel has no seccomp filters.
-    """
+    """Deny this process sockets, tracing, mounts and namespaces; raise `OSError` on failure."""
     kernel.filter_system_calls(_loaded_filter()[0])
 
 
@@ -45,18 +42,20 @@ def deny_system_calls() -> None:
 def _loaded_filter() -> tuple[bytes, object]:
     machine = os.uname().machine
     if machine not in _ARCHITECTURES:
-        raise kernel.SystemCallMissing(f"no table of system calls for {machine}")
+        raise kernel.SystemCallMissing(
+            f"the system calls of the processor type {machine} are unknown"
+        )
     return kernel.make_filter(_filter(machine))
 
 
 def prepare() -> None:
-    """Make the filter once, for all that are forked from here."""
+    """Build the filter once, before forking, for all forked processes."""
     with contextlib.suppress(kernel.SystemCallMissing):
         _loaded_filter()
 
 
 def _filter(machine: str) -> list[tuple[int, int, int, int]]:
-    """The filter's steps: code, how many to skip if true and if false, value."""
+    """Return the filter's instructions: code, jump if true, jump if false, value."""
     steps = [
         (_LOAD, 0, 0, 4),
         (_JUMP_EQUAL, 1, 0, _ARCHITECTURES[machine]),
@@ -85,10 +84,7 @@ _NETWORK_SINCE, _SCOPE_SINCE = 4, 6
 
 
 def restrict_files(writable: str) -> bool:
-    """Whether this process may from here on write below one folder only, and make no connection.
-
-    Needs no privilege but `no_new_privs`; False where the kernel has no Landlock.
-    """
+    """Deny writes outside one folder and new connections; return False without Landlock."""
     version = 0
     with contextlib.suppress(OSError):
         version = kernel.call("landlock_create_ruleset", None, 0, 1)

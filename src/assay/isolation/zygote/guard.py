@@ -1,4 +1,4 @@
-"""The first process of a run's namespaces: it starts the program, watches it, and ends all of it.
+"""First process of a run's namespaces: it starts, watches and ends the program.
 
 It runs no code of the program's. When it ends, in whatever way, the kernel kills every process of
 its namespace.
@@ -35,7 +35,7 @@ MODES = {"calls": program.serve_calls, "tests": program.serve_tests, "checks": p
 
 
 class RunGuard:
-    """Guards one sandboxed run: starts its program, holds its limits, ends its processes."""
+    """Guard one sandboxed run: start its program, enforce its limits, end its processes."""
 
     def __init__(
         self, control: int, channel: int | None, proc: int, folder: str, *, isolated: bool
@@ -51,14 +51,11 @@ class RunGuard:
 
     @property
     def disk_bytes(self) -> int:
-        """What the run may write to its folder."""
+        """Bytes that the run may write to its folder."""
         return int(self._limits["disk_mb"]) << 20
 
     def run(self) -> None:
-        """Do the job to its end: the first frame says when it began, on the clock of the machine.
-
-        The last one says how it ended, when nothing is left of it.
-        """
+        """Run the job; the first message reports its start, the last message its end."""
         began = time.monotonic()
         self._deadline = began + self._limits["time_s"]
         frames.send(self._control, {"began": began})
@@ -69,7 +66,7 @@ class RunGuard:
         frames.send(self._control, {"end": end})
 
     def _run_served(self) -> dict[str, Any]:
-        """One process that speaks for itself, over its channel."""
+        """Run one process that communicates over its own channel."""
         channel = self._channel
         assert channel is not None
         pid = self._fork(lambda: MODES[self._job["mode"]](channel, self._job), channel)
@@ -78,7 +75,7 @@ class RunGuard:
         return {"cause": cause, "exit": self._reap(pid)}
 
     def _fork(self, run: Callable[[], NoReturn], channel: int | None, *streams: int) -> int:
-        """The id of a new process, which is confined and runs this, with these as 0, 1 and 2."""
+        """Fork a confined process with the given standard streams, and return its id."""
         pid = os.fork()
         if pid:
             return pid
@@ -96,7 +93,7 @@ class RunGuard:
             os._exit(program.RAISED)
 
     def _run_tests(self) -> dict[str, Any]:
-        """A process for each input; a frame for each says what it wrote, and how it ended."""
+        """Run one process for each input, and report its output and exit code."""
         if self._job.get("file"):
             Path(self._folder, self._job["file"]).write_text(
                 self._job["program"], encoding="utf-8", errors="surrogatepass"
@@ -143,10 +140,7 @@ class RunGuard:
         }
 
     def _watch(self, pid: int, outputs: dict[int, bytearray]) -> str:
-        """Why the process had to be ended: `time`, `memory`, `output`, `asked`; empty if it ended.
-
-        The caller reaps it.
-        """
+        """Return why the process must end, as one word; empty if it ended by itself."""
         pidfd = os.pidfd_open(pid)
         poll = select.poll()
         for fd in (pidfd, self._control, *outputs):
@@ -174,7 +168,7 @@ class RunGuard:
     def _read_outputs(
         self, poll: select.poll, ready: set[int], outputs: dict[int, bytearray]
     ) -> bool:
-        """Whether what the process wrote is still within its limit."""
+        """Read the process's output; return whether it is within the limit."""
         for fd in ready:
             if not _read_into(fd, outputs[fd]):
                 poll.unregister(fd)
@@ -189,13 +183,13 @@ class RunGuard:
                 os.setpriority(os.PRIO_USER, os.getuid(), NICE)
 
     def _is_too_large(self) -> bool:
-        """Whether the processes below this one hold more memory than they may, shared or not."""
+        """Whether the processes of the run together use more memory than allowed."""
         family = list(self._family())
         most = (int(self._limits["memory_mb"]) << 20) + ZYGOTE_BYTES * len(family)
         return kernel.resident_bytes(family, self._proc) > most
 
     def _family(self) -> Iterator[str]:
-        """The ids, as the machine knows them, of the processes below this one."""
+        """Yield the machine-wide ids of all descendant processes."""
         pending = [self._own_id]
         while pending:
             children = kernel.children(pending.pop(), self._proc)
@@ -203,7 +197,7 @@ class RunGuard:
             yield from children
 
     def _kill_all(self) -> None:
-        """Kill and reap every process below this one."""
+        """Kill and reap every descendant of this process."""
         deadline = time.monotonic() + REAP_S
         while time.monotonic() < deadline:
             if self._isolated:
@@ -221,7 +215,7 @@ class RunGuard:
             time.sleep(0.001)
 
     def _reap(self, pid: int) -> int | None:
-        """The exit code of the process, negative for a signal; `None` if it had to be ended."""
+        """Kill and reap a process; return its exit code, negative for a signal."""
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGKILL)
             _, status = os.waitpid(pid, 0)
@@ -230,14 +224,14 @@ class RunGuard:
 
 
 def _read_into(fd: int, buffer: bytearray) -> bool:
-    """Whether the pipe may have more."""
+    """Read a chunk from the pipe; return False at its end."""
     chunk = os.read(fd, CHUNK)
     buffer += chunk
     return bool(chunk)
 
 
 def _drain(fd: int, buffer: bytearray, most: int) -> None:
-    """Read what is in the pipe, whose writers are gone."""
+    """Read the remaining bytes of a pipe that has no writers."""
     os.set_blocking(fd, False)
     with contextlib.suppress(BlockingIOError):
         while len(buffer) <= most and _read_into(fd, buffer):
@@ -247,7 +241,7 @@ def _drain(fd: int, buffer: bytearray, most: int) -> None:
 def start(
     control: int, channel: int | None, proc: int, *, folder: str, ids: tuple[int, int] | None
 ) -> None:
-    """Be the guard of one run, from the first instruction of its process to its exit.
+    """Guard one run in this process until the run ends.
 
     `ids` are the user and group that own the namespaces of which this process is the first;
     without them there are no namespaces, and `folder` is the machine's own.

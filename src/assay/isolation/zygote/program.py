@@ -1,4 +1,4 @@
-"""The process of one program: it gives up what it may not have, then runs a program's code.
+"""Process of one program: it drops its rights, then runs the program's code.
 
 From `confine` on everything here is in the hands of that code. It gains nothing by it: its frames
 are read as hostile, and no expected value comes here.
@@ -25,7 +25,7 @@ STACK_BYTES = 64 * 1024 * 1024
 
 
 def empty_environment() -> None:
-    """Leave nothing of the owner's in this environment, which all programs have from here."""
+    """Replace the environment variables by a minimal set for all programs."""
     path = os.environ["PATH"]
     os.environ.clear()
     os.environ.update(
@@ -35,7 +35,7 @@ def empty_environment() -> None:
 
 
 def confine(limits: dict[str, Any], *, folder: str, isolated: bool, channel: int | None) -> None:
-    """Limit this process for good; of its descriptors it keeps 0 to 2 and the channel."""
+    """Limit this process permanently; keep only descriptors 0 to 2 and the channel."""
     # Not a session of its own, which would be a stranger to the scheduler each time.
     os.setpgid(0, 0)
     kernel.set_option(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -71,7 +71,7 @@ def confine(limits: dict[str, Any], *, folder: str, isolated: bool, channel: int
 
 
 def run_main(source: str) -> NoReturn:
-    """Run Python text as a program would be: `__main__`, its own input and output; then exit."""
+    """Run Python source as the `__main__` program with its own streams, then exit."""
     sys.stdin = open(0, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115 - the process's own
     sys.stdout = open(1, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
@@ -99,7 +99,7 @@ def _exit_code(error: SystemExit) -> int:
 
 
 def run_command(command: list[str]) -> NoReturn:
-    """Become another program; exits with 127 if it cannot be started."""
+    """Replace this process by a command; exit with 127 if it cannot start."""
     with contextlib.suppress(OSError):
         os.execvp(command[0], command)  # noqa: S606 - no shell
     os._exit(127)
@@ -122,7 +122,7 @@ def _silence() -> None:
 
 
 def serve_calls(channel: int, job: dict[str, Any]) -> NoReturn:
-    """Load the program and answer the job's calls, or those that come until the channel closes.
+    """Load the program, and answer calls from the job or from the channel.
 
     First {"ready": …}, {"uncompiled": why} or {"unloaded": why}; then for each {"args": […],
     "kwargs": {…}} one {"value": …}, {"raised": type, "text": …} or {"opaque": type}.
@@ -156,7 +156,7 @@ def _load(channel: int, job: dict[str, Any]) -> Any:
 
 
 def _look_up(module: types.ModuleType, name: str) -> Any:
-    """The function of that name; a method of a `Solution` class; or `Class().method`."""
+    """Find a function by name: plain, a method of `Solution`, or `Class().method`."""
     if "." in name:
         owner, _, method = name.rpartition(".")
         holder = getattr(module, owner.removesuffix("()"))
@@ -186,7 +186,7 @@ def _answer(function: Any, arguments: Any, keywords: Any, before: Any) -> dict[s
 
 
 def serve_tests(channel: int, job: dict[str, Any]) -> NoReturn:
-    """Run the tests' code, in which the program's function is a remote one; report how it ended.
+    """Run test code that calls the program's function remotely, and report the outcome.
 
     Sends {"call": …} for each call, and at the end {"passed": true}, {"failed": why}, or
     {"unjudged": why} if an argument cannot cross. If the program ends, no answer comes.
@@ -205,7 +205,7 @@ def serve_tests(channel: int, job: dict[str, Any]) -> NoReturn:
 
 
 class _ArgumentStays(BaseException):
-    """A test passes something that cannot cross to the program."""
+    """A test passes an argument that cannot be sent to the program."""
 
 
 class _RemoteTests:
@@ -216,7 +216,7 @@ class _RemoteTests:
         self._checks: list[Any] = job.get("checks", [])
 
     def run(self) -> None:
-        """Nothing is raised if every test passes."""
+        """Run all tests; return without an error if every test passes."""
         module = _module("tests")
         name = self._entry_point.rpartition(".")[2]
         scope = vars(module)
@@ -229,7 +229,7 @@ class _RemoteTests:
             check(self.call)
 
     def call(self, *arguments: Any, **keywords: Any) -> Any:
-        """What the program's function returns for these arguments, or raises."""
+        """Call the program's function; return its result or raise its exception."""
         try:
             request = {"args": values.encode(list(arguments)), "kwargs": values.encode(keywords)}
         except values.NotPlain as error:
@@ -246,7 +246,7 @@ class _RemoteTests:
 
 
 def _write_back(arguments: tuple[Any, ...], changed: Any) -> None:
-    """Show the caller what the program did to its lists, maps and sets."""
+    """Copy the program's changes of lists, maps and sets to the caller's arguments."""
     for mine, theirs in zip(arguments, changed, strict=False):
         if type(mine) is not type(theirs):
             continue
@@ -258,7 +258,7 @@ def _write_back(arguments: tuple[Any, ...], changed: Any) -> None:
 
 
 def _exception(name: str, text: str) -> Exception:
-    """The exception that the program raised, if it is one of Python's own.
+    """Rebuild an exception that the program raised, from its type name and its text.
 
     One that ends an iteration is another error, as in a generator: it would end the tests' own.
     """

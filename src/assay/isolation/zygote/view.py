@@ -1,4 +1,4 @@
-"""The file system that programs see: interpreters and libraries, read-only, and a /tmp."""
+"""File system of programs: read-only interpreters and libraries, and a separate /tmp."""
 
 from __future__ import annotations
 
@@ -16,11 +16,7 @@ _PEOPLE = {"/etc/passwd": "sandbox:x:1000:1000::/tmp:/bin/sh\n", "/etc/group": "
 
 
 def enter_view(folder: str, shown: list[str]) -> None:
-    """Make `folder` the root of this mount namespace, with the system and `shown` read-only in it.
-
-    Everything else of the machine's files is out of reach: homes, /proc, /sys, sockets, run files.
-    Raises `OSError`.
-    """
+    """Make `folder` the root directory, which shows only system folders and `shown`, read-only."""
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
     kernel.mount("tmpfs", folder, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "size=1m,mode=755")
     for path in (*SYSTEM, *FILES, *DEVICES, *shown):
@@ -36,7 +32,7 @@ def enter_view(folder: str, shown: list[str]) -> None:
 
 
 def mount_tmp(size_bytes: int) -> None:
-    """Give this mount namespace an empty /tmp of this size. Raises `OSError`."""
+    """Mount an empty /tmp of this size in this mount namespace; raise `OSError` on failure."""
     options = f"size={size_bytes},nr_inodes=20000,mode=1777"
     kernel.mount("tmpfs", TMP, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
 

@@ -1,1 +1,1 @@
-"""The routes, one module for each; `app.ROUTES` lists them."""
+"""HTTP routes of the server; `app.ROUTES` lists the modules."""

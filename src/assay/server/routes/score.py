@@ -1,4 +1,4 @@
-"""`POST /v1/score`: rows in one body, or as a stream of lines."""
+"""`POST /v1/score`: score rows from one JSON body or from a stream of lines."""
 
 from __future__ import annotations
 
@@ -36,36 +36,23 @@ NDJSON = "application/x-ndjson"
 MAX_FIRST = 2**53
 """Beyond it other languages lose digits."""
 ROW: JsonValue = {"final_response": "The answer is \\boxed{\\tfrac12}", "answer": "0.5"}
-RESULT: JsonValue = {
-    "line": 1,
-    "scores": {
-        "math_equal_reward": {
-            "scorer": "math_equal_reward@2",
-            "value": 1.0,
-            "because": "1/2 equals 0.5",
-            "parts": {"acc": 1.0},
-        }
-    },
-}
+REQUESTS: JsonValue = [
+    {"reward": "math_equal_reward", "rows": [ROW]},
+    {"reward": ["qa_f1_reward", "fuzzy_answer_reward"],
+     "row": {"final_response": "Paris", "gold": "paris"}, "columns": {"answer": "gold"}},
+]  # fmt: skip
+RESULT: JsonValue = {"line": 1, "scores": {"math_equal_reward": {
+    "scorer": "math_equal_reward@2", "value": 1.0, "because": "1/2 equals 0.5",
+    "parts": {"acc": 1.0},
+}}}  # fmt: skip
 
 router = APIRouter(tags=["scores"])
 
 
 class ScoreRequest(StrictBody):
-    """Rows, and the reward to ask about each."""
+    """Rows to score, and the reward or rewards that score each row."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"reward": "math_equal_reward", "rows": [ROW]},
-                {
-                    "reward": ["qa_f1_reward", "fuzzy_answer_reward"],
-                    "row": {"final_response": "Paris", "gold": "paris"},
-                    "columns": {"answer": "gold"},
-                },
-            ]
-        }
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": REQUESTS})
 
     reward: str | Annotated[list[str], Field(max_length=32)] | None = None
     """One name or several, each `name` or `name@version`; the server's default if left out."""
@@ -100,7 +87,7 @@ class ScoreRequest(StrictBody):
 
 
 class ScoreRecord(BaseModel):
-    """A score; exactly one of `value` and `abstained` is there."""
+    """One score, with either `value` or `abstained`, never both."""
 
     scorer: str
     """`name@version`."""
@@ -116,7 +103,7 @@ class ScoreRecord(BaseModel):
 
 
 class Result(BaseModel):
-    """One row's scores; its `id` and `task_id`, if it has them, are copied."""
+    """The scores of one row, with copies of the row's `id` and `task_id`."""
 
     model_config = ConfigDict(extra="allow", json_schema_extra={"examples": [RESULT]})
 
@@ -126,7 +113,7 @@ class Result(BaseModel):
 
 
 class ScoreResponse(BaseModel):
-    """A result for each row, in order."""
+    """The results of all rows, in order."""
 
     results: list[Result]
 
@@ -139,7 +126,7 @@ class ScoreResponse(BaseModel):
     openapi_extra=request_body(ScoreRequest, lines=True),
 )
 async def score(request: Request, query: SharedQuery) -> Response:
-    """Each row's score, in order, as `assay score --json` prints it.
+    """Score each row, in order, as `assay score --json` does.
 
     A row that lacks a column abstains (`bad_row`), and so does one whose reference or response the
     reward cannot read (`bad_reference`, `bad_response`), that is not finished by the deadline
@@ -210,7 +197,7 @@ async def _results(
 
 
 class LineStream(StreamingResponse):
-    """An answer that is sent piece by piece; a client that does not read it is let go.
+    """A response that is sent in pieces; a client that stops reading is disconnected.
 
     The framework's own watches for a disconnect by reading the request, which here is still
     being read.

@@ -1,4 +1,4 @@
-"""What a server says of itself: its rewards, its health, its counts, and its documentation."""
+"""Routes about the server: rewards, health, metrics and documentation."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ TEMPLATE = Path(__file__).with_name("docs.html")
 
 
 class Health(BaseModel):
-    """The response of `/healthz`: the process answers."""
+    """Response of `/healthz`: the server process is alive."""
 
     status: Literal["ok"]
 
 
 @router.get("/healthz", summary="Whether the process answers", response_model=Health)
 async def healthz() -> Response:
-    """Always 200: nothing here waits for scoring."""
+    """Return 200 while the process runs, without waiting for scoring."""
     return json_response({"status": "ok"})
 
 
@@ -42,14 +42,14 @@ async def healthz() -> Response:
     responses={503: {"model": Readiness, "description": "Starting or draining."}},
 )
 async def readyz(request: Request) -> Response:
-    """200 when every worker has started; 503 before that, and once the server is to stop."""
+    """Return 200 if all workers have started; 503 while starting or stopping."""
     status = scoring_of(request).status
     return json_response({"status": status}, 200 if status == "ready" else 503)
 
 
 @router.get("/v1/rewards", summary="The rewards that are served", response_model=RewardsResponse)
 async def rewards(request: Request) -> Response:
-    """Each with what it needs, its options and its documentation."""
+    """List each reward with its required columns, options and documentation."""
     return json_response({"rewards": catalogue_of(request).records()})
 
 
@@ -60,18 +60,18 @@ async def rewards(request: Request) -> Response:
     response_class=Response,
 )
 async def metrics(request: Request) -> Response:
-    """Requests, rows, queue, scoring time and workers."""
+    """Metrics of requests, rows, queue, scoring time and workers."""
     return Response(request.app.state.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
 
 @router.get("/docs", include_in_schema=False)
 async def docs(request: Request) -> Response:
-    """The OpenAPI document as a page, which loads nothing from anywhere."""
+    """Show the OpenAPI document as a page that loads nothing from other servers."""
     return HTMLResponse(_page(request.app.openapi()), headers={"content-security-policy": CSP})
 
 
 def _page(document: dict[str, Any]) -> str:
-    """The page; every text in it is escaped."""
+    """Render the documentation page with all text escaped."""
     calls = [
         {**call, "method": method.upper(), "path": path, "examples": _examples(document, call)}
         for path, operations in document["paths"].items()

@@ -1,11 +1,11 @@
-"""`POST /v1/steps`: the score of each recorded step of a browser agent."""
+"""`POST /v1/steps`: score the recorded steps of a browser agent."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -22,35 +22,25 @@ from assay.server.requests import (
 )
 from assay.server.step_jobs import score_steps
 
+EXAMPLE: JsonValue = {"steps": [
+    {"index": 0, "action": ""},
+    {"index": 1, "action": 'click("a12")',
+     "outcome": {"tool": "click", "ok": False, "error": "not_visible"}},
+]}  # fmt: skip
 router = APIRouter(tags=["scores"])
 
 
 class StepsRequest(StrictBody):
-    """The recorded steps of one episode, in order, as a run's `steps/<attempt>.jsonl` has them."""
+    """Recorded steps of one episode, in order, as in a run's `steps/<attempt>.jsonl`."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "steps": [
-                        {"index": 0, "action": ""},
-                        {
-                            "index": 1,
-                            "action": 'click("a12")',
-                            "outcome": {"tool": "click", "ok": False, "error": "not_visible"},
-                        },
-                    ]
-                }
-            ]
-        }
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
     steps: list[dict[str, Any]]
     deadline_s: Annotated[float, Field(gt=0)] | None = None
 
 
 class StepResult(BaseModel):
-    """One step: what it is worth today, and what was written of it."""
+    """One step with its new score and its recorded score."""
 
     step: int
     action: str
@@ -62,7 +52,7 @@ class StepResult(BaseModel):
 
 
 class StepsResponse(BaseModel):
-    """A result for each step, in order."""
+    """The results of all steps, in order."""
 
     scorer: str
     steps: list[StepResult]
@@ -76,7 +66,7 @@ class StepsResponse(BaseModel):
     openapi_extra=request_body(StepsRequest),
 )
 async def steps(request: Request) -> Response:
-    """Each step's score from the record alone, as `assay steps --json` prints it.
+    """Score each step from its record alone, as `assay steps --json` does.
 
     The steps of one episode belong together: each is scored by what came before it. They are
     records of `steps/<attempt>.jsonl`; one without a `schema_id` is taken for one of this version.

@@ -1,4 +1,4 @@
-"""What trainers send and expect: OpenRLHF, NeMo-Gym and slime."""
+"""Routes for the trainers OpenRLHF, NeMo-Gym and slime."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, JsonValue
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -24,6 +24,13 @@ from assay.server.requests import (
     read_body,
 )
 
+NEMO_GYM_EXAMPLE: JsonValue = {
+    "responses_create_params": {"input": "2+2=?"},
+    "response": {"output": [{
+        "type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "4"}],
+    }]},
+    "expected_answer": "4",
+}  # fmt: skip
 router = APIRouter(tags=["trainers"])
 
 
@@ -44,7 +51,7 @@ class OpenRLHFRequest(BaseModel):
 
 
 class OpenRLHFResponse(BaseModel):
-    """Rewards in order; a part that some row lacks is left out."""
+    """Rewards in order; parts that any row lacks are omitted."""
 
     rewards: list[float | None]
     scores: list[float | None]
@@ -62,7 +69,7 @@ class OpenRLHFResponse(BaseModel):
 async def openrlhf_rewards(
     request: Request, query: SharedQuery, abstained: StandInQuery = "mean"
 ) -> Response:
-    """A reward for each query; the label is the reward's `answer`.
+    """Return a reward for each query; the label is the reward's `answer`.
 
     An abstention is 1 in `extra_logs.abstained`. OpenRLHF reads numbers only, so in `rewards` and
     `scores` it is by default the mean of the latest rewards of the same prompt; with
@@ -87,35 +94,16 @@ async def openrlhf_rewards(
 
 
 class NemoGymRequest(BaseModel):
-    """What NeMo-Gym posts to `/verify`: an OpenAI response, and the fields of the task."""
+    """Request that NeMo-Gym sends to `/verify`: an OpenAI response and task fields."""
 
-    model_config = ConfigDict(
-        extra="allow",
-        json_schema_extra={
-            "examples": [
-                {
-                    "responses_create_params": {"input": "2+2=?"},
-                    "response": {
-                        "output": [
-                            {
-                                "type": "message",
-                                "role": "assistant",
-                                "content": [{"type": "output_text", "text": "4"}],
-                            }
-                        ]
-                    },
-                    "expected_answer": "4",
-                }
-            ]
-        },
-    )
+    model_config = ConfigDict(extra="allow", json_schema_extra={"examples": [NEMO_GYM_EXAMPLE]})
 
     responses_create_params: dict[str, Any] | None = None
     response: dict[str, Any]
 
 
 class NemoGymResponse(BaseModel):
-    """The request's fields and the reward; an abstention's is masked, and a neutral number."""
+    """The request's fields and the reward; `mask_sample` marks an abstention."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -135,14 +123,14 @@ class NemoGymResponse(BaseModel):
     openapi_extra=request_body(NemoGymRequest),
 )
 async def nemo_gym_verify(request: Request, query: SharedQuery) -> Response:
-    """The request's own fields with the reward.
+    """Return the request's fields with the reward.
 
     An abstention has `mask_sample: true`, at the top and in `instance_config`, a `failure_kind` and
     a `failure_reason`; its `reward` is the mean of the latest rewards of the same task.
     """
     body = await json_body(request)
     if not isinstance(body, dict):
-        raise Refusal(422, "bad_request", "the body: not a JSON object")
+        raise Refusal(422, "bad_request", "the body must be a JSON object")
     reward = BoundReward(request, query)
     row = nemo_gym.to_row(body)
     (score,) = await reward.score([row])
@@ -180,7 +168,7 @@ async def slime_rm(
         bool, Query(description="Answer with an object, for `--reward-key score`.")
     ] = False,
 ) -> Response:
-    """The reward as a number, or with `keyed` as an object with its parts.
+    """Return the reward as a number, or with `keyed` as an object with its parts.
 
     slime's HTTP interface has no abstentions, so one is a number: by default the mean of the latest
     rewards of the same prompt. With `abstained=none` it is answered with 422 (`abstained`), which

@@ -1,1 +1,1 @@
-"""Runs one reward on request, over a pipe, within limits."""
+"""Run one reward in a limited process that reads requests from a pipe."""

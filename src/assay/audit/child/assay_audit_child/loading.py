@@ -1,4 +1,4 @@
-"""Finds the function that is audited, and the shape in which it is to be called."""
+"""Load the audited function, and find its calling convention."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR
 
 
 class TargetNotLoadable(Exception):
-    """The target cannot be loaded; the message says why, for the user."""
+    """The audited reward cannot be loaded; the message tells the user why."""
 
 
 def load(target: dict[str, Any]) -> tuple[Any, str | None]:
-    """The object that the target names, and its shape where loading it tells."""
+    """Load the audited object; also return its calling convention if loading reveals it."""
     for entry in reversed(target.get("path", [])):
         if entry not in sys.path:
             sys.path.insert(0, entry)
@@ -32,7 +32,7 @@ def load(target: dict[str, Any]) -> tuple[Any, str | None]:
 
 
 def _find(target: dict[str, Any]) -> tuple[Any, str | None]:
-    """The object that the target names; raises whatever importing it raises."""
+    """Find the audited object; raise any error that its import raises."""
     if target["form"] == "registered":
         from assay.registry import find_reward  # type: ignore[import-not-found,unused-ignore]
 
@@ -44,20 +44,19 @@ def _find(target: dict[str, Any]) -> tuple[Any, str | None]:
 
 
 def _callable(target: Any, shape: str | None) -> tuple[Any, str | None]:
-    """The target itself. Raises `TargetNotLoadable` for what no trainer could call."""
+    """Return the audited object, or raise `TargetNotLoadable` if trainers cannot call it."""
     if inspect.isclass(target):
         raise TargetNotLoadable(
-            f"{target.__name__} is a class, and calling it scores nothing; name an instance with "
-            "`__call__`, or a function that makes one and calls it"
+            f"{target.__name__} is a class, not a reward function; name an instance with "
+            "`__call__`, or write a function that calls an instance"
         )
     if not callable(target):
         public = [name for name in dir(target) if not name.startswith("_")]
         methods = [name for name in public if callable(getattr(target, name, None))]
         offered = f" (it has {', '.join(methods[:8])})" if methods else ""
         raise TargetNotLoadable(
-            f"it is not callable: an object of type {type(target).__name__}{offered}; name one of "
-            "the functions that it scores with, or write a function of the response and the "
-            "reference that calls it, and audit that"
+            f"it is not callable: an object of type {type(target).__name__}{offered}; name a "
+            "function that takes the response and the reference"
         )
     return target, shape
 
@@ -84,7 +83,7 @@ def facts(function: Any, shape: str | None) -> dict[str, Any]:
 
 
 def detect(function: Any) -> str | None:
-    """The shape that the signature shows; `None` when it shows none."""
+    """Detect the calling convention from the signature; `None` if unknown."""
     if isinstance(function, str):
         return "url"
     if hasattr(function, "__assay__"):
@@ -108,7 +107,7 @@ def detect(function: Any) -> str | None:
 
 
 def _from_file(file: Path, attribute: str) -> tuple[Any, str | None]:
-    """The function of a file, whose folder is importable as it is for a script."""
+    """Import a function from a file; other files in its folder can be imported too."""
     if not file.is_file():
         raise TargetNotLoadable(f"there is no file {str(file)!r}")
     folder = str(file.parent)
@@ -121,18 +120,18 @@ def _from_file(file: Path, attribute: str) -> tuple[Any, str | None]:
             raise
         return _agentfly(file, attribute), "agentfly"
     if Path(str(getattr(module, "__file__", ""))).resolve() != file.resolve():
-        raise TargetNotLoadable(f"another module is called {file.stem!r}; rename the file")
+        raise TargetNotLoadable(f"another module is called {file.stem!r}; rename this file")
     return _attribute(module, attribute), None
 
 
 def _agentfly(file: Path, attribute: str) -> Any:
-    """A reward of an AgentFly file, without AgentFly."""
+    """Load a reward from an AgentFly file without AgentFly installed."""
     from assay.adapters.agentfly import load as load_file
 
     rewards = load_file(file)
     if attribute not in rewards:
         raise TargetNotLoadable(
-            f"{file.name} declares no reward {attribute!r}; it has {sorted(rewards)}"
+            f"{file.name} declares no reward {attribute!r}; its rewards are {sorted(rewards)}"
         )
     return rewards[attribute]
 
@@ -144,7 +143,7 @@ def _attribute(module: Any, path: str) -> Any:
             functions = [key for key, item in vars(module).items() if callable(item)]
             public = sorted(name for name in functions if not name.startswith("_"))
             raise TargetNotLoadable(
-                f"{module.__name__} has no {path!r}; it has {', '.join(public)}"
+                f"{module.__name__} has no {path!r}; its functions are {', '.join(public)}"
             )
         value = getattr(value, name)
     return value
@@ -165,7 +164,7 @@ def _parameters(function: Any) -> dict[str, inspect.Parameter]:
 
 
 def pickle_error(function: Any) -> str | None:
-    """Why the target cannot be pickled; `None` if it can."""
+    """Return why the audited function cannot be pickled, or `None` if it can."""
     try:
         pickle.dumps(function)
     except Exception as error:  # noqa: BLE001 - an object's own pickling may raise anything

@@ -1,4 +1,4 @@
-"""A record of the target's side effects: files, processes, connections, variables, memory."""
+"""Record the side effects of the audited reward, such as files and connections."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PROCESSES = frozenset(
 
 
 class EventRecorder:
-    """Records what Python code of the target does, by an audit hook, which stays for good."""
+    """Record what the audited Python code does, by an audit hook that stays installed."""
 
     def __init__(self, marker: str, temporary: str) -> None:
         self.active = False
@@ -71,7 +71,7 @@ class EventRecorder:
         self._add("temporary file" if inside else "file", Path(name).name if inside else name)
 
     def _on_variable(self, name: str) -> None:
-        """Note a variable that code of the target's own reads, and not a library's."""
+        """Record a variable that the audited code reads; ignore reads by libraries."""
         frame: Any = sys._getframe(2)  # noqa: SLF001 - who asks is in the frames above
         while frame is not None and frame.f_code.co_filename.endswith(("os.py", "_abc.py", ">")):
             frame = frame.f_back
@@ -95,7 +95,7 @@ def _mentions(code: CodeType, marker: str) -> bool:
 
 
 class ArgumentWatch:
-    """Detects whether a call changed its arguments; texts and numbers cannot change."""
+    """Detect whether a call changed any of its mutable arguments."""
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         mutable = (list, dict, set, bytearray)
@@ -114,7 +114,7 @@ def _as_text(value: Any) -> str:
 
 
 class VariableReader(dict[Any, Any]):
-    """The environment variables, with a record of the names that the target reads."""
+    """Environment variables that record each name the audited reward reads."""
 
     def __init__(self, variables: dict[Any, Any], note: Callable[[str], None]) -> None:
         super().__init__(variables)
@@ -132,7 +132,7 @@ def _is_library(file: str) -> bool:
 
 
 def move_clock(shift_s: float) -> None:
-    """Have Python's clocks of the day run so many seconds ahead, for modules imported later."""
+    """Move Python's clock forward by `shift_s` seconds for modules imported later."""
     seconds, nanoseconds = time.time, time.time_ns
     time.time = lambda: seconds() + shift_s
     time.time_ns = lambda: nanoseconds() + int(shift_s * 1e9)
@@ -167,7 +167,7 @@ def _with_default(function: Callable[..., Any], now: Callable[[], float]) -> Cal
 
 
 class MemoryMeter:
-    """The peak of this process from here on, beyond what it held before."""
+    """Measure how much the peak memory of this process grows from now on."""
 
     def __init__(self) -> None:
         with contextlib.suppress(OSError):

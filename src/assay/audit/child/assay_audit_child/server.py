@@ -1,4 +1,4 @@
-"""The process of a target: `python -m assay_audit_child.server READ_FD WRITE_FD`.
+"""Call the audited reward: `python -m assay_audit_child.server READ_FD WRITE_FD`.
 
 It answers requests in its main thread, in worker threads, on an event loop, or in a spawned or
 forked process.
@@ -37,7 +37,7 @@ Emit = Callable[[dict[str, Any]], None]
 
 
 class CallDispatcher:
-    """Makes the calls of one request to the loaded target."""
+    """Make the calls of one request to the audited reward."""
 
     def __init__(self, target: Any, request: dict[str, Any]) -> None:
         self.target = target
@@ -45,7 +45,7 @@ class CallDispatcher:
         self.calls: list[dict[str, Any]] = request["calls"]
 
     def answer(self, call: dict[str, Any]) -> dict[str, Any]:
-        """The reply to one call, made in this thread; nothing is raised."""
+        """Call the reward once in this thread; an exception becomes part of the reply."""
         meter = MemoryMeter() if self.request.get("measure") else None
         changed: list[str] = []
         with _timed_reply() as reply:
@@ -61,7 +61,7 @@ class CallDispatcher:
         return reply | {"growth_mb": meter.growth_mb(), "changed": changed} if meter else reply
 
     async def answer_on_loop(self, call: dict[str, Any]) -> dict[str, Any]:
-        """The reply to one call, made on the running loop, with how long the loop stood still."""
+        """Call the reward once on the event loop, and measure how long the loop was blocked."""
         last, longest = time.perf_counter(), 0.0
 
         def tick() -> None:
@@ -96,7 +96,7 @@ class CallDispatcher:
 
 @contextmanager
 def _timed_reply() -> Iterator[dict[str, Any]]:
-    """An empty reply to fill; what is raised meanwhile becomes its contents."""
+    """Yield an empty reply; an exception in the block becomes the reply."""
     reply: dict[str, Any] = {}
     started = time.perf_counter()
     try:
@@ -107,7 +107,7 @@ def _timed_reply() -> Iterator[dict[str, Any]]:
 
 
 def only_in(owner: int) -> None:
-    """End a process that a target forked and let return: it must not answer a second time."""
+    """Exit if this process is a fork that the audited reward made."""
     if os.getpid() != owner:
         os._exit(0)
 
@@ -117,7 +117,7 @@ async def _wait_for(pending: Any) -> Any:
 
 
 def run(dispatcher: CallDispatcher, place: str, emit: Emit, target: dict[str, Any]) -> None:
-    """Answer every call of the request in that place, with a frame before and after each."""
+    """Run every call of the request in the given kind of thread or process."""
     if place in ("spawn", "fork"):
         _in_process(dispatcher, place, emit, target)
     elif place == "thread":
@@ -145,7 +145,7 @@ async def _on_loop(dispatcher: CallDispatcher, emit: Emit) -> None:
 
 
 def _in_threads(dispatcher: CallDispatcher, emit: Emit) -> None:
-    """Many threads at once; frames come in the order in which calls end."""
+    """Run the calls in several threads; replies are sent in the order of completion."""
     lock = threading.Lock()
 
     def ask(number: int) -> None:
@@ -160,7 +160,7 @@ def _in_threads(dispatcher: CallDispatcher, emit: Emit) -> None:
 
 
 def _in_process(dispatcher: CallDispatcher, place: str, emit: Emit, target: dict[str, Any]) -> None:
-    """In a process that multiprocessing starts; a spawned one gets the target as a pickle."""
+    """Run the calls in a child process; a spawned child gets the reward as a pickle."""
     context = multiprocessing.get_context(place)
     ours, theirs = context.Pipe(duplex=False)
     pickles = place == "fork" or loading.pickle_error(dispatcher.target) is None
@@ -186,7 +186,7 @@ def _in_process(dispatcher: CallDispatcher, place: str, emit: Emit, target: dict
 
 
 def _frames(connection: Any, process: Any) -> Iterator[dict[str, Any]]:
-    """The frames of the process until it is done, or dies.
+    """Yield the messages of the child process until it is done or dies.
 
     The end of the pipe is not enough: whatever the target started may keep the pipe open.
     """
@@ -220,7 +220,7 @@ def _elsewhere(
 
 
 def serve(read_fd: int, write_fd: int) -> None:
-    """Answer requests until the pipe closes or a request asks to stop."""
+    """Answer requests until the pipe closes or a request says to stop."""
     opening = frames.receive(read_fd)
     recorder = EventRecorder(opening["marker"], tempfile.gettempdir())
     spec = opening["target"]

@@ -1,4 +1,4 @@
-"""One call of the audit, as each kind of reward function is called.
+"""Call reward functions in the calling convention of each framework.
 
 Every shape is a function from a `TargetCall` to a `PreparedCall`; a batch shape gets a batch of
 one.
@@ -27,7 +27,7 @@ PROMPT_ROLES = ("system", "developer", "user")
 
 
 class TargetCall:
-    """One call of the target: the columns of the task, its reference, and the conversation.
+    """One call of the audited reward: task columns, reference answer and conversation.
 
     The messages are divided into prompt and completion; a call without any has a plain pair of
     prompt and answer.
@@ -55,12 +55,12 @@ class TargetCall:
 
     @property
     def prompt_text(self) -> str:
-        """The last text before the completion."""
+        """Text of the last prompt message before the model's response."""
         texts = [message["content"] for message in self.prompt_messages if message.get("content")]
         return str(texts[-1]) if texts else ""
 
     def named_values(self) -> dict[str, Any]:
-        """What a reward may ask for by name: the columns, the response, and the messages."""
+        """Values that a reward can ask for by name: columns, response, messages."""
         return {
             **self.columns,
             **self._workspace(),
@@ -69,7 +69,7 @@ class TargetCall:
         }
 
     def _workspace(self) -> dict[str, str]:
-        """A new folder with the files that the agent left, where the row has some."""
+        """Create a folder with the agent's files, if the row has any."""
         if "files" not in self.columns:
             return {}
         folder = Path(tempfile.mkdtemp(prefix="workspace-"))
@@ -80,10 +80,7 @@ class TargetCall:
         return {"workspace": str(folder), "folder": str(folder)}
 
     def _database(self) -> dict[str, str]:
-        """The database of the row as a file of the target's own folder, the same for all calls.
-
-        A file of the user's is copied: whatever an answer does, it is done to the copy.
-        """
+        """Copy or build the row's database as a file that all calls share."""
         source = self.columns.get("database")
         script = source.get("script") if isinstance(source, dict) else None
         if script is None and not (isinstance(source, str) and Path(source).is_file()):
@@ -100,13 +97,13 @@ class TargetCall:
         return dict.fromkeys(("database", "db_path", "db_file"), str(path))
 
     def openrlhf_batch(self, queries: str) -> dict[str, Any]:
-        """The batch of one that OpenRLHF hands over; it has two names for the queries."""
+        """Build a batch of one row as OpenRLHF sends it; `queries` is the key of its texts."""
         prompt = self.prompt_text
         query = prompt + self.final_response
         return {queries: [query], "prompts": [prompt], "labels": [self.reference]}
 
     def verifiers_values(self) -> dict[str, Any]:
-        """Everything that the older `Rubric` of verifiers injects by name."""
+        """Values that the older `Rubric` of verifiers passes by parameter name."""
         common = {
             "prompt": self.prompt_messages,
             "completion": self.completion_messages,
@@ -127,7 +124,7 @@ def _parser() -> Any:
 
 
 class PlainParser:
-    """Reads the answer as verifiers' own plain parser does: the last message's text."""
+    """Return the text of the last message, as the plain parser of verifiers does."""
 
     def parse(self, text: str) -> str:
         return text
@@ -148,7 +145,7 @@ Arguments = dict[str, Any]
 
 
 class PreparedCall(NamedTuple):
-    """What to call, and how to read what it returns."""
+    """A function to call, its arguments, and a reader of its result."""
 
     function: Callable[..., Any]
     named: Arguments
@@ -158,12 +155,12 @@ class PreparedCall(NamedTuple):
 
 
 def prepare(target: Any, shape: str, call: dict[str, Any], reference_column: str) -> PreparedCall:
-    """The call of the target in its shape; raises what the shape cannot express."""
+    """Prepare a call in the calling convention `shape`; raise if that is impossible."""
     return _SHAPES[shape](TargetCall(target, call, reference_column))
 
 
 def _ours(call: TargetCall) -> PreparedCall:
-    """By parameter name; keyword-only parameters are configuration."""
+    """Pass arguments by parameter name; keyword-only parameters keep their defaults."""
     offered = {**call.named_values(), "prompt": call.prompt_text}
     context = _context(offered.pop("episode", None))
     if context is not None:
@@ -173,7 +170,7 @@ def _ours(call: TargetCall) -> PreparedCall:
 
 
 def _agentfly(call: TargetCall) -> PreparedCall:
-    """By parameter name, and nothing for `**kwargs`, as AgentFly calls."""
+    """Pass arguments by parameter name, and nothing for `**kwargs`, as AgentFly does."""
     parameters = inspect.signature(call.target).parameters
     arguments = _arguments(call, call.named_values())
     named = {name: value for name, value in arguments.items() if name in parameters}
@@ -201,7 +198,7 @@ def _verl(call: TargetCall) -> PreparedCall:
 def _keyword_call(
     target: Any, arguments: Arguments, finish: Callable[[Any], dict[str, Any]]
 ) -> PreparedCall:
-    """The call with the arguments that the signature has a place for."""
+    """Prepare a call with only the arguments that the signature accepts."""
     parameters = inspect.signature(target).parameters
     kinds = {item.kind for item in parameters.values()}
     if inspect.Parameter.VAR_KEYWORD not in kinds:
@@ -243,7 +240,7 @@ def _openrlhf_reply(returned: Any) -> dict[str, Any]:
 
 
 async def _inspect_score(call: TargetCall) -> Any:
-    """The score of a state in which the model gave the final response, as Inspect asks for it.
+    """Call an Inspect scorer on a state that holds the final response.
 
     The target is a scorer, or the function that builds one without arguments.
     """
@@ -270,7 +267,7 @@ async def _inspect_score(call: TargetCall) -> Any:
 
 
 def _inspect_reply(score: Any) -> dict[str, Any]:
-    """Inspect's score as a reply; its letters count as its own metrics count them."""
+    """Convert an Inspect score to a reply; letter grades become numbers."""
     if score is None:
         return reply(None)
     value = score.value
@@ -289,7 +286,7 @@ def _inspect_reply(score: Any) -> dict[str, Any]:
 def _arguments(
     call: TargetCall, offered: Arguments, *, options: bool = False, batch: bool = False
 ) -> Arguments:
-    """The offered values that the signature asks for; the reference under any name it goes by.
+    """Select the values that the signature asks for; the reference may have several names.
 
     With `options`, keyword-only parameters are configuration and get nothing; in a `batch` the
     reference is a list of one.
@@ -311,7 +308,7 @@ def _arguments(
 
 
 def _context(episode: Any) -> Any:
-    """A finished rollout, from its record; needs Assay in this interpreter."""
+    """Build the context of a finished rollout from its record; needs Assay installed."""
     if episode is None:
         return None
     from assay.resources.context import Context
@@ -328,7 +325,7 @@ REFUSALS = (400, 413, 422)
 
 
 def _ask_address(call: TargetCall) -> Any:
-    """The JSON that the address returns for one row; the part after `#` names the reward."""
+    """Ask a server for the score of one row; the text after `#` names the reward."""
     address, _, reward = str(call.target).partition("#")
     path = urllib.parse.urlsplit(address).path
     if path.endswith("/get_reward"):
@@ -354,7 +351,7 @@ def _ask_address(call: TargetCall) -> Any:
 
 
 def _address_reply(answer: Any) -> dict[str, Any]:
-    """The number of a JSON answer, whichever of the two shapes it has."""
+    """Read the number in a JSON answer of either supported format."""
     if not isinstance(answer, dict):
         return reply(answer)
     if "rewards" in answer:
@@ -372,7 +369,7 @@ def _address_reply(answer: Any) -> dict[str, Any]:
 
 
 def _one_row(answer: dict[str, Any]) -> dict[str, Any]:
-    """The result of the one row that was sent, and of its one reward."""
+    """Return the result of the only row and its only reward."""
     results = answer.get("results")
     first = results[0] if isinstance(results, list) and results else None
     row = first if isinstance(first, dict) else answer

@@ -1,4 +1,4 @@
-"""Whatever a reward function returned, as one plain reply."""
+"""Convert the return value of any reward function to one plain reply."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Reading: TypeAlias = tuple[str, float | None, str, dict[str, float | None]]
 
 
 def reply(returned: Any, keys: tuple[str, ...] = KEYS) -> dict[str, Any]:
-    """Status, number, reason and metrics of what was returned."""
+    """Read the status, number, reason and metrics from a return value."""
     return _reply(*_read(returned, keys), kind=type(returned).__name__)
 
 
@@ -51,23 +51,23 @@ def _scored(value: Any, what: str, because: str, parts: dict[str, float | None])
 
 
 def first_of(returned: Any) -> Any:
-    """The one element of a batch's answer; the answer itself where it is no list."""
+    """Return the only element of a list, or the value itself if it is no list."""
     listed = returned.tolist() if hasattr(returned, "tolist") else returned
     if isinstance(listed, (list, tuple)):
         if len(listed) != 1:
-            raise TypeError(f"returned {len(listed)} rewards for 1 completion")
+            raise TypeError(f"the reward returned {len(listed)} numbers for 1 completion")
         return listed[0]
     return listed
 
 
 def batch_reply(returned: Mapping[str, Any]) -> dict[str, Any]:
-    """The one reward of OpenRLHF's mapping, with its logs as metrics."""
+    """Read the single reward of an OpenRLHF mapping, with its logs as metrics."""
     logs = {key: first_of(value) for key, value in (returned.get("extra_logs") or {}).items()}
     return reply({"reward": first_of(returned.get("rewards")), **logs})
 
 
 def refused(because: str, kind: str = "") -> dict[str, Any]:
-    """A reply for a call that gave nothing that a trainer could use."""
+    """Build a reply for a call whose result no trainer could use."""
     return _reply("raised", None, because, {}, kind=kind)
 
 
@@ -80,7 +80,7 @@ def raised(error: BaseException) -> dict[str, Any]:
 
 
 def to_number(value: Any) -> float | None:
-    """The value as a float, if it is a number of any library."""
+    """Convert a number of any library to a float; `None` for other values."""
     if isinstance(value, Real):
         return _float(value)
     item = getattr(value, "item", None)
@@ -101,7 +101,7 @@ def _float(value: Any) -> float:
 
 
 def _numbers(parts: Mapping[Any, Any]) -> dict[str, float | None]:
-    """The metrics; texts keep their key, so that a key that comes and goes is seen."""
+    """Convert metrics to numbers; a metric that is no number becomes `None`."""
     return {str(name): to_number(value) for name, value in parts.items()}
 
 
