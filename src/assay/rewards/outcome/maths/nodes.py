@@ -306,7 +306,7 @@ def infinite_sign(node: Node) -> int:
         case Constant("infinity"):
             return 1
         case Mul((Number(value), Constant("infinity"))):
-            return 1 if value > 0 else -1
+            return (value > 0) - (value < 0)
         case _:
             return 0
 

@@ -26,10 +26,10 @@ from assay.rewards.outcome.maths.compare.comparison import (
     CommaConvention,
     OrderConvention,
     PercentConvention,
-    ToleranceKind,
     UnitsConvention,
 )
 from assay.rewards.outcome.maths.compare.equality import Equality, RowReadings, compare
+from assay.rewards.outcome.maths.compare.tolerance import ToleranceKind
 from assay.rewards.outcome.maths.read.lexicon import EATEN
 from assay.rewards.outcome.tool_use import BadTrajectory, ToolPolicy, tool_use
 from assay.rewards.outcome.tool_use import to_policy as to_tool_policy

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from assay.rewards.outcome.maths.compare.tolerance import ToleranceKind
 from assay.rewards.outcome.maths.limits import WorkBudget
 from assay.rewards.outcome.maths.nodes import Node
 
-ToleranceKind: TypeAlias = Literal["digits", "exact", "relative"]
 PercentConvention: TypeAlias = Literal["either", "sign", "value", "strict"]
 UnitsConvention: TypeAlias = Literal["optional", "required"]
 OrderConvention: TypeAlias = Literal["free", "kept"]

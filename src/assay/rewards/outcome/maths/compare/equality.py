@@ -36,14 +36,12 @@ from assay.rewards.outcome.maths.compare.resolve import (
     kinds_in,
     settle,
     with_bound_names,
-    with_combinations,
     with_products,
     with_same_names,
     with_terms,
 )
 from assay.rewards.outcome.maths.compare.shapes import same_answer
 from assay.rewards.outcome.maths.compute.evaluate import is_unevaluated, rational
-from assay.rewards.outcome.maths.compute.integrals import with_integrals
 from assay.rewards.outcome.maths.limits import (
     MAX_CHARS,
     MAX_ROW_STEPS,
@@ -405,15 +403,13 @@ def _compare_nodes(pair: _TextPair, left: Node, right: Node) -> Equality:
 
 def _settled(left: Node, right: Node, kinds: frozenset[type]) -> tuple[Node, Node]:
     """Both trees after what depends on both: functions or products, vectors, bound names."""
-    if Apply in kinds or Call in kinds:
-        left, right = with_combinations(left, right)
     if Apply in kinds:
         functions = functions_in(left, right)
         left, right = settle(left, functions), settle(right, functions)
     if Symbol in kinds:
         left, right = with_products(left, right)
     if Big in kinds:
-        left, right = with_terms(with_integrals(left), with_integrals(right))
+        left, right = with_terms(left, right)
         left, right = with_bound_names(left), with_bound_names(right)
     if not kinds.isdisjoint((Symbol, Apply)):
         left, right = with_same_names(*reconcile_vectors(left, right))
