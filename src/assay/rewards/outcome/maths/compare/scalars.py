@@ -1,4 +1,4 @@
-"""Equality of two expressions: exact arithmetic first, sample points when that cannot decide."""
+"""Equality of two expressions, by exact arithmetic or by values at sample points."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _GATHERING_STEPS: Final = 400
 def same_scalar(
     left: Expr, right: Expr, tolerance: ToleranceKind, budget: WorkBudget
 ) -> str | None:
-    """The rule by which the two are equal, or None if they are not."""
+    """Return the rule by which two expressions are equal, or None."""
     if left == right:
         return "identical"
     a, b = _rational(left, budget), _rational(right, budget)
@@ -63,7 +63,7 @@ def same_scalar(
 
 
 def _is_integer(node: Expr) -> bool:
-    """Whether the node is built of integers so that its value is one, however large."""
+    """Whether the expression is an integer by its form, however large."""
     match node:
         case Number(int(), None) | Call("factorial" | "binomial"):
             return True
@@ -102,7 +102,7 @@ def _same_expression(left: Expr, right: Expr, budget: WorkBudget) -> str | None:
 
 
 def _gathered(node: Expr) -> Expr:
-    """A sum with its numbers added up, so that terms which cancel need no digits of a sample."""
+    """Add up the rational terms of a sum."""
     if not isinstance(node, Add):
         return node
     budget = WorkBudget(_GATHERING_STEPS)
@@ -116,7 +116,7 @@ def _gathered(node: Expr) -> Expr:
 
 
 def _without_logarithms(left: Expr, right: Expr) -> tuple[Expr, Expr]:
-    """Two equal expressions exactly where two logarithms of what stands between bars are equal.
+    """Replace two logarithms `ln|f|` by expressions without logarithms, to compare them exactly.
 
     `ln|f| = ln|g|` says that f^2 = g^2, and `ln|f| = -ln|g|` that (fg)^2 = 1.
     """
@@ -139,7 +139,7 @@ def _without_logarithms(left: Expr, right: Expr) -> tuple[Expr, Expr]:
 
 
 def _logarithm(node: Expr) -> tuple[int, Expr] | None:
-    """The sign of `ln|f|` and its f; None for anything else."""
+    """Split `ln|f|` or `-ln|f|` into its sign and f; return None for other expressions."""
     match node:
         case Call("ln", (Call("abs", (inside,)),)):
             return 1, inside

@@ -1,4 +1,4 @@
-"""The tolerance of a comparison: which decimals pass for a value that they do not equal exactly.
+"""The tolerance of a comparison: when a decimal counts as equal to a different value.
 
 By digits, a decimal with six significant digits passes for the exact value that it is rounded or
 cut off from, but never for an integer, and two decimals must be equal. The relative tolerance lets
@@ -47,7 +47,7 @@ def close_rationals(
 
 
 def is_rounded(node: Expr, other: Expr, budget: WorkBudget) -> bool:
-    """Whether the node is a decimal, correctly rounded from the irrational value of the other."""
+    """Whether the first expression is a decimal that correctly rounds the second."""
     literal = decimal_literal(node)
     if literal is None or not _is_precise(literal):
         return False
@@ -65,7 +65,7 @@ def _is_precise(literal: Number) -> bool:
 
 
 def _rounds_to(value: Fraction, literal: Number) -> bool:
-    """Whether the literal is the value rounded to its places, or cut off there."""
+    """Whether the decimal literal is the rounded or truncated value."""
     scale = Fraction(10) ** literal.places
     shifted = abs(value) * scale
     below = shifted.numerator // shifted.denominator
@@ -74,7 +74,7 @@ def _rounds_to(value: Fraction, literal: Number) -> bool:
 
 
 def close_values(left: Expr, right: Expr, budget: WorkBudget) -> bool:
-    """Whether the values of two closed expressions differ by a millionth at most."""
+    """Whether two expressions without variables differ by at most a millionth."""
     a, b = value_of(left, budget), value_of(right, budget)
     if a is None or b is None:
         return False
@@ -85,7 +85,7 @@ def close_values(left: Expr, right: Expr, budget: WorkBudget) -> bool:
 
 
 def decimal_literal(node: Expr) -> Number | None:
-    """The node as a decimal literal, also when it is written times a power of ten."""
+    """Return the node as a decimal literal, also from scientific notation, or None."""
     match node:
         case Number(_, int()):
             return node

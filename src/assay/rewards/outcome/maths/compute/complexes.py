@@ -1,4 +1,4 @@
-"""Complex decimals with principal values, and the functions of them."""
+"""Functions of complex decimals, with principal values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from assay.rewards.outcome.maths.compute.decimals import (
 
 
 class Complex(NamedTuple):
-    """A complex number of two decimals."""
+    """A complex number: two decimals."""
 
     re: Decimal
     im: Decimal
@@ -59,7 +59,7 @@ def modulus(a: Complex) -> Decimal:
 
 
 def angle(a: Complex) -> Decimal:
-    """The principal argument, in (-pi, pi]."""
+    """The principal argument of a complex number, in (-pi, pi]."""
     if a.im == 0:
         return ZERO if a.re >= 0 else PI
     if abs(a.re) < abs(a.im):
@@ -71,7 +71,7 @@ def angle(a: Complex) -> Decimal:
 
 
 def cis(a: Complex) -> Complex:
-    """cos a + i sin a."""
+    """The complex number cos a + i sin a."""
     return exp(Complex(-a.im, a.re))
 
 
@@ -141,7 +141,7 @@ def inverse_tanh(a: Complex) -> Complex:
 
 
 def _circular(hyperbolic: Callable[[Complex], Complex], a: Complex) -> Complex:
-    """The circular function of an odd hyperbolic one: `sin a` is `sinh(ia) / i`."""
+    """Compute sin, arcsin or arctan from the hyperbolic function: `sin a` is `sinh(ia) / i`."""
     rotation = hyperbolic(multiply(IMAGINARY, a))
     return Complex(rotation.im, -rotation.re)
 

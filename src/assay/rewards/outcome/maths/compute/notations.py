@@ -1,4 +1,4 @@
-"""The tables of functions (`functions.toml`), constants and operators: a notation is one row.
+"""The tables of known functions, constants and operators.
 
 A row says how a function is written, how many arguments it takes, its rule over the rationals,
 its rules over the real and the complex numbers, and what its arguments stand for. The reader, the
@@ -29,7 +29,7 @@ Breaks: TypeAlias = Literal["nowhere", "zeros", "integers", "ratios", "order", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionRow:
-    """One function: how it is written and what it is worth."""
+    """A known function: its spellings and the rules for its value."""
 
     written: str
     """The ways to write it. `sin` is a word or a command; `\\tg` is a command only; `\\binom{}` is
@@ -65,7 +65,7 @@ _PLAIN: Final = {"abs": abs, "max": max, "min": min, "floor": math.floor, "ceil"
 
 
 def _row(written: str, arity: Sequence[int] = (1, 1), **entries: Any) -> FunctionRow:
-    """The row that an entry of `functions.toml` stands for."""
+    """Build the row of a function from its entry in `functions.toml`."""
     for kind, module in (("exact", rationals), ("real", decimals), ("complex", complexes)):
         if kind in entries:
             name = entries[kind]
@@ -118,7 +118,7 @@ def _form(spelling: str) -> _Form:
 
 
 def _written(*forms: _Form) -> dict[str, str]:
-    """The spellings of these forms, without their marks, to the functions that they write."""
+    """Map all spellings of the given forms to the names of their functions."""
     return {
         spelling.strip("[]{}").strip("_").removeprefix("\\"): name
         for name, row in FUNCTIONS.items()

@@ -1,4 +1,4 @@
-"""Units of measure (`units.toml`): spellings to names, and factors between those of a dimension."""
+"""The units of measure: their spellings, and the conversion factors between units."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _TEMPERATURES: Final[dict[str, str]] = _TABLE["temperatures"]
 
 
 def multiply(left: Unit, right: Unit, sign: int = 1) -> Unit:
-    """The unit of a product, or of a quotient when `sign` is -1."""
+    """The unit of a product of two quantities, or of a quotient if `sign` is -1."""
     powers = dict(left)
     for name, power in right:
         powers[name] = powers.get(name, 0) + sign * power
@@ -67,7 +67,7 @@ def multiply(left: Unit, right: Unit, sign: int = 1) -> Unit:
 
 
 def factor_between(source: Unit, target: Unit) -> Fraction | None:
-    """The size of one `source` in `target`, or None if they measure different things."""
+    """The conversion factor between two units, or None if they measure different things."""
     if source == target:
         return Fraction(1)
     there, back = _dimension(source), _dimension(target)
@@ -77,7 +77,7 @@ def factor_between(source: Unit, target: Unit) -> Fraction | None:
 
 
 def read_phrase(phrase: str) -> Unit | None:
-    """The unit that a phrase such as `square feet` or `km per hour` names, if it names one."""
+    """The unit that a phrase such as `square feet` or `km per hour` names, or None."""
     if phrase.lower() in _TEMPERATURES:
         return ((_TEMPERATURES[phrase.lower()], 1),)
     unit: Unit = ()
