@@ -8,16 +8,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from assay.rewards.outcome.maths.compute import decimals
-from assay.rewards.outcome.maths.compute.decimals import (
-    HALF,
-    ONE,
-    PI,
-    ZERO,
-    NotReal,
-    exponential,
-    logarithm,
-    sine_cosine,
-)
+from assay.rewards.outcome.maths.compute.decimals import HALF, ONE, PI, ZERO, NotReal
 
 
 class Complex(NamedTuple):
@@ -72,20 +63,20 @@ def angle(a: Complex) -> Decimal:
 
 def cis(a: Complex) -> Complex:
     """The complex number cos a + i sin a."""
-    return exp(Complex(-a.im, a.re))
+    return exponential(Complex(-a.im, a.re))
 
 
-def exp(a: Complex) -> Complex:
-    size = exponential(a.re)
-    sin, cos = sine_cosine(a.im)
+def exponential(a: Complex) -> Complex:
+    size = decimals.exponential(a.re)
+    sin, cos = decimals.sine_cosine(a.im)
     return Complex(size * cos, size * sin)
 
 
-def log(a: Complex) -> Complex:
-    return Complex(logarithm(modulus(a)), angle(a))
+def logarithm(a: Complex) -> Complex:
+    return Complex(decimals.logarithm(modulus(a)), angle(a))
 
 
-def root(a: Complex) -> Complex:
+def square_root(a: Complex) -> Complex:
     """The principal square root."""
     if a.im == 0:
         return Complex(a.re.sqrt(), ZERO) if a.re >= 0 else Complex(ZERO, (-a.re).sqrt())
@@ -103,7 +94,7 @@ def power(base: Complex, exponent: Complex) -> Complex:
         if exponent.re <= 0:
             raise NotReal
         return Complex(ZERO, ZERO)
-    return exp(multiply(exponent, log(base)))
+    return exponential(multiply(exponent, logarithm(base)))
 
 
 def _integer_power(base: Complex, exponent: int) -> Complex:
@@ -119,25 +110,25 @@ def _integer_power(base: Complex, exponent: int) -> Complex:
 
 
 def hyperbolic_sine(a: Complex) -> Complex:
-    up = exp(a)
+    up = exponential(a)
     return scale(subtract(up, divide(UNIT, up)), HALF)
 
 
 def hyperbolic_cosine(a: Complex) -> Complex:
-    up = exp(a)
+    up = exponential(a)
     return scale(add(up, divide(UNIT, up)), HALF)
 
 
 def inverse_sinh(a: Complex) -> Complex:
-    return log(add(a, root(add(multiply(a, a), UNIT))))
+    return logarithm(add(a, square_root(add(multiply(a, a), UNIT))))
 
 
 def inverse_cosh(a: Complex) -> Complex:
-    return log(add(a, multiply(root(add(a, UNIT)), root(subtract(a, UNIT)))))
+    return logarithm(add(a, multiply(square_root(add(a, UNIT)), square_root(subtract(a, UNIT)))))
 
 
 def inverse_tanh(a: Complex) -> Complex:
-    return scale(subtract(log(add(UNIT, a)), log(subtract(UNIT, a))), HALF)
+    return scale(subtract(logarithm(add(UNIT, a)), logarithm(subtract(UNIT, a))), HALF)
 
 
 def _circular(hyperbolic: Callable[[Complex], Complex], a: Complex) -> Complex:

@@ -192,6 +192,11 @@ def ceiling(x: Decimal) -> Decimal:
     return -floor(-x)
 
 
+absolute: Final = abs
+greatest: Final = max
+least: Final = min
+
+
 def sign(x: Decimal) -> Decimal:
     return ONE.copy_sign(x) if x else ZERO
 

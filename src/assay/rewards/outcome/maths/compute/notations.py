@@ -7,7 +7,6 @@ arithmetic and the sample points all look here; a name that is in no row is an u
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -61,16 +60,14 @@ class FunctionRow:
     1 or -1, or where it has a pole."""
 
 
-_PLAIN: Final = {"abs": abs, "max": max, "min": min, "floor": math.floor, "ceil": math.ceil}
-
-
-def _row(written: str, arity: Sequence[int] = (1, 1), **entries: Any) -> FunctionRow:
+def _row(
+    written: str, arity: Sequence[int] = (1, 1), rule: str = "", **entries: Any
+) -> FunctionRow:
     """Build the row of a function from its entry in `functions.toml`."""
-    for kind, module in (("exact", rationals), ("real", decimals), ("complex", complexes)):
-        if kind in entries:
-            name = entries[kind]
-            entries[kind] = getattr(module, name, None) or _PLAIN[name]
-    return FunctionRow(written=written, arity=(arity[0], arity[1] or MAX_ITEMS), **entries)
+    modules = {"exact": rationals, "real": decimals, "complex": complexes}
+    rules: dict[str, Any] = {kind: getattr(module, rule, None) for kind, module in modules.items()}
+    most = arity[1] or MAX_ITEMS
+    return FunctionRow(written=written, arity=(arity[0], most), **rules, **entries)
 
 
 FUNCTIONS: Final = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Final
 
 from assay.rewards.outcome.maths.limits import MAX_BITS, MAX_FACTORIAL, TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import Rational, whole
@@ -91,6 +92,13 @@ def _integer_root(value: int, degree: int) -> int | None:
 def modulo(left: Rational, right: Rational) -> Rational | None:
     """The remainder of a division, with the sign of the divisor."""
     return whole(left % right) if right != 0 else None
+
+
+floor: Final = math.floor
+ceiling: Final = math.ceil
+absolute: Final = abs
+greatest: Final = max
+least: Final = min
 
 
 def factorial(count: Rational) -> int | None:
