@@ -133,7 +133,7 @@ def math_equal_reward_tool(
     list_order: OrderConvention = "free",
     decimal_comma: CommaConvention = "answer",
 ) -> Score:
-    """Return 1.0 for a right answer and 0.1 for a wrong answer with a tool call, else 0.0.
+    """Return 0.0 without a tool call, else 1.0 for a right answer and 0.1 for a wrong answer.
 
     `acc` says whether the answer is right, with or without a tool.
     """

@@ -38,11 +38,7 @@ class AnswerConventions:
 
 @dataclass(frozen=True, slots=True)
 class AnswerComparer:
-    """Compares two answers under the chosen conventions, within one work budget.
-
-    Answers hold answers, so a rule for one shape asks for the rule of its parts. The decision by
-    shape comes with the comparison; the rules know only this class.
-    """
+    """Compares two answers under the chosen conventions, within one work budget."""
 
     conventions: AnswerConventions
     budget: WorkBudget

@@ -166,10 +166,7 @@ def compare(
     conventions: AnswerConventions = DEFAULT,
     row: RowReadings | None = None,
 ) -> Equality:
-    """Compare an extracted answer with one reference answer, under the conventions.
-
-    `row` is shared by the comparisons of one prediction with several references.
-    """
+    """Compare an extracted answer with one reference answer, under the conventions."""
     row = RowReadings() if row is None else row
     pair = _TextPair(prediction.strip(), reference.strip(), conventions, row)
     prediction, reference = pair.prediction, pair.reference

@@ -1,8 +1,4 @@
-"""Matrices and vectors.
-
-Matrices are compared entry by entry, after any sums and products of matrices are carried out. Sums
-of unit vectors such as `3i + 4j` become the tuple of their components.
-"""
+"""Comparison of matrices and vectors, after their sums and products are carried out."""
 
 from __future__ import annotations
 

@@ -367,10 +367,7 @@ def _within(member: _Progression, period: Expr) -> Iterator[Expr]:
 
 
 def _same_renamed(left: _Declared, right: _Declared, comparison: AnswerComparer) -> str | None:
-    """Compare two answers after a renaming of the parameters of one.
-
-    An answer that declares nothing has the letters that the other answer does not have.
-    """
+    """Compare two answers after a renaming of the parameters of one."""
     if left.domains and right.domains:
         names, others = list(left.domains), list(right.domains)
         if sorted(left.domains.values()) != sorted(right.domains.values()):

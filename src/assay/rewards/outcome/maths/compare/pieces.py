@@ -1,8 +1,7 @@
 """Comparison of piecewise functions, and of sets of integers between bounds.
 
-Both are decided exactly. A function in pieces equals an expression if its conditions cover the line
-and, on each of them, the expression without its bars, maxima and minima equals the piece; that is
-known where what stands between the bars is linear and changes its sign at an end of the condition.
+A piecewise function equals an expression if its conditions cover the line, and each piece equals
+the expression without bars, maxima and minima on its interval.
 """
 
 from __future__ import annotations

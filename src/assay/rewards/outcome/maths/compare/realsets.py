@@ -93,10 +93,7 @@ def _is_line(node: Node) -> bool:
 
 
 def same_real_sets(prediction: Node, reference: Node, comparison: AnswerComparer) -> str | None:
-    """Return the rule by which two sets of reals are equal, or "" if they differ.
-
-    None if either is no set of known reals.
-    """
+    """Return the rule by which two sets of reals are equal, "" if not, None for other nodes."""
     names, reference_names = subjects(prediction), subjects(reference)
     if names and reference_names and names != reference_names:
         return None

@@ -207,10 +207,7 @@ def _by_name(label: Group, value: Node) -> NamedValue:
 
 
 def order_of_names(labels: Sequence[Node | None]) -> list[int] | None:
-    """The positions of names such as x, y, z in alphabetical order, or None.
-
-    Names of different alphabets, such as m and b, have none: their order is as written.
-    """
+    """The positions of names in their usual order, such as x, y, z; None if they have none."""
     names = [label.name for label in labels if isinstance(label, Symbol)]
     if len(names) != len(labels) or len(set(names)) != len(names) or len(names) < 2:
         return None

@@ -226,10 +226,7 @@ def _bound_in(node: Big) -> list[str]:
 
 
 def with_same_names(left: Node, right: Node) -> tuple[Node, Node]:
-    """Rename the variables of the first set or function as in the second.
-
-    The letter of `{x | x > 2}` and of `f(x) = x^2` is bound: another would say the same.
-    """
+    """Rename the variables of the first set or function as in the second."""
     match left, right:
         case Builder(Symbol(name), _), Builder(Symbol(other), _):
             return _rename_all(left, {name: other}), right

@@ -95,10 +95,7 @@ def same_expressions(prediction: Expr, reference: Expr, comparison: AnswerCompar
 
 
 def _same_based(prediction: Expr, reference: Expr, comparison: AnswerComparer) -> str | None:
-    """Compare numerals with a base; the answer may omit the base.
-
-    Base ten may be named on either side.
-    """
+    """Compare numerals with a base; the answer may omit the base, or name base ten."""
     if not isinstance(reference, Based):
         if not isinstance(prediction, Based) or prediction.base != 10:
             return None

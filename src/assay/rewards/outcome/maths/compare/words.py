@@ -65,8 +65,7 @@ _LONGEST: Final = 80
 
 
 def plain(text: str) -> str:
-    """The words in one spelling: no markup, one case, single spaces, no article before, and
-    one phrase of those that say the same."""
+    """The words without markup or article, in lower case, or their first synonym."""
     words = _ARTICLE.sub("", _without_markup(text).casefold().strip(_EDGES))
     return synonyms().get(words, words)
 

@@ -182,10 +182,7 @@ class ZeroDenominator(Exception):
 
 
 def quotient(node: Expr, ring: PolynomialRing) -> Quotient:
-    """Convert an expression to a quotient of two polynomials.
-
-    Raises TooLarge when expanding would cost too much, ZeroDenominator for a zero denominator.
-    """
+    """Convert an expression to a quotient of polynomials; raise TooLarge or ZeroDenominator."""
     match node:
         case Number(value):
             return _constant(value)

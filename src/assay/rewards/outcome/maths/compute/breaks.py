@@ -318,11 +318,7 @@ class _Search(NamedTuple):
             yield turn
 
     def crossing(self, level: int, a: float, b: float, left: float, right: float) -> float:
-        """The point between a and b where the function crosses the level.
-
-        By the chord and by halves in turn: the first is quick where it is smooth, the second is
-        safe where it jumps.
-        """
+        """The point where the function crosses the level, by chords and halving in turn."""
         middle = a
         for turn in range(60):
             before = middle

@@ -260,10 +260,7 @@ def decimal(value: Rational) -> Decimal:
 
 
 def rational(node: Expr, budget: WorkBudget) -> Rational | None:
-    """The exact value as an int or Fraction; None if it is not a known rational number.
-
-    Raises TooLarge before computing anything beyond the size limit.
-    """
+    """The exact value, or None if no rational value is known; raises TooLarge above the limit."""
     match node:
         case Number(value):
             return value

@@ -1,9 +1,4 @@
-"""The tables of known functions, constants and operators.
-
-A row says how a function is written, how many arguments it takes, its rule over the rationals,
-its rules over the real and the complex numbers, and what its arguments stand for. The reader, the
-arithmetic and the sample points all look here; a name that is in no row is an unknown function.
-"""
+"""The tables of known functions, constants and operators."""
 
 from __future__ import annotations
 

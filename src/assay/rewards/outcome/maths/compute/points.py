@@ -207,10 +207,7 @@ def _telling_points(pair: _Pair, inside: tuple[BreakCondition, ...]) -> Iterator
 
 
 def _starts(pair: _Pair, literals: frozenset[float]) -> Iterator[Point]:
-    """The starting points of the lines: near zero and, with several variables, far from zero.
-
-    A piece may lie where two variables are large together.
-    """
+    """The starting points of the lines"""
     start = next(_points(pair.unknowns, pair.seed))
     yield start
     if len(pair.unknowns.names) == 1:

@@ -1,8 +1,4 @@
-"""Parser rules for numbers, names, functions and bars.
-
-Bases, periods, subscripts and primes belong to their number or name; bases, powers and arguments
-to their function.
-"""
+"""Parser rules for numbers, names, functions and bars."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Parser rules for TeX commands, one rule for each command.
-
-Among them are environments: matrices, systems of statements, and functions given in pieces.
-"""
+"""Parser rules for TeX commands and environments."""
 
 from __future__ import annotations
 
@@ -79,10 +76,7 @@ def _refuse(_cursor: Cursor, name: str) -> NoReturn:
 
 
 def _read_figure(cursor: Cursor, name: str) -> Expr:
-    """Parse an angle, a triangle or another figure with its points.
-
-    An angle may be read from either of its sides.
-    """
+    """Parse an angle or another figure; the angle ABC is the angle CBA."""
     figure = lexicon.FIGURES[name]
     braced = cursor.token.text == "{"
     if braced:

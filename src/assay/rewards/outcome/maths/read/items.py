@@ -1,8 +1,4 @@
-"""Parser rules for lists, relations, unions, ratios and brackets.
-
-An item is sides joined by relation signs; a side is a union of sets, a ratio or a quantity. Between
-brackets are tuples, sets, intervals, set builders, or one expression.
-"""
+"""Parser rules for lists, relations, unions, ratios and brackets."""
 
 from __future__ import annotations
 
@@ -82,10 +78,7 @@ def read_items(cursor: Cursor) -> list[Node]:
 
 
 def _read_dots(cursor: Cursor, items: list[Node]) -> list[Node]:
-    """Parse dots in a list, and return the integers that the dots omit.
-
-    Those before must be in steps of one size, which is 1 after a single number.
-    """
+    """Parse dots in a list, and return the integers that the dots omit."""
     cursor.take()
     _skip_separators(cursor)
     end = cursor.token.text

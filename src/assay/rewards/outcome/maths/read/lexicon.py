@@ -1,8 +1,4 @@
-"""The tables of words and TeX commands that the parser knows, beside functions.
-
-`lexicon.toml` has them, and says what each is. Functions, constants and operators are rows of
-`compute.notations`.
-"""
+"""The words and TeX commands of `lexicon.toml`; `compute.notations` has the functions."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ from functools import cache
 from typing import Any, Final
 
 from assay.lazy import package_table
-from assay.text.word_tables import read_table
+from assay.text.word_tables import phrases, read_table
 
 _TABLE: Final[dict[str, Any]] = package_table(__package__, "lexicon")
 
@@ -23,7 +19,8 @@ def _words(name: str) -> frozenset[str]:
 
 def _by_spelling(name: str) -> dict[str, str]:
     """Map each spelling in a table to the name of its row."""
-    return {spelling: key for key, row in _TABLE[name].items() for spelling in row.split()}
+    rows = map(str.split, phrases(_TABLE[name]))
+    return {spelling: key for key, *spellings in rows for spelling in spellings}
 
 
 def read_patterns(file: str) -> dict[str, re.Pattern[str]]:
@@ -37,7 +34,7 @@ def read_patterns(file: str) -> dict[str, re.Pattern[str]]:
 GREEK: Final = _words("greek")
 GREEK_WORDS: Final = _words("greek_words")
 RELATIONS: Final = _by_spelling("relations")
-PARTS_OF_LINE: Final[dict[str, str]] = _TABLE["parts_of_line"]
+PARTS_OF_LINE: Final = _by_spelling("parts_of_line")
 SPACES: Final = _words("spaces")
 DECORATIONS: Final = _words("decorations")
 FONTS: Final = _words("fonts")

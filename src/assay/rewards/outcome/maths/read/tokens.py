@@ -337,12 +337,7 @@ Rule: TypeAlias = "Callable[[Cursor], Node]"
 
 @dataclass(slots=True)
 class Cursor:
-    """A position in a list of tokens, with a limit on nesting.
-
-    The grammar is recursive: brackets hold whole answers. So the rules for what may stand where a
-    value is expected come with the cursor, one for each kind of token, and a rule that needs any
-    of them asks for `read_atom`.
-    """
+    """A position in a list of tokens, with a limit on nesting."""
 
     tokens: list[Token]
     atoms: Mapping[Kind, Rule]

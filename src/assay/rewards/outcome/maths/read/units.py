@@ -7,11 +7,15 @@ from fractions import Fraction
 from typing import Any, Final
 
 from assay.lazy import package_table
+from assay.text.word_tables import phrases
 
 Unit = tuple[tuple[str, int], ...]
 
 _TABLE: Final[dict[str, Any]] = package_table(__package__, "units")
-_PREFIXES: Final[dict[str, tuple[str, int]]] = _TABLE["prefixes"]
+_PREFIXES: Final = {
+    letter: (word, int(power))
+    for letter, word, power in map(str.split, phrases(_TABLE["prefixes"]))
+}
 _PREFIXED: Final = [
     (prefix, name)
     for name, (_, _, _, *prefixes) in _TABLE["measures"].items()
@@ -20,7 +24,7 @@ _PREFIXED: Final = [
 """Prefixes that people write, each with its unit."""
 _WORDS: Final = {
     **{name: row[0].split() for name, row in _TABLE["measures"].items()},
-    **{name: words.split() for name, words in _TABLE["no_sizes"].items()},
+    **{name: words for name, *words in map(str.split, phrases(_TABLE["no_sizes"]))},
 }
 SPELLINGS: Final[dict[str, str]] = {
     **{spelling: name for name, words in _WORDS.items() for spelling in words},
@@ -78,8 +82,9 @@ def factor_between(source: Unit, target: Unit) -> Fraction | None:
 
 def read_phrase(phrase: str) -> Unit | None:
     """The unit that a phrase such as `square feet` or `km per hour` names, or None."""
-    if phrase.lower() in _TEMPERATURES:
-        return ((_TEMPERATURES[phrase.lower()], 1),)
+    degrees, _, scale = phrase.lower().partition(" ")
+    if degrees in ("degree", "degrees") and scale in _TEMPERATURES:
+        return ((_TEMPERATURES[scale], 1),)
     unit: Unit = ()
     last: Unit = ()
     sign, power = 1, 1
