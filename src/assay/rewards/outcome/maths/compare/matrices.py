@@ -55,7 +55,7 @@ def same_matrix(prediction: Expr, reference: Expr, comparison: AnswerComparer) -
     elif isinstance(left, Matrix) and not isinstance(right, Matrix):
         right = carry_out(_with_identity(reference, len(left.rows)))
     if not isinstance(left, Matrix) and not isinstance(right, Matrix):
-        return same_scalar(left, right, comparison.conventions.tolerance, comparison.budget)
+        return same_scalar(left, right, comparison)
     if not isinstance(left, Matrix) or not isinstance(right, Matrix):
         return None
     if len(left.rows) != len(right.rows) or len(left.rows[0]) != len(right.rows[0]):

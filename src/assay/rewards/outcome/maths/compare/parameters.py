@@ -289,7 +289,7 @@ def _same_families(left: _Family, right: _Family, comparison: AnswerComparer) ->
 
 
 def _same_progression(one: _Progression, other: _Progression, comparison: AnswerComparer) -> bool:
-    if not _same_scalar(one.step, other.step, comparison) and not _same_scalar(
+    if not same_scalar(one.step, other.step, comparison) and not same_scalar(
         one.step, negate(other.step), comparison
     ):
         return False
@@ -300,7 +300,7 @@ def _is_in(value: Expr, progression: _Progression, comparison: AnswerComparer) -
     """Whether the value is a member of the progression."""
     start, step = progression.start, progression.step
     return any(
-        _same_scalar(value, Add((start, Mul((Number(turn), step)))), comparison)
+        same_scalar(value, Add((start, Mul((Number(turn), step)))), comparison)
         for turn in _turns(value, progression)
     )
 
@@ -394,10 +394,6 @@ def _namings(names: Sequence[str], others: Sequence[str]) -> Iterator[dict[str, 
         yield dict(zip(names, order, strict=True))
 
 
-def _same_scalar(left: Expr, right: Expr, comparison: AnswerComparer) -> bool:
-    return same_scalar(left, right, comparison.conventions.tolerance, comparison.budget) is not None
-
-
 def same_up_to_constants(left: Expr, right: Expr, comparison: AnswerComparer) -> bool:
     """Whether two expressions are equal for some choice of their arbitrary constants."""
     names, others = _names(left), _names(right)
@@ -412,7 +408,7 @@ def same_up_to_constants(left: Expr, right: Expr, comparison: AnswerComparer) ->
     if parts is not None and other_parts is not None:
         return _same_span(parts, other_parts, comparison)
     return any(
-        _same_scalar(left, expression(with_names(right, naming)), comparison)
+        same_scalar(left, expression(with_names(right, naming)), comparison)
         for naming in _namings(sorted(other_constants), sorted(constants))
     )
 
@@ -472,7 +468,7 @@ def _same_span(left: _LinearParts, right: _LinearParts, comparison: AnswerCompar
         if partner is None:
             return False
         unpaired.remove(partner)
-    if _same_scalar(left.rest, right.rest, comparison):
+    if same_scalar(left.rest, right.rest, comparison):
         return True
     return any(not _names(factor) for factor in left.factors) and _differ_by_number(
         left.rest, right.rest, comparison.budget

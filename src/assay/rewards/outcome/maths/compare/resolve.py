@@ -54,7 +54,7 @@ def functions_in(*roots: Node) -> frozenset[str]:
         here = {part.name for part in walk(root) if isinstance(part, Symbol)}
         uses = [part for part in walk(root) if isinstance(part, Apply)]
         others = {use.name for use in uses if not _is_at_numbers(use)}
-        before_others = {use.name for use in uses if not _is_at_sum(use)}
+        before_others = {u.name for u in uses if [*map(type, u.arguments)] != [Add]}
         functions |= applied - here - (alone - before_others)
         functions |= {use.name for use in uses} - others - alone
     return frozenset(functions)
@@ -62,10 +62,6 @@ def functions_in(*roots: Node) -> frozenset[str]:
 
 def _is_at_numbers(use: Apply) -> bool:
     return all(map(_is_literal, use.arguments))
-
-
-def _is_at_sum(use: Apply) -> bool:
-    return len(use.arguments) == 1 and isinstance(use.arguments[0], Add)
 
 
 def _is_literal(node: Node) -> bool:

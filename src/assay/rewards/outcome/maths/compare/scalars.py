@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
+from assay.rewards.outcome.maths.compare.comparison import AnswerComparer
 from assay.rewards.outcome.maths.compare.tolerance import (
-    ToleranceKind,
     close_rationals,
     close_values,
     decimal_literal,
@@ -35,10 +35,9 @@ from assay.rewards.outcome.maths.nodes import (
 _GATHERING_STEPS: Final = 400
 
 
-def same_scalar(
-    left: Expr, right: Expr, tolerance: ToleranceKind, budget: WorkBudget
-) -> str | None:
+def same_scalar(left: Expr, right: Expr, comparison: AnswerComparer) -> str | None:
     """Return the rule by which two expressions are equal, or None."""
+    tolerance, budget = comparison.conventions.tolerance, comparison.budget
     if left == right:
         return "identical"
     a, b = _rational(left, budget), _rational(right, budget)

@@ -86,8 +86,7 @@ def same_expressions(prediction: Expr, reference: Expr, comparison: AnswerCompar
         matrices.involves_matrix(prediction) or matrices.involves_matrix(reference)
     ):
         return matrices.same_matrix(prediction, reference, comparison)
-    tolerance = comparison.conventions.tolerance
-    rule = same_scalar(prediction, reference, tolerance, comparison.budget)
+    rule = same_scalar(prediction, reference, comparison)
     if rule is None and Symbol in kinds:
         open_constants = parameters.same_up_to_constants(prediction, reference, comparison)
         return "constants" if open_constants else None

@@ -150,7 +150,7 @@ def nearest_integer(x: Decimal) -> Decimal | None:
     return near if abs(x - near) <= Decimal(10) ** -(getcontext().prec // 2) else None
 
 
-def modulo(left: Decimal, right: Decimal) -> Decimal:
+def mod(left: Decimal, right: Decimal) -> Decimal:
     """The remainder of a division, with the sign of the divisor."""
     if right == 0:
         raise NotReal
@@ -188,7 +188,7 @@ def floor(x: Decimal) -> Decimal:
     return near if near is not None else x.to_integral_value(rounding="ROUND_FLOOR")
 
 
-def ceiling(x: Decimal) -> Decimal:
+def ceil(x: Decimal) -> Decimal:
     return -floor(-x)
 
 

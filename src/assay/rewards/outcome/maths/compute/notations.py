@@ -55,18 +55,16 @@ class FunctionRow:
     1 or -1, or where it has a pole."""
 
 
-def _row(
-    written: str, arity: Sequence[int] = (1, 1), rule: str = "", **entries: Any
-) -> FunctionRow:
+def _row(*, rule: str, arity: Sequence[int] = (1, 1), **entries: Any) -> FunctionRow:
     """Build the row of a function from its entry in `functions.toml`."""
     modules = {"exact": rationals, "real": decimals, "complex": complexes}
     rules: dict[str, Any] = {kind: getattr(module, rule, None) for kind, module in modules.items()}
-    most = arity[1] or MAX_ITEMS
-    return FunctionRow(written=written, arity=(arity[0], most), **rules, **entries)
+    return FunctionRow(arity=(arity[0], arity[1] or MAX_ITEMS), **rules, **entries)
 
 
 FUNCTIONS: Final = {
-    name: _row(**entries) for name, entries in package_table(__package__, "functions").items()
+    name: _row(**{"rule": name, **entry})
+    for name, entry in package_table(__package__, "functions").items()
 }
 """Name of a function to its row."""
 

@@ -89,13 +89,13 @@ def _integer_root(value: int, degree: int) -> int | None:
     return low if low**degree == value else None
 
 
-def modulo(left: Rational, right: Rational) -> Rational | None:
+def mod(left: Rational, right: Rational) -> Rational | None:
     """The remainder of a division, with the sign of the divisor."""
     return whole(left % right) if right != 0 else None
 
 
 floor: Final = math.floor
-ceiling: Final = math.ceil
+ceil: Final = math.ceil
 absolute: Final = abs
 greatest: Final = max
 least: Final = min

@@ -66,16 +66,12 @@ _BRACKETS: Final = {
 }  # fmt: skip
 
 
-def _first(command: str) -> str:
-    """The first of all commands for the same function with arguments in braces."""
-    function = notations.BRACED[command]
-    return next(other for other, name in notations.BRACED.items() if name == function)
-
-
+_FIRST: Final = {function: command for command, function in reversed(notations.BRACED.items())}
+"""The first command of each function with arguments in braces."""
 _COMMANDS: Final[dict[str, tuple[Kind, str]]] = {
     **dict.fromkeys(lexicon.FRACTIONS, ("command", "frac")),
     **{name: ("operator", name) for name in lexicon.OPERATOR_NAMES},
-    **{command: ("command", _first(command)) for command in notations.BRACED},
+    **{command: ("command", _FIRST[name]) for command, name in notations.BRACED.items()},
     **lexicon.COMMANDS,
     **{f"l{name}": ("open", opening) for name, (opening, _) in _BRACKETS.items()},
     **{f"r{name}": ("close", closing) for name, (_, closing) in _BRACKETS.items()},
