@@ -29,12 +29,12 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Expr(Node):
-    """A node that may be part of arithmetic."""
+    """An arithmetic expression."""
 
 
 @dataclass(frozen=True, slots=True)
 class Number(Expr):
-    """A rational number as written; `digits` is its count of significant digits."""
+    """A rational number; `digits` counts its significant digits if it is a decimal."""
 
     value: Rational
     digits: int | None = None

@@ -18,7 +18,7 @@ CommaConvention: TypeAlias = Literal["answer", "either", "never"]
 
 @dataclass(frozen=True, slots=True)
 class AnswerConventions:
-    """The user's choices on questions of equality where people disagree."""
+    """The options that decide which answers count as equal."""
 
     tolerance: ToleranceKind = "digits"
     """`digits`: a decimal with six significant digits equals the exact value that rounds to it.

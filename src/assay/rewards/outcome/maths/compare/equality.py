@@ -399,7 +399,7 @@ def _compare_nodes(pair: _TextPair, left: Node, right: Node) -> Equality:
 
 
 def _settled(left: Node, right: Node, kinds: frozenset[type]) -> tuple[Node, Node]:
-    """Rewrite both trees where the meaning of one notation depends on the other answer."""
+    """Rewrite both answers where the meaning of one answer depends on the other."""
     if Apply in kinds:
         functions = functions_in(left, right)
         left, right = settle(left, functions), settle(right, functions)
@@ -434,7 +434,7 @@ def _meets_limit(*nodes: Expr) -> bool:
 
 
 def _reread(pair: _TextPair, tokens: list[Token], reference_tokens: list[Token]) -> Equality | None:
-    """Compare again with each ambiguous comma read in its other meaning."""
+    """Compare again after reading an ambiguous comma in its other meaning."""
     convention = pair.conventions.decimal_comma
     if convention != "never":
         decimal = _with_point(pair.prediction, reference_tokens)

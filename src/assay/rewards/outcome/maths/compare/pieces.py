@@ -80,7 +80,7 @@ def _equals_on(whole: Expr, value: Expr, interval: Interval, comparison: AnswerC
 
 
 def _branch(node: Node, interval: Interval, budget: WorkBudget) -> Expr:
-    """Remove bars, maxima and minima from an expression that is valid on one interval."""
+    """Rewrite an expression for one interval, without bars, maxima and minima."""
     changed = expression(rebuild(node, lambda child: _branch(child, interval, budget)))
     match changed:
         case Call("abs", (inside,)):

@@ -56,7 +56,7 @@ def same_quantities(prediction: Node, reference: Node, comparison: AnswerCompare
 
 
 def _is_in_radians(value: Node) -> bool:
-    """Whether the value contains pi or an inverse function, so that it is in radians."""
+    """Whether a number contains pi or an inverse trigonometric function, and so is in radians."""
     match value:
         case Div(top, _):
             return _is_in_radians(top)

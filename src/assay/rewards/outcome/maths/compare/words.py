@@ -65,7 +65,7 @@ _LONGEST: Final = 80
 
 
 def plain(text: str) -> str:
-    """The words without markup or article, in lower case, or their first synonym."""
+    """Normalize a phrase: lower case, no markup, no article, one of several synonyms."""
     words = _ARTICLE.sub("", _without_markup(text).casefold().strip(_EDGES))
     return synonyms().get(words, words)
 
@@ -124,7 +124,7 @@ def choices(text: str) -> frozenset[str] | None:
 
 
 def is_selection(reference: str, prediction: str) -> bool:
-    """Whether the reference is options such as `ACD`, and the prediction a list of letters."""
+    """Whether the reference is options such as `ACD` and the prediction lists letters."""
     letters = _without_markup(reference)
     if not _SELECTION.fullmatch(letters) or sorted(set(letters)) != list(letters):
         return False

@@ -110,7 +110,7 @@ class _Pair(NamedTuple):
 
     @classmethod
     def of(cls, left: Expr, right: Expr, budget: WorkBudget) -> _Pair:
-        """Make the pair; real unless an expression contains the imaginary unit."""
+        """Make a pair of expressions, which is real unless one contains the imaginary unit."""
         seed = blake2b(repr((left, right)).encode(), digest_size=16).digest()
         real = Constant("i") not in walk(left, right)
         return cls(left, right, budget, real, variables(left, right), seed)
@@ -207,7 +207,7 @@ def _telling_points(pair: _Pair, inside: tuple[BreakCondition, ...]) -> Iterator
 
 
 def _starts(pair: _Pair, literals: frozenset[float]) -> Iterator[Point]:
-    """The starting points of the lines"""
+    """The starting points of the test lines, near zero and far from zero."""
     start = next(_points(pair.unknowns, pair.seed))
     yield start
     if len(pair.unknowns.names) == 1:
@@ -337,7 +337,7 @@ def _same_ratio(pair: _Pair, point: Point, *, first: Point, positive: bool, quic
 
 
 def _vanishes(gap: Callable[[], ValueDistance], *, quick: bool) -> bool:
-    """Whether a difference is zero, because it shrinks as the precision grows."""
+    """Whether a difference shrinks to zero as the precision grows."""
     digits = _COARSE
     with localcontext(context(digits)):
         coarse = gap()
@@ -365,7 +365,7 @@ def _vanishes(gap: Callable[[], ValueDistance], *, quick: bool) -> bool:
 
 
 def _at_digits(gap: Callable[[], ValueDistance], digits: int) -> ValueDistance:
-    """Compute the gap with the given number of digits."""
+    """Compute the distance of two values with the given number of digits."""
     if digits > MAX_PRECISION - 20:
         raise NotReal
     with localcontext(context(digits)):

@@ -46,7 +46,10 @@ ATOMS: Final[dict[Kind, Rule]] = {
 
 def read(tokens: list[Token], *, commas_group: bool = True) -> Node:
     """Parse all tokens into one node; raise UnreadableAnswer if a token is left over."""
-    tokens = list(tokens) if commas_group else _ungrouped(tokens)
+    tokens = list(tokens)
+    if not commas_group:
+        pieces = (separate(token) if is_comma_grouped(token) else [token] for token in tokens)
+        tokens = [*chain.from_iterable(pieces)]
     if any(token.kind == "text" for token in tokens):
         tokens = _with_products(tokens)
     cursor = Cursor(tokens, ATOMS)
@@ -68,8 +71,3 @@ def _with_products(tokens: list[Token]) -> list[Token]:
         else:
             pieces.append(token)
     return pieces
-
-
-def _ungrouped(tokens: list[Token]) -> list[Token]:
-    pieces = (separate(token) if is_comma_grouped(token) else [token] for token in tokens)
-    return [*chain.from_iterable(pieces)]

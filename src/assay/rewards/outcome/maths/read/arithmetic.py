@@ -292,7 +292,7 @@ def read_argument(cursor: Cursor) -> Expr:
         cursor.tokens[cursor.at] = Token("number", token.text[1:])
         return number(token.text[0])
     if token.kind == "grouped":
-        raise UnreadableAnswer("a number with grouped digits is not in braces")
+        raise UnreadableAnswer("a number with digit groups needs braces as an argument")
     cursor.enter()
     argument = read_script(cursor)
     cursor.leave()

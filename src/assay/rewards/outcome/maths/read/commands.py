@@ -257,7 +257,9 @@ def _read_rows(cursor: Cursor) -> list[list[Node]]:
         if cursor.accept("command", "end"):
             return rows
         if not breaks:
-            raise UnreadableAnswer(f"a matrix row ends with {cursor.token.text or 'the end'!r}")
+            raise UnreadableAnswer(
+                f"{cursor.token.text or 'the end'!r} stands after a matrix entry"
+            )
         rows.append([])
 
 
