@@ -38,7 +38,7 @@ READERS: dict[Callable[[], object], tuple[ModuleType, list[str]]] = {
     viewer_words.page_words: (viewer_words, ["words.toml"]),
     lambda: lexicon.GREEK: (
         lexicon,
-        [f"{name}.toml" for name in ("clean", "lexicon", "signs", "units")],
+        [f"{name}.toml" for name in ("clauses", "clean", "lexicon", "signs", "units")],
     ),
     lambda: channels.SECTIONS: (channels, ["sections.toml", "turns.toml"]),
     lambda: markup.UNSEEN: (markup, ["unseen.toml"]),

@@ -57,6 +57,11 @@ SAME = [
     (r"\text{no solution}", r"\text{No real solutions}"),
     (r"\text{diverges}", r"\text{The series diverges.}"),
     (r"\mathbb{R}", r"\text{all real } x"),
+    ("f(x)=2x", r"f(x)=2x \text{ for all real } x"),
+    ("f(x)=2x", r"f(x)=2x \text{ for all } x\in\mathbb{R}"),
+    ("f(x)=cx", r"f(x)=cx \text{ where } c \text{ is a constant}"),
+    (r"x=k\pi, k\in\mathbb{Z}", r"x=k\pi \text{ where } k \text{ is an integer}"),
+    (r"x=k\pi, k\in\mathbb{Z}", r"x=k\pi \quad (k\in\mathbb{Z})"),
     ("12", r"12 \text{ sq. ft.}"),
     ("12", r"12^\circ\text{C}"),
     ("12", r"12\text{ units}^2"),
@@ -109,9 +114,19 @@ SAME = [
     (r"\infty", r"\text{infinity}"),
     ("even", r"\text{It is even}"),
     (r"\text{absolutely convergent}", r"\text{converges absolutely}"),
+    # Clauses.
+    ("f(n)=n^2", r"f(n)=n^2\text{ for every positive integer }n"),
+    ("a_n=2^n", r"a_n=2^n\text{ for }n\ge1"),
+    ("a_n=2^n", r"a_n=2^n\ (n\in\mathbb N^*)"),
+    ("f(x)=ax+b", r"f(x)=ax+b \text{ for real constants } a,b"),
+    (r"x=k\pi-\frac{\pi}{4}, k\in\mathbb{Z}", r"x=k\pi-\frac{\pi}{4} (k \in Z)"),
     # Dots between whole numbers.
     (r"\{1,2,3,4,5,6\}", r"\{1,2,\ldots,6\}"),
     (r"\{3,5,7,9,11\}", r"\{3,5,\dots,11\}"),
+    # Combinations by letters.
+    (r"\binom{n}{k}", "C(n,k)"),
+    (r"\binom{n}{k}", "C_n^k"),
+    ("60", "P(5,3)"),
     # Euler's function.
     (r"\sqrt\pi", r"\Gamma(1/2)"),
     # Functions by name, and what they are worth.
@@ -145,6 +160,7 @@ DIFFERENT = [
     ("DNE", "END"),
     (r"\text{no solution}", r"\text{infinitely many solutions}"),
     (r"\text{diverges}", r"\text{converges}"),
+    ("f(x)=3x", r"f(x)=2x \text{ for all } x"),
     ("x=5", r"x=5 \text{ for } x>3"),
     ("5", r"5 \text{ where } x=2"),
     ("42", r"42 \text{ for the win}"),
@@ -164,6 +180,8 @@ DIFFERENT = [
     (r"\{1,2,\ldots,10\}", r"\{1,2,\ldots,11\}"),
     (r"\{1,2,\ldots,10\}", r"\{1,2,10\}"),
     (r"\{1,3,\ldots,9\}", r"\{1,2,\ldots,9\}"),
+    (r"\binom{n}{k}", "C(k,n)"),
+    ("60", "P(5,2)"),
     ("f(x)=x^2", r"f(x)=x^2 \text{ for } x>0"),
     (r"\operatorname{Li}_2(1/2)", r"\operatorname{Li}_3(1/2)"),
     (r"\operatorname{erf}(2)", r"2\operatorname{erf}(1)"),

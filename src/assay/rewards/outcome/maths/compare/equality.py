@@ -36,6 +36,7 @@ from assay.rewards.outcome.maths.compare.resolve import (
     kinds_in,
     settle,
     with_bound_names,
+    with_combinations,
     with_products,
     with_same_names,
     with_terms,
@@ -400,6 +401,8 @@ def _compare_nodes(pair: _TextPair, left: Node, right: Node) -> Equality:
 
 def _settled(left: Node, right: Node, kinds: frozenset[type]) -> tuple[Node, Node]:
     """Rewrite both answers where the meaning of one answer depends on the other."""
+    if Apply in kinds or Call in kinds:
+        left, right = with_combinations(left, right)
     if Apply in kinds:
         functions = functions_in(left, right)
         left, right = settle(left, functions), settle(right, functions)

@@ -112,6 +112,38 @@ def _gamma(argument: Expr) -> Expr | None:
     return Mul((Number(factor), Power(Constant("pi"), Number(Fraction(1, 2)))))
 
 
+def with_combinations(left: Node, right: Node) -> tuple[Node, Node]:
+    """The answers with `C(n, k)` as a binomial coefficient, or `P(5, 3)` as its value."""
+    nodes = walk(left, right)
+    if any(isinstance(part, Call) and part.name == "binomial" for part in nodes):
+        return _spell_combinations(left), _spell_combinations(right)
+    if isinstance(left, Number) != isinstance(right, Number):
+        return _spell_arrangements(left), _spell_arrangements(right)
+    return left, right
+
+
+def _spell_arrangements(node: Node) -> Node:
+    match node:
+        case Apply("P" | "A", (Number(int(n)), Number(int(k)))) if 0 < k < n < 200:
+            return Number(math.perm(n, k))
+        case _:
+            return node
+
+
+def _spell_combinations(node: Node) -> Node:
+    match node:
+        case Apply("C", (top, bottom)):
+            return Call("binomial", (top, bottom))
+        case Power(Symbol(name), bottom) if name.startswith("C_") and name[2:].isalnum():
+            index = name[2:]
+            top = Number(int(index)) if index.isdigit() else Symbol(index)
+            return Call("binomial", (top, bottom))
+        case Power(Call("C_", (top,), True), bottom):
+            return Call("binomial", (top, bottom))
+        case _:
+            return rebuild(node, _spell_combinations)
+
+
 def settle(node: Node, functions: frozenset[str]) -> Node:
     """Decide for each letter before parentheses: a function or a factor."""
 

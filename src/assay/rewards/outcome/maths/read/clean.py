@@ -14,6 +14,9 @@ from assay.rewards.outcome.maths.read.lexicon import BASES, read_patterns
 from assay.text.word_tables import phrases
 
 _PATTERNS: Final = read_patterns("clean")
+_CLAUSES: Final = read_patterns("clauses")
+_LONGEST_CLAUSED: Final = 400
+"""The longest text that is searched for a clause, in characters."""
 _COMBINATIONS: Final = [
     pattern for name, pattern in _PATTERNS.items() if name.startswith("combination_")
 ]
@@ -111,6 +114,33 @@ def _spell_out(text: str) -> str:
     unending = _PATTERNS["unending"].fullmatch(text) if "." in text else None
     if unending is not None:
         return unending[1] + _with_period(unending[2])
+    return text
+
+
+def _without_clause(text: str) -> str:
+    r"""The formula without `for all real x`, or with `k \in \mathbb{Z}` for `k is an integer`."""
+    if len(text) > _LONGEST_CLAUSED:
+        return text
+    excepted = _CLAUSES["except"].fullmatch(text)
+    if excepted is not None:
+        return rf"\mathbb{{R}} \setminus \{{{excepted[1]}\}}"
+    domain = _CLAUSES["domain"].fullmatch(text)
+    if domain is not None:
+        return rf"{domain[1]}, {domain[2]} \in \mathbb{{Z}}"
+    counting = _CLAUSES["counting"].fullmatch(text) if "=" in text else None
+    if counting is not None:
+        return counting[1]
+    match = _CLAUSES["clause"].fullmatch(text)
+    if match is None or len(match["clause"]) > 80:
+        return text
+    clause = " ".join(_CLAUSES["markup"].sub(" ", match["clause"]).split()).strip(" .,;)")
+    integer = _CLAUSES["integer"].fullmatch(clause)
+    if integer is not None:
+        return rf"{match['answer']}, {integer[integer.lastindex or 1]} \in \mathbb{{Z}}"
+    index = _CLAUSES["from"].fullmatch(clause)
+    free = index is not None and re.search(rf"(?<![A-Za-z\\]){index[1]}", match["answer"])
+    if free or _CLAUSES["free"].fullmatch(clause):
+        return match["answer"]
     return text
 
 
@@ -281,6 +311,7 @@ def _spell_line(text: str) -> str:
 
 
 _RULES: Final[tuple[tuple[str, Callable[[str], str]], ...]] = (
+    ("except|other than|for|wh|with|\\in", _without_clause),
     # `<1, 2>` as a vector
     (">", partial(_PATTERNS["angled"].sub, r"\1\\langle \2\\rangle")),
     *(("C|P|A|choose", partial(form.sub, _spell_combination)) for form in _COMBINATIONS),
