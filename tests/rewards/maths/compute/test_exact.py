@@ -5,9 +5,11 @@ from fractions import Fraction
 
 import pytest
 
+from assay.lazy import package_table
 from assay.rewards.outcome.maths.compute.algebra import PolynomialRing, difference, quotient
 from assay.rewards.outcome.maths.compute.decimals import PI, arctangent, context, sine_cosine
 from assay.rewards.outcome.maths.compute.evaluate import rational
+from assay.rewards.outcome.maths.compute.notations import FUNCTIONS
 from assay.rewards.outcome.maths.compute.points import agree, value_of
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import Add, Call, Expr, Number, Symbol
@@ -88,6 +90,12 @@ def test_polynomials_over_radicals_decide_for_certain(left: str, right: str, equ
 )
 def test_points_agree_wherever_both_are_real(left: str, right: str, equal: bool) -> None:
     assert agree(_expression(left), _expression(right), WorkBudget()) is equal
+
+
+def test_every_rule_that_the_table_of_functions_names_exists() -> None:
+    for name, entry in package_table("assay.rewards.outcome.maths.compute", "functions").items():
+        row = FUNCTIONS[name]
+        assert "rule" not in entry or row.exact or row.real or row.complex, name
 
 
 def test_elementary_functions_keep_their_precision() -> None:

@@ -127,7 +127,7 @@ SAME = [
     (r"\binom{n}{k}", "C(n,k)"),
     (r"\binom{n}{k}", "C_n^k"),
     ("60", "P(5,3)"),
-    # Euler's function, and integrals of polynomials.
+    # Euler's function.
     (r"\sqrt\pi", r"\Gamma(1/2)"),
     # Functions by name, and what they are worth.
     (r"\operatorname{Li}_2(1/2)", r"\text{Li}_2\left(\frac12\right)"),
@@ -141,9 +141,6 @@ SAME = [
     (r"\ln|x|-\ln|y|", r"\ln\left|\frac{x}{y}\right|"),
     (r"x=1, y=-1", r"\left\{\begin{array}{l}x=1\\y=-1\end{array}\right."),
     ("1,2", r"\text{1 and 2}"),
-    (r"\frac13", r"\int_0^1 x^2dx"),
-    (r"\frac16", r"\int_0^1\int_0^x y\,dy\,dx"),
-    (r"\frac{a^3}{3}+\frac{ba^2}{2}", r"\int_0^a (x^2+bx)\,\mathrm{d}x"),
 ]
 DIFFERENT = [
     (r"\binom{7}{2}", r"{7 \over 2}"),
@@ -185,9 +182,6 @@ DIFFERENT = [
     (r"\{1,3,\ldots,9\}", r"\{1,2,\ldots,9\}"),
     (r"\binom{n}{k}", "C(k,n)"),
     ("60", "P(5,2)"),
-    (r"\frac13", r"\int_0^1 x^3dx"),
-    (r"\frac13", r"\int_0^1 x^2dy"),
-    (r"\int_0^1\int_0^x y\,dy\,dx", r"\int_0^1\int_0^x y\,dx\,dy"),
     ("f(x)=x^2", r"f(x)=x^2 \text{ for } x>0"),
     (r"\operatorname{Li}_2(1/2)", r"\operatorname{Li}_3(1/2)"),
     (r"\operatorname{erf}(2)", r"2\operatorname{erf}(1)"),

@@ -1,4 +1,4 @@
-"""Whether the answer in a response equals a mathematical reference, and by which rule.
+"""Compare the answer in a response with a mathematical reference answer.
 
     reward     the two rewards; `assay.text.answers` finds the answer in the response
     read       the answer's text as one typed node, or why it cannot be read

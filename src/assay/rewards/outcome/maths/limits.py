@@ -1,4 +1,4 @@
-"""Every bound of the comparator, checked before the work that it bounds.
+"""The limits of the comparison, each checked before any work above the limit.
 
 The bounds are generous for answers people write and small enough that the worst input of any
 length costs a few milliseconds and a few megabytes.
@@ -26,21 +26,21 @@ MAX_ROW_STEPS = 10 * MAX_STEPS  # most steps of one row, however many references
 
 @dataclass(slots=True)
 class WorkBudget:
-    """The steps that one comparison may still spend, and whether a limit was met on the way."""
+    """The remaining steps of one comparison, and the limit that it met."""
 
     remaining: int = MAX_STEPS
     limit: TooLarge | None = None
 
     def spend(self, steps: int = 1) -> None:
-        """Take steps from the budget; raise TooLarge when it is used up."""
+        """Subtract steps from the budget; raise TooLarge if the budget is used up."""
         self.remaining -= steps
         if self.remaining < 0:
-            raise TooLarge(f"more than {MAX_STEPS:,} steps of work")
+            raise TooLarge(f"the comparison needs more than {MAX_STEPS:,} steps")
 
 
 class UnreadableAnswer(Exception):
-    """The text is not an answer in the notation that the comparator reads."""
+    """The text is not an answer in a known notation."""
 
 
 class TooLarge(UnreadableAnswer):
-    """The text is beyond a limit, so it was not worked on."""
+    """The answer exceeds a limit, so it is not evaluated."""

@@ -1,4 +1,4 @@
-"""The typed answers that text is read into: expressions, the shapes built from them, and trees."""
+"""The node types of parsed answers, and functions on their trees."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ OperatorName = Literal["sum", "prod", "int", "lim"]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A part of a parsed answer."""
+    """One node of a parsed answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expr(Node):
-    """A node that arithmetic may contain."""
+    """An arithmetic expression."""
 
 
 @dataclass(frozen=True, slots=True)
 class Number(Expr):
-    """A rational literal; `digits` counts its significant digits if it has a decimal point."""
+    """A rational number; `digits` counts its significant digits if it is a decimal."""
 
     value: Rational
     digits: int | None = None
@@ -44,7 +44,7 @@ class Number(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Based(Expr):
-    """Digits with a base subscript, such as 204 in base 5."""
+    """A numeral with its base, such as 204 in base 5."""
 
     numeral: str
     base: int
@@ -59,7 +59,7 @@ class Symbol(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Constant(Expr):
-    """A constant such as pi, or infinity."""
+    """A mathematical constant such as pi, or infinity."""
 
     name: ConstantName
 
@@ -96,7 +96,7 @@ class Power(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Call(Expr):
-    """A known function, or one that is only a name when `opaque`."""
+    """A function call; the function is unknown if `opaque` is set."""
 
     name: str
     arguments: tuple[Expr, ...]
@@ -105,7 +105,7 @@ class Call(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Apply(Expr):
-    """A letter before parentheses: a function or a product, decided once both answers are known."""
+    """A letter before parentheses, which may be a function call or a product."""
 
     name: str
     arguments: tuple[Expr, ...]
@@ -113,7 +113,7 @@ class Apply(Expr):
 
 @dataclass(frozen=True, slots=True)
 class PlusMinus(Expr):
-    """Both signs of a term; signs of one item go together, and `flipped` is the lower sign."""
+    """A term with the sign plus-minus, or minus-plus if `flipped` is set."""
 
     term: Expr
     flipped: bool = False
@@ -121,14 +121,14 @@ class PlusMinus(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Degree(Expr):
-    """A value in degrees of an angle."""
+    """An angle in degrees."""
 
     term: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Big(Expr):
-    """A big operator: a sum, product, integral or limit."""
+    """A sum, product, integral or limit with its bounds."""
 
     operator: OperatorName
     lower: Node | None
@@ -163,7 +163,7 @@ class Ratio(Node):
 
 @dataclass(frozen=True, slots=True)
 class Group(Node):
-    """Members between brackets, or a bare list when `opening` is empty."""
+    """A list, tuple or set; a list without brackets has an empty `opening`."""
 
     opening: Bracket
     items: tuple[Node, ...]
@@ -174,7 +174,7 @@ class Group(Node):
 
 @dataclass(frozen=True, slots=True)
 class Span(Node):
-    """An interval that cannot be a pair: by its brackets, its ends, or where it stands."""
+    """An interval that cannot be mistaken for a pair."""
 
     opening: Literal["(", "["]
     low: Node
@@ -191,7 +191,7 @@ class Union(Node):
 
 @dataclass(frozen=True, slots=True)
 class Without(Node):
-    """A set difference: `whole` without `removed`."""
+    """The set difference `whole` minus `removed`."""
 
     whole: Node
     removed: Node
@@ -199,7 +199,7 @@ class Without(Node):
 
 @dataclass(frozen=True, slots=True)
 class Builder(Node):
-    """A set in set-builder notation: a member, and conditions on it."""
+    """A set in set-builder notation: its member and its conditions."""
 
     member: Node
     conditions: tuple[Node, ...]
@@ -207,7 +207,7 @@ class Builder(Node):
 
 @dataclass(frozen=True, slots=True)
 class Relation(Node):
-    """An equation or a chain of relations: `operators[k]` stands between sides k and k + 1."""
+    """An equation, an inequality or a chain: `operators[k]` stands between sides k and k + 1."""
 
     sides: tuple[Node, ...]
     operators: tuple[RelationOp, ...]
@@ -221,7 +221,7 @@ class Text(Node):
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """The direct parts of a node, in reading order."""
+    """The children of a node, in reading order."""
     match node:
         case Add(parts) | Mul(parts) | Call(_, parts) | Apply(_, parts) | Ratio(parts):
             return parts
@@ -242,7 +242,7 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def walk(*roots: Node) -> list[Node]:
-    """The nodes and all their parts, the outermost first."""
+    """The nodes and all their descendants, parents before children."""
     nodes = list(roots)
     for node in nodes:
         nodes.extend(children(node))
@@ -250,7 +250,7 @@ def walk(*roots: Node) -> list[Node]:
 
 
 def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
-    """The node with `change` applied to each direct part; expressions must stay expressions."""
+    """Copy the node with `change` applied to each child."""
 
     def rebuild_field(value: Any) -> Any:  # a node, a tuple of fields, or a name
         if isinstance(value, Node):
@@ -263,36 +263,36 @@ def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
 
 
 def substitute(node: Node, change: Callable[[Node], Node | None]) -> Node:
-    """The tree with what `change` gives for each outermost part for which it gives anything."""
+    """Copy the tree, and replace the outermost nodes for which `change` returns a node."""
     changed = change(node)
     return rebuild(node, lambda child: substitute(child, change)) if changed is None else changed
 
 
 def with_names(node: Node, names: Mapping[str, str]) -> Node:
-    """The tree with these variables renamed, all at once."""
+    """Copy the tree with the variables renamed, all at once."""
     renamed: dict[Node, Node] = {Symbol(old): Symbol(new) for old, new in names.items()}
     return substitute(node, renamed.get)
 
 
 def with_variable(node: Node, name: Literal["i", "e"]) -> Node:
-    """The tree with a constant read as a variable of the same letter."""
+    """Copy the tree with the constant i or e as a variable."""
     return substitute(node, lambda part: Symbol(name) if part == Constant(name) else None)
 
 
 def expression(node: Node) -> Expr:
-    """The node, if it may stand inside arithmetic; raises UnreadableAnswer if not."""
+    """Return the node as an expression; raise UnreadableAnswer for other nodes."""
     if isinstance(node, Expr):
         return node
     raise UnreadableAnswer(f"{type(node).__name__.lower()} inside arithmetic")
 
 
 def is_label(name: str) -> bool:
-    """Whether a symbol is a run of capitals: a label such as HTT, or points of a figure."""
+    """Whether a name is at least two capital letters, such as the label HTT."""
     return len(name) > 1 and name.isalpha() and name.isupper()
 
 
 def as_interval(node: Node) -> Node:
-    """Two members in brackets as an interval, where they cannot be a pair; other nodes as is."""
+    """Turn a pair in brackets into an interval; return other nodes unchanged."""
     match node:
         case Group("(" | "[" as opening, (low, high), ")" | "]" as closing):
             return Span(opening, low, high, closing)
@@ -301,27 +301,27 @@ def as_interval(node: Node) -> Node:
 
 
 def infinite_sign(node: Node) -> int:
-    """1 or -1 for either infinity, else 0."""
+    """Return 1 for infinity, -1 for minus infinity, else 0."""
     match node:
         case Constant("infinity"):
             return 1
         case Mul((Number(value), Constant("infinity"))):
-            return 1 if value > 0 else -1
+            return (value > 0) - (value < 0)
         case _:
             return 0
 
 
 def number(text: str) -> Number:
-    """The literal that digits spell, with or without a decimal point or an exponent."""
+    """Parse a number in digits, with or without a decimal point or an exponent."""
     if len(text) > MAX_DIGITS:
-        raise TooLarge(f"a number of {len(text):,} characters, limit {MAX_DIGITS:,}")
+        raise TooLarge(f"a number has {len(text):,} characters; the limit is {MAX_DIGITS:,}")
     if text.isdigit():
         return Number(int(text))
     mantissa, _, exponent = text.lower().partition("e")
     integer, _, part = mantissa.partition(".")
     shift = int(exponent or "0")
     if abs(shift) > MAX_EXPONENT:
-        raise TooLarge(f"a decimal exponent of {shift:,}, limit {MAX_EXPONENT:,}")
+        raise TooLarge(f"a decimal exponent is {shift:,}; the limit is {MAX_EXPONENT:,}")
     shift -= len(part)
     digits = int((integer + part) or "0")
     value = digits * 10**shift if shift >= 0 else whole(Fraction(digits, 10**-shift))
@@ -331,7 +331,7 @@ def number(text: str) -> Number:
 
 
 def whole(value: int | Fraction) -> int | Fraction:
-    """The value, as an int when it is one."""
+    """Return the value, as an int if it is an integer."""
     return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
 
 

@@ -1,4 +1,4 @@
-"""The two maths rewards: is the final answer equal to the reference, and was a tool used for it.
+"""The two maths rewards: for a right answer, and for a right answer with use of a tool.
 
 The answer is found by an explicit extraction policy, then compared without executing anything and
 within fixed bounds of time and memory, so both rewards may be called in any thread, on an event
@@ -26,10 +26,10 @@ from assay.rewards.outcome.maths.compare.comparison import (
     CommaConvention,
     OrderConvention,
     PercentConvention,
-    ToleranceKind,
     UnitsConvention,
 )
 from assay.rewards.outcome.maths.compare.equality import Equality, RowReadings, compare
+from assay.rewards.outcome.maths.compare.tolerance import ToleranceKind
 from assay.rewards.outcome.maths.read.lexicon import EATEN
 from assay.rewards.outcome.tool_use import BadTrajectory, ToolPolicy, tool_use
 from assay.rewards.outcome.tool_use import to_policy as to_tool_policy
@@ -86,7 +86,7 @@ def math_equal_reward(
     decimal_comma: CommaConvention = "answer",
     **kwargs: Any,  # noqa: ARG001 - rows carry columns of other rewards
 ) -> Score:
-    """1.0 when the final answer equals the reference, else 0.0.
+    """Return 1.0 if the final answer equals the reference answer, else 0.0.
 
     `extraction` is a policy ("default", "anchored", "boxed") or the rules to try, in order. The
     conventions are those of `AnswerConventions`. Further columns of the row are
@@ -133,7 +133,7 @@ def math_equal_reward_tool(
     list_order: OrderConvention = "free",
     decimal_comma: CommaConvention = "answer",
 ) -> Score:
-    """0.0 without a tool call, 0.1 with one and a wrong answer, 1.0 with one and the right answer.
+    """Return 0.0 without a tool call, else 1.0 for a right answer and 0.1 for a wrong answer.
 
     `acc` says whether the answer is right, with or without a tool.
     """
@@ -157,7 +157,7 @@ def math_equal_reward_tool(
 
 
 def _compare_all(span: str, references: Sequence[str], conventions: AnswerConventions) -> Equality:
-    """The first reference that the span equals; else one that could not be read; else the last.
+    """Compare an answer with all reference answers, and return the best result.
 
     A reference that cannot be read might have been the one that is equal, so it is not outvoted.
     """
@@ -174,7 +174,7 @@ def _compare_all(span: str, references: Sequence[str], conventions: AnswerConven
 def _compare_parts(
     parts: Sequence[str], references: Sequence[str], conventions: AnswerConventions
 ) -> Equality | None:
-    """The reference that lists exactly these parts in their order, or None."""
+    """Compare the parts of an answer, in order, with references that list several values."""
     answer, row = ", ".join(parts), RowReadings()
     if any("," in part or ";" in part for part in parts):
         return None
@@ -208,7 +208,7 @@ def _wrong(because: str, notes: Mapping[str, str]) -> Scored:
 
 
 def _references(answer: object) -> list[str] | Unreadable:
-    """The acceptable answers as texts; none when there is no reference."""
+    """The reference answers as texts; the list is empty without a reference."""
     references = read_references(answer)
     if isinstance(references, Unreadable):
         return references
@@ -244,7 +244,7 @@ def _conventions(
 
 
 def repair_escapes(reference: str) -> str | None:
-    r"""The reference with the commands that JSON ate; `None` if a control character is left.
+    r"""Restore TeX commands that JSON read as control characters, or return None.
 
     A file that writes `\frac` where JSON wants two backslashes is read as a form feed and `rac`. A
     tab, a line's end or a carriage return is layout unless the rest of a command follows it.
@@ -261,5 +261,5 @@ def _command(eaten: str) -> str:
 
 
 def is_prose(reference: str) -> bool:
-    """Whether the reference is a sentence, which no answer equals but its own words."""
+    """Whether the reference is a sentence and not a formula."""
     return not _FORMULA.search(reference) and len(_WORD.findall(reference)) >= PROSE_WORDS

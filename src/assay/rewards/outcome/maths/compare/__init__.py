@@ -1,1 +1,1 @@
-"""Whether two answers are the same, and by which rule."""
+"""Compare two mathematical answers, and name the rule that decides."""

@@ -1,4 +1,4 @@
-"""One comparison: its conventions, its budget of work, and the question that rules ask of parts."""
+"""The conventions, the work budget and the comparer of one comparison of answers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from assay.rewards.outcome.maths.compare.tolerance import ToleranceKind
 from assay.rewards.outcome.maths.limits import WorkBudget
 from assay.rewards.outcome.maths.nodes import Node
 
-ToleranceKind: TypeAlias = Literal["digits", "exact", "relative"]
 PercentConvention: TypeAlias = Literal["either", "sign", "value", "strict"]
 UnitsConvention: TypeAlias = Literal["optional", "required"]
 OrderConvention: TypeAlias = Literal["free", "kept"]
@@ -18,7 +18,7 @@ CommaConvention: TypeAlias = Literal["answer", "either", "never"]
 
 @dataclass(frozen=True, slots=True)
 class AnswerConventions:
-    """Which answers count as the same where people disagree."""
+    """The options that decide which answers count as equal."""
 
     tolerance: ToleranceKind = "digits"
     """`digits`: a decimal with six significant digits equals the exact value that rounds to it.
@@ -38,11 +38,7 @@ class AnswerConventions:
 
 @dataclass(frozen=True, slots=True)
 class AnswerComparer:
-    """Compares nodes under conventions, within one budget of work.
-
-    Answers hold answers, so a rule for one shape asks for the rule of its parts. The decision by
-    shape comes with the comparison; the rules know only this class.
-    """
+    """Compares two answers under the chosen conventions, within one work budget."""
 
     conventions: AnswerConventions
     budget: WorkBudget
@@ -54,7 +50,7 @@ class AnswerComparer:
         return self.rule(prediction, reference) is not None
 
     def rule(self, prediction: Node, reference: Node) -> str | None:
-        """The code of the rule by which the two are equal, or None."""
+        """Return the code of the rule by which two nodes are equal, or None."""
         self.budget.spend()
         return self.decide(prediction, reference, self)
 

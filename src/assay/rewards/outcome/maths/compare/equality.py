@@ -1,4 +1,4 @@
-"""Whether a predicted answer and a reference answer are the same: the comparator's one entry.
+"""Compare a predicted answer with a reference answer: the entry point of this package.
 
 The decision is made by the first rule that can make it:
 
@@ -43,7 +43,6 @@ from assay.rewards.outcome.maths.compare.resolve import (
 )
 from assay.rewards.outcome.maths.compare.shapes import same_answer
 from assay.rewards.outcome.maths.compute.evaluate import is_unevaluated, rational
-from assay.rewards.outcome.maths.compute.integrals import with_integrals
 from assay.rewards.outcome.maths.limits import (
     MAX_CHARS,
     MAX_ROW_STEPS,
@@ -85,12 +84,12 @@ _NUMBER: Final = re.compile(r"[-+]?\d{1,40}(?:\.\d{1,40})?")
 
 
 def is_number(text: str) -> bool:
-    """Whether the text is one plain number, which needs no cleaning and says nothing in words."""
+    """Whether the text is one plain number in digits."""
     return _NUMBER.fullmatch(text) is not None
 
 
 def _attempt(rule: Callable[[_Source], _Result], source: _Source) -> _Result | UnreadableAnswer:
-    """The result of a reading rule, or the error that says why there is none."""
+    """Call the rule; return its result, or the error that it raised."""
     try:
         return rule(source)
     except UnreadableAnswer as error:
@@ -99,7 +98,7 @@ def _attempt(rule: Callable[[_Source], _Result], source: _Source) -> _Result | U
 
 @dataclass(slots=True)
 class RowReadings:
-    """The parsed texts of one row, and the steps that its comparisons may still take.
+    """The parsed answers of one data row, and its remaining allowance of work.
 
     A row may list any number of acceptable answers. The prediction is scanned and read for the
     first of them only, and all comparisons spend from one allowance, so the cost of a row grows
@@ -111,22 +110,22 @@ class RowReadings:
     nodes: dict[str, Node | UnreadableAnswer] = field(default_factory=dict)
 
     def budget(self) -> WorkBudget:
-        """The budget of the next comparison; hand it to `settle` when the comparison is done."""
+        """Return the work budget of the next comparison; pass it to `settle` afterwards."""
         return WorkBudget(min(MAX_STEPS, self.steps))
 
     def settle(self, budget: WorkBudget) -> None:
-        """Take what a comparison spent from the row's allowance."""
+        """Subtract the steps of one comparison from the row's allowance."""
         spent = min(MAX_STEPS, self.steps) - max(0, budget.remaining)
         self.steps -= spent
 
     def scan(self, text: str) -> list[Token] | UnreadableAnswer:
-        """The text's tokens, scanned once."""
+        """The tokens of the text, from the cache if it was scanned before."""
         if text not in self.tokens:
             self.tokens[text] = _attempt(_scan, text)
         return self.tokens[text]
 
     def parse(self, text: str, tokens: list[Token]) -> Node | UnreadableAnswer:
-        """The node of a text whose tokens these are, read once."""
+        """The parsed node of a text, from the cache if it was parsed before."""
         if text not in self.nodes:
             self.nodes[text] = _attempt(read, tokens)
         return self.nodes[text]
@@ -141,7 +140,7 @@ def _scan(text: str) -> list[Token]:
 
 @dataclass(frozen=True, slots=True)
 class Equality:
-    """Whether the prediction equals the reference, and which rule decided it."""
+    """The result of one comparison, with the rule that decided."""
 
     equal: bool | None
     """None: the reference could not be understood. A prediction never makes it None."""
@@ -168,10 +167,7 @@ def compare(
     conventions: AnswerConventions = DEFAULT,
     row: RowReadings | None = None,
 ) -> Equality:
-    """Whether an extracted answer equals a reference, under the conventions.
-
-    `row` is shared by the comparisons of one prediction with several references.
-    """
+    """Compare an extracted answer with one reference answer, under the conventions."""
     row = RowReadings() if row is None else row
     pair = _TextPair(prediction.strip(), reference.strip(), conventions, row)
     prediction, reference = pair.prediction, pair.reference
@@ -191,7 +187,7 @@ def compare(
 
 
 class _TextPair(NamedTuple):
-    """The two answers of one comparison, and the results that speak of them."""
+    """The texts of two answers, with methods that make the result of their comparison."""
 
     prediction: str
     reference: str
@@ -221,7 +217,7 @@ def _shorten(text: str) -> str:
 
 
 def _compare_within_limits(pair: _TextPair) -> Equality:
-    """The comparison of two texts, also where a bound of the arithmetic was set too high.
+    """Compare two texts, and treat an overflow of the arithmetic as a limit.
 
     Every step checks its own size first, but answers are hostile and there are many steps: what
     still overflows, nests too deeply or prints too many digits is beyond a limit like any other.
@@ -305,7 +301,7 @@ def _same_tokens(
 
 
 def _compare_words(pair: _TextPair) -> Equality | None:
-    """A result if the reference is an option or a time, or the two texts use the same words."""
+    """Compare choice letters, times of day and equal words; return None for other answers."""
     prediction, reference, *_ = pair
     expected = words.option(reference)
     if expected is not None:
@@ -327,7 +323,7 @@ def _compare_words(pair: _TextPair) -> Equality | None:
 
 
 def _compare_content(pair: _TextPair) -> Equality | None:
-    """Equal if the answer names an option whose content the reference is; None if not."""
+    """Accept an option letter with its text, such as `(C) 7`, for the reference `7`."""
     if pair.prediction[:1] not in _OPTION_STARTS:
         return None
     chosen = words.option(pair.prediction)
@@ -341,7 +337,7 @@ _OPTION_STARTS: Final = tuple("(ABCDEFGHIJ\\$oOcC")
 
 
 def _compare_option(pair: _TextPair, expected: words.ChoiceOption) -> Equality | None:
-    """A reference with letter and content is met by either; by both only if both agree."""
+    """Compare a choice option by its letter, its text, or both."""
     option = words.option(pair.prediction, any_case=True)
     if option is None:
         if not expected.content:
@@ -355,7 +351,7 @@ def _compare_option(pair: _TextPair, expected: words.ChoiceOption) -> Equality |
 
 
 def _unread_reference(pair: _TextPair, fault: UnreadableAnswer) -> Equality:
-    """Words that are not formulas can still be told apart; anything else is not understood."""
+    """Compare the answer with a reference that cannot be parsed, by its words."""
     phrase = words.plain(pair.reference)
     if isinstance(fault, TooLarge):
         return pair.not_understood("limit_gold", fault)
@@ -404,7 +400,7 @@ def _compare_nodes(pair: _TextPair, left: Node, right: Node) -> Equality:
 
 
 def _settled(left: Node, right: Node, kinds: frozenset[type]) -> tuple[Node, Node]:
-    """Both trees after what depends on both: functions or products, vectors, bound names."""
+    """Rewrite both answers where the meaning of one answer depends on the other."""
     if Apply in kinds or Call in kinds:
         left, right = with_combinations(left, right)
     if Apply in kinds:
@@ -413,7 +409,7 @@ def _settled(left: Node, right: Node, kinds: frozenset[type]) -> tuple[Node, Nod
     if Symbol in kinds:
         left, right = with_products(left, right)
     if Big in kinds:
-        left, right = with_terms(with_integrals(left), with_integrals(right))
+        left, right = with_terms(left, right)
         left, right = with_bound_names(left), with_bound_names(right)
     if not kinds.isdisjoint((Symbol, Apply)):
         left, right = with_same_names(*reconcile_vectors(left, right))
@@ -421,12 +417,12 @@ def _settled(left: Node, right: Node, kinds: frozenset[type]) -> tuple[Node, Nod
 
 
 def _is_manageable(node: Node) -> bool:
-    """Whether the answer on its own is far from the limits, so that it met none of them."""
+    """Whether the answer is small and exceeds no limit by itself."""
     return cost(node) <= MAX_STEPS // 16 and not (isinstance(node, Expr) and _meets_limit(node))
 
 
 def _is_too_large(node: Node) -> bool:
-    """Whether the answer meets a limit by itself, whatever it is compared with."""
+    """Whether a part of the answer exceeds a limit by itself."""
     return _meets_limit(*(part for part in walk(node) if isinstance(part, (Power, Call, Big))))
 
 
@@ -441,7 +437,7 @@ def _meets_limit(*nodes: Expr) -> bool:
 
 
 def _reread(pair: _TextPair, tokens: list[Token], reference_tokens: list[Token]) -> Equality | None:
-    """The comparison under the other reading of a comma: a separator, or a decimal point."""
+    """Compare again after reading an ambiguous comma in its other meaning."""
     convention = pair.conventions.decimal_comma
     if convention != "never":
         decimal = _with_point(pair.prediction, reference_tokens)
@@ -461,7 +457,7 @@ def _reread(pair: _TextPair, tokens: list[Token], reference_tokens: list[Token])
 
 
 def _with_point(text: str, others: list[Token]) -> list[Token] | None:
-    """The tokens of `3,5` as 3.5, where the other side is one number with a decimal point."""
+    """Return the tokens of `3,5` as 3.5 if the other answer has a decimal point."""
     match = _COMMA_DECIMAL.fullmatch(clean(text))
     pointed = len(others) < 4 and any("." in token.text for token in others)
     if match is None or not pointed:
@@ -471,7 +467,7 @@ def _with_point(text: str, others: list[Token]) -> list[Token] | None:
 
 
 def _kind(node: Node) -> str:
-    """The code of the comparison that failed, by the shape of the reference."""
+    """The rule code of a failed comparison, named after the type of the reference."""
     match node:
         case Group(opening):
             return {"": "list", "{": "set"}.get(opening, "tuple")

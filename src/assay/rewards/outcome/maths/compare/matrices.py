@@ -1,8 +1,4 @@
-"""Matrices and vectors.
-
-Matrices are compared entry by entry, after any sums and products of matrices are carried out. Sums
-of unit vectors such as `3i + 4j` become the tuple of their components.
-"""
+"""Comparison of matrices and vectors, after their sums and products are carried out."""
 
 from __future__ import annotations
 
@@ -52,14 +48,14 @@ def involves_matrix(node: Node) -> bool:
 
 
 def same_matrix(prediction: Expr, reference: Expr, comparison: AnswerComparer) -> str | None:
-    """The rule by which two expressions with matrices in them are equal, or None."""
+    """Return the rule by which two matrix expressions are equal, or None."""
     left, right = carry_out(prediction), carry_out(reference)
     if isinstance(right, Matrix) and not isinstance(left, Matrix):
         left = carry_out(_with_identity(prediction, len(right.rows)))
     elif isinstance(left, Matrix) and not isinstance(right, Matrix):
         right = carry_out(_with_identity(reference, len(left.rows)))
     if not isinstance(left, Matrix) and not isinstance(right, Matrix):
-        return same_scalar(left, right, comparison.conventions.tolerance, comparison.budget)
+        return same_scalar(left, right, comparison)
     if not isinstance(left, Matrix) or not isinstance(right, Matrix):
         return None
     if len(left.rows) != len(right.rows) or len(left.rows[0]) != len(right.rows[0]):
@@ -69,7 +65,7 @@ def same_matrix(prediction: Expr, reference: Expr, comparison: AnswerComparer) -
 
 
 def _with_identity(node: Expr, size: int) -> Expr:
-    """The expression with I, or I with this index, as the identity matrix of this size."""
+    """Replace the letter I by the identity matrix of the given size."""
     match node:
         case Symbol(name) if name in ("I", f"I_{size}"):
             rows = range(size)
@@ -82,7 +78,7 @@ def _with_identity(node: Expr, size: int) -> Expr:
 
 
 def carry_out(node: Expr) -> Expr:
-    """The expression with matrix sums, products and determinants done; others are left alone."""
+    """Carry out the sums, products and determinants of matrices in an expression."""
     match node:
         case Add(terms):
             return _sum([carry_out(term) for term in terms])
@@ -113,7 +109,7 @@ def _product(factors: list[Expr]) -> Expr:
     if not matrices:
         return product(factors)
     if len(matrices) > _MOST_FACTORS:
-        raise TooLarge(f"a product of more than {_MOST_FACTORS} matrices")
+        raise TooLarge(f"a product has more than {_MOST_FACTORS} matrices")
     result = matrices[0]
     for matrix in matrices[1:]:
         if len(result.rows[0]) != len(matrix.rows):
@@ -144,9 +140,9 @@ def _matrix(rows: Iterable[Iterable[Expr]]) -> Matrix:
 
 
 def _determinant(rows: list[list[Expr]]) -> Expr:
-    """By expansion along the first row, for matrices up to 4 x 4."""
+    """Return the determinant, for matrices up to 4 x 4."""
     if len(rows) != len(rows[0]) or len(rows) > 4:
-        raise TooLarge("the determinant of a large or oblong matrix")
+        raise TooLarge("a determinant needs a square matrix up to 4 x 4")
     if len(rows) == 1:
         return rows[0][0]
     terms: list[Expr] = []
@@ -157,7 +153,7 @@ def _determinant(rows: list[list[Expr]]) -> Expr:
 
 
 def reconcile_vectors(left: Node, right: Node) -> tuple[Node, Node]:
-    """Both nodes in one notation, where either is a sum of unit vectors.
+    """Turn sums of unit vectors into tuples in both answers.
 
     Plain letters are unit vectors if the other side marks them as such, or if both i and j occur
     and the other side is a tuple.
@@ -186,7 +182,7 @@ def _is_plain_sum(node: Node, other: Node) -> bool:
 
 
 def _length(node: Node) -> int:
-    """The number of components of a tuple or a column; 0 for anything else."""
+    """The number of components of a tuple or vector, else 0."""
     if isinstance(node, Group) and node.opening in ("(", "["):
         return len(node.items)
     if isinstance(node, Matrix) and (len(node.rows) == 1 or len(node.rows[0]) == 1):
@@ -207,7 +203,7 @@ def _tuple(node: Node, length: int) -> Node:
 
 
 def _component(term: Expr) -> tuple[str, Expr] | None:
-    """The unit vector of a term and its coefficient."""
+    """Split a term such as `3i` into its unit vector and its coefficient."""
     match term:
         case Symbol(name) if name in _UNIT_VECTORS:
             return name, Number(1)
@@ -225,7 +221,7 @@ def _component(term: Expr) -> tuple[str, Expr] | None:
 
 
 def point(node: Node) -> Node:
-    """`P(1, 2)` as the pair; anything else as it is."""
+    """Turn a named point such as `P(1, 2)` into the tuple `(1, 2)`."""
     match node:
         case Call(name, (_, _, *_) as arguments, True) if len(name) == 1 and name.isupper():
             return Group("(", arguments, ")")

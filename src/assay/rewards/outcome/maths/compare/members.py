@@ -1,4 +1,4 @@
-"""Lists, tuples and sets: which members must agree, and in which order."""
+"""Comparison of lists, tuples and sets, member by member."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_PAIRS = 1_600
 
 
 def same_members(prediction: Node, reference: Node, comparison: AnswerComparer) -> str | None:
-    """The rule by which two collections agree, or None.
+    """Return the rule by which two collections are equal, or None.
 
     Brackets mean order; braces and bare lists do not. A bare list meets a tuple in order. One
     member in braces is that member.
@@ -64,7 +64,7 @@ def same_in_order(left: list[Node], right: list[Node], comparison: AnswerCompare
 def same_in_any_order(
     left: list[Node], right: list[Node], comparison: AnswerComparer, *, repeats: bool
 ) -> bool:
-    """Whether the members pair up; with `repeats` a member may be written more than once."""
+    """Whether two lists have the same members in any order; `repeats` allows duplicates."""
     if not repeats and len(left) != len(right):
         return False
     if not left or not right:
@@ -72,7 +72,7 @@ def same_in_any_order(
     if len(left) == len(right) and all(a == b for a, b in zip(left, right, strict=True)):
         return True
     if len(left) * len(right) > _MOST_PAIRS:
-        raise TooLarge(f"{len(left)} members against {len(right)} in any order")
+        raise TooLarge(f"{len(left)} and {len(right)} members are too many to compare in any order")
     unpaired = list(range(len(right)))
     for item in left:
         partner = next((k for k in unpaired if comparison.same(item, right[k])), None)
@@ -90,7 +90,7 @@ def _is_set(node: Node) -> bool:
 
 
 def _same_vector(prediction: Node, reference: Node, comparison: AnswerComparer) -> str | None:
-    """A row or a column against a tuple or a nested list."""
+    """Compare a matrix with a tuple or a nested list."""
     left, right = _vector(prediction), _vector(reference)
     if left is None or right is None or Matrix not in (type(prediction), type(reference)):
         return None
@@ -98,7 +98,7 @@ def _same_vector(prediction: Node, reference: Node, comparison: AnswerComparer) 
 
 
 def _vector(node: Node) -> list[Node] | None:
-    """The entries of a row, a column, a tuple or named values; the rows of a larger matrix."""
+    """The entries of a vector or tuple, or the rows of a matrix."""
     if isinstance(node, Matrix):
         if len(node.rows) == 1:
             return list(node.rows[0])
@@ -132,7 +132,7 @@ def _items(node: Node, shape: Shape) -> list[Node]:
 
 
 def _values(items: list[Node], comparison: AnswerComparer | None) -> list[Node]:
-    """The members without their names, in the usual order of these."""
+    """The values of the members, sorted by the usual order of their names."""
     same = None if comparison is None else comparison.same
     named = [statement(item, same) if isinstance(item, Relation) else None for item in items]
     labels = [None if each is None else each.label for each in named]
@@ -144,7 +144,7 @@ def _values(items: list[Node], comparison: AnswerComparer | None) -> list[Node]:
 
 
 def _in_periods(values: list[Node], labels: list[Node | None]) -> list[Node]:
-    """`p=5, q=2; p=7, q=2` as two pairs: labels that start over begin a new tuple."""
+    """Group `p=5, q=2; p=7, q=2` into the pairs `(5, 2)` and `(7, 2)`."""
     if len(labels) < 4 or any(label is None for label in labels):
         return values
     period = next((k for k in range(1, len(labels)) if labels[k] == labels[0]), 0)
@@ -157,7 +157,7 @@ def _in_periods(values: list[Node], labels: list[Node | None]) -> list[Node]:
 
 
 def _may_be_tuples(prediction: Node, reference: Node, comparison: AnswerComparer) -> bool:
-    """Whether two collections, one of them in brackets, may be one tuple; a set is none."""
+    """Whether two collections may be the same tuple, by their brackets."""
     shapes = {_shape(prediction), _shape(reference)}
     if shapes == {"tuple"}:
         return _same_brackets(prediction, reference, comparison)
@@ -165,7 +165,7 @@ def _may_be_tuples(prediction: Node, reference: Node, comparison: AnswerComparer
 
 
 def _is_tuple(prediction: Node, reference: Node, comparison: AnswerComparer) -> bool:
-    """Whether a bare list and a bracketed one may be the same: no interval, and no solutions.
+    """Whether a list without brackets may be the same as a tuple in brackets.
 
     Values that `or` or `and` joins, or that share one name, are several answers and no pair. A
     rising pair in square brackets is an interval.
@@ -184,14 +184,14 @@ def _is_tuple(prediction: Node, reference: Node, comparison: AnswerComparer) -> 
 
 
 def _is_choice_of_names(node: Node) -> bool:
-    """Whether `or` stands between statements of different names: only one of them need hold."""
+    """Whether the word `or` joins statements about different names."""
     if not isinstance(node, Group) or node.joint != "or":
         return False
     return len({variables(item)[0] for item in node.items if isinstance(item, Relation)}) > 1
 
 
 def _are_numbered(one: Node, other: Node) -> bool:
-    """Whether one answer is `x_1 = 1, x_2 = 2` and the other `x = 1, x = 2`."""
+    """Whether the first answer numbers its solutions `x_1, x_2` and the other repeats `x`."""
     labels, names = _labels(one), set(_labels(other))
     if len(names) != 1 or len(labels) < 2 or len(set(labels)) != len(labels):
         return False
@@ -206,14 +206,14 @@ def _stated_values(node: Node) -> list[Node]:
 
 
 def _in_step(prediction: Node, reference: Node) -> bool:
-    """Whether only one side names its members, each differently, so that order matters."""
+    """Whether only one answer names its members, so that their order matters."""
     names, others = _labels(prediction), _labels(reference)
     labels = names or others
     return not (names and others) and 1 < len(labels) == len(set(map(repr, labels)))
 
 
 def _same_names(prediction: Node, reference: Node, comparison: AnswerComparer) -> bool:
-    """Whether the names that one list gives to its members are among those of the other."""
+    """Whether all names in one list also stand in the other list."""
     few, many = sorted((_named_members(prediction), _named_members(reference)), key=len)
     return all(any(same_label(name, other, comparison) for other in many) for name in few)
 
@@ -232,7 +232,7 @@ def _labels(node: Node) -> list[Node]:
 
 
 def _same_brackets(prediction: Node, reference: Node, comparison: AnswerComparer) -> bool:
-    """A pair in other brackets is another interval, unless it cannot be an interval at all."""
+    """Whether the brackets agree, or the pair cannot be an interval."""
     if not isinstance(prediction, Group) or not isinstance(reference, Group):
         return False
     if (prediction.opening, prediction.closing) == (reference.opening, reference.closing):

@@ -1,4 +1,4 @@
-"""Answers that leave something open: integers that run, and constants that are arbitrary.
+"""Answers with free parameters: integers such as `k`, and arbitrary constants such as `C`.
 
 `x = k\\pi, k \\in \\mathbb Z` names every value of a family, which another letter, another start or
 another split also names. A family of values `a + bk` is compared as a set: by its period and its
@@ -68,7 +68,7 @@ _NEAR: Final = Decimal("1e-40")
 def same_with_parameters(
     prediction: Node, reference: Node, comparison: AnswerComparer
 ) -> str | None:
-    """The rule by which two answers with running parameters are the same, or None."""
+    """Return the rule by which two answers with integer parameters are equal, or None."""
     left, right = _declared(prediction), _declared(reference)
     family, expected = _family(left), _family(right)
     if family is not None and expected is not None:
@@ -80,7 +80,7 @@ def same_with_parameters(
 
 @dataclass(frozen=True, slots=True)
 class _Declared:
-    """An answer without its declarations, and what they say: each parameter with its domain."""
+    """An answer without declarations such as `k in Z`, and the domain of each parameter."""
 
     body: Node
     domains: Mapping[str, str]
@@ -109,7 +109,7 @@ def _declared(node: Node) -> _Declared:
 
 
 def _declarations(items: Iterable[Node]) -> tuple[dict[str, str], list[Node]]:
-    """The domains that `k in Z` and its like declare, and the items that declare nothing."""
+    """Split the items into declared domains, such as `k in Z`, and all other items."""
     domains: dict[str, str] = {}
     rest: list[Node] = []
     for item in items:
@@ -131,7 +131,7 @@ def _names(*nodes: Node) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Progression:
-    """The values `start + k * step` for every integer k."""
+    """The numbers `start + k * step` for all integers k."""
 
     start: Expr
     step: Expr
@@ -139,7 +139,7 @@ class _Progression:
 
 @dataclass(frozen=True, slots=True)
 class _Family:
-    """What an answer calls its values, and the progressions that they form."""
+    """A family of values: its name, and its arithmetic progressions."""
 
     label: Node | None
     members: list[_Progression]
@@ -148,7 +148,7 @@ class _Family:
 
 
 def _family(answer: _Declared) -> _Family | None:
-    """The answer as a family of values over the integers, or None if it is none."""
+    """Read the answer as a family of values over the integers, or return None."""
     items = answer.body.items if isinstance(answer.body, Group) else (answer.body,)
     if isinstance(answer.body, Group) and answer.body.opening not in ("", "{"):
         return None
@@ -170,7 +170,7 @@ def _family(answer: _Declared) -> _Family | None:
 
 
 def _congruence(item: Node) -> _Family | None:
-    """`x + 2 \\equiv 5 \\pmod{13}` as the family of its solutions, or None if it is none."""
+    """Read a congruence such as `x + 2 \\equiv 5 \\pmod{13}` as the family of its solutions."""
     match item:
         case Relation((Expr() as side, Quantity(Call("mod", (residue, modulus)))), ("=",)):
             names = _names(side)
@@ -193,7 +193,7 @@ def _named(item: Node) -> NamedValue | None:
 
 
 def _progressions(value: Node, domains: Mapping[str, str]) -> list[_Progression]:
-    """The progressions of one item, one for each sign and each parity; none if it has no family."""
+    """The progressions of one value, one for each sign and parity."""
     names = _names(value)
     parameters = names & domains.keys() if domains else names & _RUNNING
     if not isinstance(value, Expr) or len(parameters) != 1:
@@ -212,7 +212,7 @@ def _progressions(value: Node, domains: Mapping[str, str]) -> list[_Progression]
 
 
 def _linear(node: Expr, name: str) -> _Progression | None:
-    """The values of an expression for integers, or None if it is not linear in the name."""
+    """The progression of an expression that is linear in its parameter, or None."""
     if _degree(node, name) != 1:
         return None
     start = _with(node, {name: Number(0)})
@@ -220,7 +220,7 @@ def _linear(node: Expr, name: str) -> _Progression | None:
 
 
 def _by_parity(node: Expr, name: str) -> list[Expr]:
-    """The expression; or for even and for odd values, if a sign alternates with the parameter."""
+    """Split an expression with `(-1)^k` into one for even k and one for odd k."""
     signs = [
         part
         for part in walk(node)
@@ -243,7 +243,7 @@ def _by_parity(node: Expr, name: str) -> list[Expr]:
 
 
 def _parity(node: Expr) -> int | None:
-    """The remainder by two of a closed expression, if it is whole."""
+    """The value of a closed integer expression modulo 2, or None."""
     value = value_of(node, WorkBudget())
     if value is None or value.im or value.re != value.re.to_integral_value():
         return None
@@ -251,7 +251,7 @@ def _parity(node: Expr) -> int | None:
 
 
 def _degree(node: Node, name: str) -> int | None:
-    """The degree of an expression in a name, or None if it is no polynomial in it."""
+    """The degree of a polynomial in one variable, or None for other expressions."""
     if name not in _names(node):
         return 0
     match node:
@@ -271,7 +271,7 @@ def _degree(node: Node, name: str) -> int | None:
 
 
 def _with(node: Expr, values: Mapping[str, Expr]) -> Expr:
-    """The expression with these names replaced."""
+    """Replace variables by expressions."""
     parts: dict[Node, Expr] = {Symbol(name): value for name, value in values.items()}
     return expression(substitute(node, parts.get))
 
@@ -289,7 +289,7 @@ def _same_families(left: _Family, right: _Family, comparison: AnswerComparer) ->
 
 
 def _same_progression(one: _Progression, other: _Progression, comparison: AnswerComparer) -> bool:
-    if not _same_scalar(one.step, other.step, comparison) and not _same_scalar(
+    if not same_scalar(one.step, other.step, comparison) and not same_scalar(
         one.step, negate(other.step), comparison
     ):
         return False
@@ -297,16 +297,16 @@ def _same_progression(one: _Progression, other: _Progression, comparison: Answer
 
 
 def _is_in(value: Expr, progression: _Progression, comparison: AnswerComparer) -> bool:
-    """Whether a value belongs to the progression: exactly, for the only k that it can be."""
+    """Whether the value is a member of the progression."""
     start, step = progression.start, progression.step
     return any(
-        _same_scalar(value, Add((start, Mul((Number(turn), step)))), comparison)
+        same_scalar(value, Add((start, Mul((Number(turn), step)))), comparison)
         for turn in _turns(value, progression)
     )
 
 
 def _turns(value: Expr, progression: _Progression) -> Sequence[int]:
-    """The possible numbers of steps from the start to the value; a few if it has no number."""
+    """The values of k for which the progression may reach the value."""
     distance = _number(Add((value, negate(progression.start))))
     step = _number(progression.step)
     if distance is None or not step:
@@ -323,7 +323,7 @@ def _number(node: Expr) -> Decimal | None:
 
 
 def _covers(family: _Family, other: _Family, comparison: AnswerComparer) -> bool:
-    """Whether each value of the other family is in this one; steps must divide a common period."""
+    """Whether the family contains every value of the other family."""
     period = _period([*family.members, *other.members])
     if period is None:
         return False
@@ -335,7 +335,7 @@ def _covers(family: _Family, other: _Family, comparison: AnswerComparer) -> bool
 
 
 def _period(members: Sequence[_Progression]) -> Expr | None:
-    """The first step times the number that makes it a multiple of every step."""
+    """The least common multiple of all steps, or None."""
     first, *_ = steps = [_number(member.step) for member in members]
     if not first:
         return None
@@ -356,7 +356,7 @@ def _period(members: Sequence[_Progression]) -> Expr | None:
 
 
 def _within(member: _Progression, period: Expr) -> Iterator[Expr]:
-    """The values of a progression within one common period."""
+    """The members of a progression within one common period."""
     length, own = _number(period), _number(member.step)
     if length is None or not own:
         return
@@ -367,10 +367,7 @@ def _within(member: _Progression, period: Expr) -> Iterator[Expr]:
 
 
 def _same_renamed(left: _Declared, right: _Declared, comparison: AnswerComparer) -> str | None:
-    """The comparison of two answers after the parameters of one were named as those of the other.
-
-    An answer that declares nothing has the letters that the other answer does not have.
-    """
+    """Compare two answers after a renaming of the parameters of one."""
     if left.domains and right.domains:
         names, others = list(left.domains), list(right.domains)
         if sorted(left.domains.values()) != sorted(right.domains.values()):
@@ -397,12 +394,8 @@ def _namings(names: Sequence[str], others: Sequence[str]) -> Iterator[dict[str, 
         yield dict(zip(names, order, strict=True))
 
 
-def _same_scalar(left: Expr, right: Expr, comparison: AnswerComparer) -> bool:
-    return same_scalar(left, right, comparison.conventions.tolerance, comparison.budget) is not None
-
-
 def same_up_to_constants(left: Expr, right: Expr, comparison: AnswerComparer) -> bool:
-    """Whether two expressions are the same for some choice of their arbitrary constants."""
+    """Whether two expressions are equal for some choice of their arbitrary constants."""
     names, others = _names(left), _names(right)
     constants, other_constants = _constants(names, others), _constants(others, names)
     if not constants or len(constants) != len(other_constants) or len(constants) > _MOST_CONSTANTS:
@@ -415,13 +408,13 @@ def same_up_to_constants(left: Expr, right: Expr, comparison: AnswerComparer) ->
     if parts is not None and other_parts is not None:
         return _same_span(parts, other_parts, comparison)
     return any(
-        _same_scalar(left, expression(with_names(right, naming)), comparison)
+        same_scalar(left, expression(with_names(right, naming)), comparison)
         for naming in _namings(sorted(other_constants), sorted(constants))
     )
 
 
 def _constants(names: frozenset[str], others: frozenset[str]) -> frozenset[str]:
-    """The arbitrary constants among the names of one expression, given those of the other."""
+    """The names in an expression that denote arbitrary constants."""
     evident = frozenset(name for name in names if _ARBITRARY.fullmatch(name))
     if any(_ARBITRARY.fullmatch(name) for name in others):
         private = names - others
@@ -431,7 +424,7 @@ def _constants(names: frozenset[str], others: frozenset[str]) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class _LinearParts:
-    """An expression that is linear in its constants: their factors, and the rest."""
+    """An expression that is linear in its constants: their coefficients, and the rest."""
 
     rest: Expr
     factors: list[Expr]
@@ -445,7 +438,7 @@ def _parts(node: Expr, names: frozenset[str]) -> _LinearParts | None:
 
 
 def _factor(node: Expr, name: str) -> Expr | None:
-    """The factor of a name, if the expression is of the first degree in it."""
+    """The coefficient of a variable, if the expression is linear in it."""
     if _degree(node, name) != 1:
         return None
     match node:
@@ -464,7 +457,7 @@ def _factor(node: Expr, name: str) -> Expr | None:
 
 
 def _same_span(left: _LinearParts, right: _LinearParts, comparison: AnswerComparer) -> bool:
-    """Whether constants multiply the same functions, and the rest is the same up to a constant.
+    """Whether the constants have the same coefficients, and the rests differ by a constant.
 
     `C` may be multiplied by a number and, where it is added, take up a number: `2C + 5` is any
     number as much as `C` is.
@@ -475,7 +468,7 @@ def _same_span(left: _LinearParts, right: _LinearParts, comparison: AnswerCompar
         if partner is None:
             return False
         unpaired.remove(partner)
-    if _same_scalar(left.rest, right.rest, comparison):
+    if same_scalar(left.rest, right.rest, comparison):
         return True
     return any(not _names(factor) for factor in left.factors) and _differ_by_number(
         left.rest, right.rest, comparison.budget
@@ -483,14 +476,14 @@ def _same_span(left: _LinearParts, right: _LinearParts, comparison: AnswerCompar
 
 
 def _same_direction(one: Expr, other: Expr, comparison: AnswerComparer) -> bool:
-    """Whether one is the other times a number that is not zero."""
+    """Whether the first expression is the second times a nonzero number."""
     if not _names(one) or not _names(other):
         return not _names(one, other) and bool(_number(one)) and bool(_number(other))
     return proportional(one, other, comparison.budget, positive=False)
 
 
 def _differ_by_number(left: Expr, right: Expr, budget: WorkBudget) -> bool:
-    """Whether the difference of two functions is the same at any two points."""
+    """Whether two functions differ by a constant."""
     elsewhere = {name: f"{name}'" for name in _names(left, right)}
     moved = expression(with_names(left, elsewhere)), expression(with_names(right, elsewhere))
     return agree(Add((left, moved[1])), Add((right, moved[0])), budget)

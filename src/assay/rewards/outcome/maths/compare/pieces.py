@@ -1,8 +1,7 @@
-"""Other ways to say the same: a function in pieces, and a set of integers between bounds.
+"""Comparison of piecewise functions, and of sets of integers between bounds.
 
-Both are decided exactly. A function in pieces equals an expression if its conditions cover the line
-and, on each of them, the expression without its bars, maxima and minima equals the piece; that is
-known where what stands between the bars is linear and changes its sign at an end of the condition.
+A piecewise function equals an expression if its conditions cover the line, and each piece equals
+the expression without bars, maxima and minima on its interval.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _PIECEWISE: Final = frozenset({"abs", "max", "min"})
 
 
 def same_pieces(prediction: Node, reference: Node, comparison: AnswerComparer) -> bool:
-    """Whether one of the two is a function in pieces, and equals the other, an expression."""
+    """Whether a piecewise function equals an expression with bars, maxima or minima."""
     pieces, whole = (
         (prediction, reference) if isinstance(prediction, Group) else (reference, prediction)
     )
@@ -81,7 +80,7 @@ def _equals_on(whole: Expr, value: Expr, interval: Interval, comparison: AnswerC
 
 
 def _branch(node: Node, interval: Interval, budget: WorkBudget) -> Expr:
-    """The expression as it is on an interval; raises UnreadableAnswer where that is not known."""
+    """Rewrite an expression for one interval, without bars, maxima and minima."""
     changed = expression(rebuild(node, lambda child: _branch(child, interval, budget)))
     match changed:
         case Call("abs", (inside,)):
@@ -94,22 +93,22 @@ def _branch(node: Node, interval: Interval, budget: WorkBudget) -> Expr:
 
 
 def _is_positive(node: Expr, interval: Interval, budget: WorkBudget) -> bool:
-    """Whether a linear expression is never negative on an interval; raises UnreadableAnswer."""
+    """Whether an expression is positive on an interval; raise UnreadableAnswer if unknown."""
     if isinstance(node, Number):
         return node.value >= 0
     above = realsets.real_set(Relation((node, Number(0)), (">=",)), budget)
     if above is None or len(above) != 1:
-        raise UnreadableAnswer("a sign that is not known")
+        raise UnreadableAnswer("the sign of an expression is not known")
     half = above[0]
     if half.low.place <= interval.low.place and interval.high.place <= half.high.place:
         return True
     if interval.high.place <= half.low.place or half.high.place <= interval.low.place:
         return False
-    raise UnreadableAnswer("a sign that changes inside the interval")
+    raise UnreadableAnswer("the sign of an expression changes inside the interval")
 
 
 def listed_integers(node: Node, budget: WorkBudget) -> Node:
-    """A set of integers between bounds with its members listed; other nodes as they are."""
+    """Replace a set of integers between bounds by the list of its members."""
     name, numbers, conditions = _integer_builder(node)
     if name is None:
         return node

@@ -1,4 +1,4 @@
-"""Quantities and ratios: units that agree or convert, percentages, angles, and proportions."""
+"""Comparison of quantities with units, percentages, angles and ratios."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ANGLES: Final = frozenset("arcsin arccos arctan arccot arcsec arccsc".split())
 
 
 def same_quantities(prediction: Node, reference: Node, comparison: AnswerComparer) -> str | None:
-    """The rule by which two values agree with what they are counted in, or None."""
+    """Return the rule by which two values with units are equal, or None."""
     left, right = _letter_unit(prediction), _letter_unit(reference)
     (value, unit), (target, target_unit) = left, right
     if unit == target_unit:
@@ -56,7 +56,7 @@ def same_quantities(prediction: Node, reference: Node, comparison: AnswerCompare
 
 
 def _is_in_radians(value: Node) -> bool:
-    """Whether a bare number can only be an angle in radians: a multiple of pi, or an arctangent."""
+    """Whether a number contains pi or an inverse trigonometric function, and so is in radians."""
     match value:
         case Div(top, _):
             return _is_in_radians(top)
@@ -71,7 +71,7 @@ def _is_in_radians(value: Node) -> bool:
 
 
 def _same_in_two_units(left: _Measured, right: _Measured, comparison: AnswerComparer) -> str | None:
-    """The rule by which values in different units agree: nouns, angles, or a conversion."""
+    """Return the rule by which values in two different units are equal, or None."""
     (value, unit), (target, target_unit) = left, right
     if {unit, target_unit} == {_DEGREE, _RADIAN}:
         return _same_angle(left, right, comparison)
@@ -115,7 +115,7 @@ def _same_angle(left: _Measured, right: _Measured, comparison: AnswerComparer) -
 
 
 def same_ratios(prediction: Node, reference: Node, comparison: AnswerComparer) -> str | None:
-    """The rule by which two ratios, or a ratio and a quotient, agree, or None."""
+    """Return the rule by which a ratio equals another ratio or a quotient, or None."""
     if isinstance(prediction, Ratio) and isinstance(reference, Ratio):
         if len(prediction.terms) != len(reference.terms):
             return None
@@ -138,7 +138,7 @@ def same_ratios(prediction: Node, reference: Node, comparison: AnswerComparer) -
 
 
 def _letter_unit(node: Node) -> _Measured:
-    """A value and its unit; `5 m/s^2` has letters for it, where the other side has a unit."""
+    """Split a quantity such as `5 m/s^2` into its value and its unit."""
     if isinstance(node, Quantity):
         return node.value, node.unit
     if not isinstance(node, (Mul, Div)):

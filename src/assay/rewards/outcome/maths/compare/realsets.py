@@ -1,4 +1,4 @@
-"""Sets of real numbers as unions of intervals, from any of the notations for them."""
+"""Comparison of sets of real numbers, in any notation, as unions of intervals."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from assay.rewards.outcome.maths.read.nouns import is_unlisted
 
 @dataclass(frozen=True, slots=True)
 class IntervalEnd:
-    """One end of an interval: its expression, its place on the line, and whether it belongs."""
+    """One end of an interval, open or closed."""
 
     node: Expr
     place: Decimal
@@ -69,7 +69,7 @@ RealSet = list[Interval]
 
 
 def is_explicit(node: Node) -> bool:
-    """Whether the node can only be meant as a set of reals, not as a pair of numbers."""
+    """Whether the node denotes a set of real numbers and cannot be a pair."""
     match node:
         case Union() | Without() | Builder() | Span():
             return True
@@ -93,10 +93,7 @@ def _is_line(node: Node) -> bool:
 
 
 def same_real_sets(prediction: Node, reference: Node, comparison: AnswerComparer) -> str | None:
-    """The rule by which two sets of reals, of the same letter, are equal; "" if they differ.
-
-    None if either is no set of known reals.
-    """
+    """Return the rule by which two sets of reals are equal, "" if not, None for other nodes."""
     names, reference_names = subjects(prediction), subjects(reference)
     if names and reference_names and names != reference_names:
         return None
@@ -114,7 +111,7 @@ def same_real_sets(prediction: Node, reference: Node, comparison: AnswerComparer
 
 
 def same_spans(prediction: Node, reference: Node, comparison: AnswerComparer) -> str | None:
-    """The rule by which two intervals with letters in their ends are equal, or None."""
+    """Return the rule by which two intervals with letters as ends are equal, or None."""
     if isinstance(prediction, Relation) and isinstance(reference, Relation):
         return None
     left, right = _span(prediction), _span(reference)
@@ -126,7 +123,7 @@ def same_spans(prediction: Node, reference: Node, comparison: AnswerComparer) ->
 
 
 def _span(node: Node) -> Node:
-    """An inequality between a name and two ends, or one, as the interval; other nodes as is."""
+    """Turn an inequality for one name into an interval; return other nodes unchanged."""
     match node:
         case Relation((_, interval), ("in",)):
             return as_interval(interval)
@@ -143,7 +140,7 @@ def _span(node: Node) -> Node:
 
 
 def subjects(node: Node) -> frozenset[Node]:
-    """The names whose values a relation restricts; an interval or a set builder has none."""
+    """The variables that an equation or inequality restricts."""
     match node:
         case Relation((name, _), ("in",)):
             return frozenset({name})
@@ -162,7 +159,7 @@ def subjects(node: Node) -> frozenset[Node]:
 
 
 def real_set(node: Node, budget: WorkBudget) -> RealSet | None:
-    """The sorted, merged intervals of the set, or None if it is not a set of known reals."""
+    """The sorted, disjoint intervals of a set of reals, or None for other nodes."""
     intervals = _convert(node, budget)
     return None if intervals is None else merged(intervals)
 
@@ -209,7 +206,7 @@ def _from_group(node: Group, budget: WorkBudget) -> RealSet | None:
 
 
 def _from_builder(member: Node, conditions: tuple[Node, ...], budget: WorkBudget) -> RealSet | None:
-    """The set, if its conditions restrict nothing but its members."""
+    """The real set of a set builder, if its conditions restrict only its members."""
     restricted = frozenset(name for item in conditions for name in subjects(item))
     if isinstance(member, Relation):
         conditions = (member, *conditions)
@@ -221,7 +218,7 @@ def _from_builder(member: Node, conditions: tuple[Node, ...], budget: WorkBudget
 def _from_conditions(
     conditions: tuple[Node, ...], budget: WorkBudget, *, all_hold: bool
 ) -> RealSet | None:
-    """The set that meets all conditions; joined by commas, exclusive ones are alternatives."""
+    """The intersection of the conditions, or their union if they exclude each other."""
     sets = _all_converted(conditions, budget)
     if not sets:
         return None
@@ -230,7 +227,7 @@ def _from_conditions(
 
 
 def _all_converted(nodes: tuple[Node, ...], budget: WorkBudget) -> list[RealSet] | None:
-    """The sets that the nodes stand for, or None if one is no set of known reals."""
+    """The real set of each node, or None if a node has none."""
     sets = [_convert(node, budget) for node in nodes]
     known = [intervals for intervals in sets if intervals is not None]
     return known if len(known) == len(sets) else None
@@ -276,7 +273,7 @@ def _is_between_bars(node: Node) -> TypeGuard[Call]:
 def _absolute(
     inside: Expr, operator: RelationOp, right: Node, budget: WorkBudget
 ) -> RealSet | None:
-    """`|2x - 1| < a` and its kin, for a positive bound."""
+    """The real set of an inequality such as `|2x - 1| < a` with a positive bound."""
     end = _end(right, budget, closed=False)
     if end is None or end.place <= 0:
         return None
@@ -291,7 +288,7 @@ def _absolute(
 def _solve_linear(
     left: Node, operator: RelationOp, right: Node, budget: WorkBudget
 ) -> tuple[RelationOp, Expr] | None:
-    """`x op value` from a linear inequality in one variable with rational coefficients."""
+    """Solve a linear inequality in one variable with rational coefficients."""
     if not isinstance(left, Expr) or not isinstance(right, Expr):
         return None
     if len(variables(left, right)[0]) != 1:
@@ -372,7 +369,7 @@ def _without(whole: RealSet | None, removed: RealSet | None) -> RealSet | None:
 
 
 def merged(intervals: RealSet) -> RealSet:
-    """The same set as intervals that neither overlap nor touch, in their order."""
+    """Sort the intervals, and join intervals that overlap or touch."""
     ordered = sorted(intervals, key=lambda i: (i.low.place, not i.low.closed))
     result: RealSet = []
     for interval in ordered:

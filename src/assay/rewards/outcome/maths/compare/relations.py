@@ -1,4 +1,4 @@
-"""Equations and inequalities: which of them name a value, and when two say the same."""
+"""Comparison of equations and inequalities, and of the values that they name."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ Same = Callable[[Node, Node], bool]
 
 @dataclass(frozen=True, slots=True)
 class NamedValue:
-    """A value with the name that it is given, such as `x = 5` or `angle APC = 74`."""
+    """A value and its name, as in `x = 5` or `angle APC = 74`."""
 
     label: Node | None
     value: Node
 
 
 def same_relations(prediction: Node, reference: Node, comparison: AnswerComparer) -> str | None:
-    """The rule by which a relation says the same as the other answer, or None."""
+    """Return the rule by which a relation equals the other answer, or None."""
     if isinstance(prediction, Relation) and isinstance(reference, Relation):
         return _same_two_relations(prediction, reference, comparison)
     if isinstance(prediction, Relation):
@@ -105,7 +105,7 @@ def _same_two_relations(
 
 
 def _is_closed(relation: Relation) -> bool:
-    """Whether the relation is between numbers alone, so that it is true or false."""
+    """Whether the relation has no variables, so that it is true or false."""
     names = (Symbol, Text, Big)
     return not any(
         isinstance(part, names) or (isinstance(part, Call) and part.opaque)
@@ -114,7 +114,7 @@ def _is_closed(relation: Relation) -> bool:
 
 
 def _canonical(node: Node) -> object:
-    """The node as nested tuples, in which terms, factors and the sides of `=` have no order."""
+    """The node as nested tuples, with sorted terms, factors and sides of equations."""
     parts = [_canonical(child) for child in children(node)]
     if isinstance(node, (Add, Mul)) or (
         isinstance(node, Relation) and set(node.operators) == {"="}
@@ -126,7 +126,7 @@ def _canonical(node: Node) -> object:
 
 
 def same_label(one: NamedValue, other: NamedValue, comparison: AnswerComparer) -> bool:
-    """Names agree; of a function with a constant value only the function's name matters."""
+    """Whether the names of two values agree, or one value has no name."""
     left, right = one.label, other.label
     if left is None or right is None:
         return True
@@ -148,12 +148,12 @@ def same_label(one: NamedValue, other: NamedValue, comparison: AnswerComparer) -
 
 
 def _are_letters(call: Call) -> bool:
-    """Whether a function stands before small letters alone, which are bound."""
+    """Whether all arguments of a function are lower-case letters."""
     return all(isinstance(part, Symbol) and part.name.islower() for part in call.arguments)
 
 
 def _is_constant_function(name: Node, value: Node, other: Node) -> bool:
-    """Whether one answer is `f \\equiv 0`, a name and a number, and the other is of `f(x)`."""
+    """Whether one answer is a constant function such as `f = 0`, and the other names `f(x)`."""
     match name, other:
         case Symbol(letter), Call(called, _, True):
             return letter == called and not has_variables(value)
@@ -162,12 +162,12 @@ def _is_constant_function(name: Node, value: Node, other: Node) -> bool:
 
 
 def is_segment(node: Node) -> TypeGuard[Symbol]:
-    """Whether the node is two capitals: the segment AB is as long as BA."""
+    """Whether the node is two capital letters, such as the segment AB."""
     return isinstance(node, Symbol) and len(node.name) == 2 and is_label(node.name)
 
 
 def statement(relation: Relation, same: Same | None) -> NamedValue | None:
-    """The value that the relation gives a name, or None for an equation or an inequality.
+    """The value that the relation assigns to a name, or None if it assigns none.
 
     A chain `x = a = b` must hold if `same` is given; otherwise its last exact side counts.
     """
@@ -198,7 +198,7 @@ def statement(relation: Relation, same: Same | None) -> NamedValue | None:
 
 
 def _by_name(label: Group, value: Node) -> NamedValue:
-    """`(y, x) = (1, 2)` as `(x, y) = (2, 1)`: values in the usual order of their names."""
+    """Sort the names and values of `(y, x) = (1, 2)` into `(x, y) = (2, 1)`."""
     if not isinstance(value, Group) or len(value.items) != len(label.items):
         return NamedValue(label, value)
     order = order_of_names(list(label.items)) or range(len(label.items))
@@ -207,10 +207,7 @@ def _by_name(label: Group, value: Node) -> NamedValue:
 
 
 def order_of_names(labels: Sequence[Node | None]) -> list[int] | None:
-    """The positions of the names in their usual order, if they have one: x, y, z; a, b, c.
-
-    Names of different alphabets, such as m and b, have none: their order is as written.
-    """
+    """The positions of names in their usual order, such as x, y, z; None if they have none."""
     names = [label.name for label in labels if isinstance(label, Symbol)]
     if len(names) != len(labels) or len(set(names)) != len(names) or len(names) < 2:
         return None
@@ -228,7 +225,7 @@ _NAME_ORDERS: Final = [row.split() for row in package_table(__package__, "words"
 
 
 def _approximates(rounded: list[Node], exact: Node, same: Same) -> bool:
-    """Whether each value after an approximation sign is within one per cent of the exact one."""
+    """Whether each rounded value is within one per cent of the exact value."""
     target = exact.value if isinstance(exact, Quantity) else exact
     for node in rounded:
         bare = node.value if isinstance(node, Quantity) else node
@@ -245,7 +242,7 @@ def _approximates(rounded: list[Node], exact: Node, same: Same) -> bool:
 
 
 def is_name(node: Node) -> bool:
-    """Whether the node names a quantity: no sum, no number, nothing to solve."""
+    """Whether the node is the name of a quantity, such as `x` or `f(x)`."""
     match node:
         case Symbol() | Text() | Big() | Call(_, _, True):
             return True
@@ -271,7 +268,7 @@ def is_name(node: Node) -> bool:
 
 
 def _is_angle(node: Node) -> bool:
-    """A Greek letter or a figure's name: its sine is a number to be found, not an equation."""
+    """Whether the node is a Greek letter or the name of a figure."""
     match node:
         case Symbol(name):
             return name in GREEK or _is_figure_letter(name)
@@ -282,7 +279,7 @@ def _is_angle(node: Node) -> bool:
 
 
 def _is_figure_letter(name: str) -> bool:
-    """Capitals and signs that name points, segments, angles and figures."""
+    """Whether the name denotes a point, a segment, an angle or a figure."""
     return name[0].isupper() or name.partition(" ")[0] in FIGURES.values()
 
 
@@ -291,7 +288,7 @@ def has_variables(node: Node) -> bool:
 
 
 def same_equation(left: Relation, right: Relation, budget: WorkBudget) -> bool:
-    """Whether two equations or simple inequalities have proportional differences of sides."""
+    """Whether two equations or inequalities are the same up to a constant factor."""
     a, b = _difference(left), _difference(right)
     if a is None or b is None or a[1] != b[1]:
         return False
@@ -299,7 +296,7 @@ def same_equation(left: Relation, right: Relation, budget: WorkBudget) -> bool:
 
 
 def _difference(relation: Relation) -> tuple[Expr, RelationOp] | None:
-    """The relation as `expression op 0`, with `<` or `<=` for an order."""
+    """Write the relation as an expression compared with 0."""
     if len(relation.sides) != 2:
         return None
     left, right = relation.sides
@@ -314,7 +311,7 @@ def _difference(relation: Relation) -> tuple[Expr, RelationOp] | None:
 
 
 def _proportional(left: Expr, right: Expr, budget: WorkBudget, *, positive: bool) -> bool:
-    """Whether one is a constant times the other: exactly where that can be decided."""
+    """Whether one expression is a constant times the other."""
     ring = PolynomialRing(WorkBudget(budget.remaining // 2))
     try:
         a, b = quotient(left, ring), quotient(right, ring)
@@ -332,7 +329,7 @@ def _proportional(left: Expr, right: Expr, budget: WorkBudget, *, positive: bool
 
 
 def _same_zeros(left: Quotient, right: Quotient, ring: PolynomialRing) -> bool:
-    """Whether the numerators, or the quotients themselves, differ by a constant factor only."""
+    """Whether two quotients, or their numerators, differ by a constant factor."""
     if ring.same_up_to_constant(left.top, right.top):
         return True
     if left.bottom == right.bottom:
@@ -343,7 +340,7 @@ def _same_zeros(left: Quotient, right: Quotient, ring: PolynomialRing) -> bool:
 
 
 def same_chain(left: Relation, right: Relation, same: Same) -> bool:
-    """Whether two chains have the same signs and sides, read from either end."""
+    """Whether two chains of relations are equal, read from either end."""
     sides, signs = right.sides, right.operators
     if len(left.sides) != len(sides):
         return False
@@ -355,7 +352,7 @@ def same_chain(left: Relation, right: Relation, same: Same) -> bool:
 
 
 def _spread(named: NamedValue) -> Group | None:
-    """`(x, y) = (1, 2)` as the list `x = 1, y = 2`."""
+    """Turn `(x, y) = (1, 2)` into the list `x = 1, y = 2`."""
     label, value = named.label, named.value
     if not isinstance(label, Group) or not isinstance(value, Group):
         return None

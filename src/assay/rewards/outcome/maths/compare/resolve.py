@@ -1,4 +1,4 @@
-"""Trees rewritten once both answers are known: function or product, and both signs of a term."""
+"""Rewriting of two parsed answers where a notation has two possible meanings."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from assay.rewards.outcome.maths.nodes import (
 
 
 def functions_in(*roots: Node) -> frozenset[str]:
-    """The letters before parentheses that mean functions, given all that is written.
+    """The letters that are functions, not factors, before parentheses.
 
     f, g and h do, unless the same letter stands alone in that answer, or in the other while sums
     are all that it is applied to: `h(a+b)` may be a product. So does a letter whose value at a
@@ -54,7 +54,7 @@ def functions_in(*roots: Node) -> frozenset[str]:
         here = {part.name for part in walk(root) if isinstance(part, Symbol)}
         uses = [part for part in walk(root) if isinstance(part, Apply)]
         others = {use.name for use in uses if not _is_at_numbers(use)}
-        before_others = {use.name for use in uses if not _is_at_sum(use)}
+        before_others = {u.name for u in uses if [*map(type, u.arguments)] != [Add]}
         functions |= applied - here - (alone - before_others)
         functions |= {use.name for use in uses} - others - alone
     return frozenset(functions)
@@ -64,12 +64,8 @@ def _is_at_numbers(use: Apply) -> bool:
     return all(map(_is_literal, use.arguments))
 
 
-def _is_at_sum(use: Apply) -> bool:
-    return len(use.arguments) == 1 and isinstance(use.arguments[0], Add)
-
-
 def _is_literal(node: Node) -> bool:
-    """Whether the node is a number as it is written: whole, decimal, or a fraction."""
+    """Whether the node is an integer, a decimal or a fraction in digits."""
     match node:
         case Number() | Div(Number(), Number()) | Mul((Number(), Div(Number(), Number()))):
             return True
@@ -103,7 +99,7 @@ _ZETA: Final = {k: Fraction(1, bottom) for k, bottom in ((2, 6), (4, 90), (6, 94
 
 
 def _gamma(argument: Expr) -> Expr | None:
-    """Euler's gamma function at whole numbers and at halves between them, from 1/2 to 40."""
+    """The value of the gamma function at 1/2, 1, 3/2 and so on up to 40."""
     if not _is_literal(argument):
         return None
     twice = rational_or_none(Mul((Number(2), argument)), WorkBudget())
@@ -117,10 +113,7 @@ def _gamma(argument: Expr) -> Expr | None:
 
 
 def with_combinations(left: Node, right: Node) -> tuple[Node, Node]:
-    """Both answers with `C(n, k)` and `C_n^k` as binomial coefficients if either has one.
-
-    `P(5, 3)` is the number of arrangements if the other answer is a number.
-    """
+    """The answers with `C(n, k)` as a binomial coefficient, or `P(5, 3)` as its value."""
     nodes = walk(left, right)
     if any(isinstance(part, Call) and part.name == "binomial" for part in nodes):
         return _spell_combinations(left), _spell_combinations(right)
@@ -152,7 +145,7 @@ def _spell_combinations(node: Node) -> Node:
 
 
 def settle(node: Node, functions: frozenset[str]) -> Node:
-    """The tree without undecided applications: opaque functions, or products."""
+    """Decide for each letter before parentheses: a function or a factor."""
 
     def change(child: Node) -> Node:
         return settle(child, functions)
@@ -179,7 +172,7 @@ def settle(node: Node, functions: frozenset[str]) -> Node:
 
 
 def with_products(left: Node, right: Node) -> tuple[Node, Node]:
-    """Both answers with labels in formulas as products, where their letters also stand alone.
+    """Read labels such as `PV` as products in both answers if their letters also stand alone.
 
     `PV = nRT` is then met by `P = nRT/V`; a label that is all of an answer, or a member of a list,
     stays one, and is met only by its letters in the same order.
@@ -194,7 +187,7 @@ def with_products(left: Node, right: Node) -> tuple[Node, Node]:
 
 
 def _spelling(node: Node) -> str:
-    """The letters of a label, or of a product of nothing but letters."""
+    """The letters of a label or of a product of letters, else ""."""
     parts = node.factors if isinstance(node, Mul) else (node,)
     letters = [part.name for part in parts if isinstance(part, Symbol)]
     return "".join(letters) if len(letters) == len(parts) else ""
@@ -212,7 +205,7 @@ def _spell_labels(node: Node, products: frozenset[str]) -> Node:
 
 
 def with_terms(left: Node, right: Node) -> tuple[Node, Node]:
-    """Both answers with `a_k` as the term of a sequence at k, where an operator runs over k."""
+    """Read `a_k` as a sequence term in both answers if a sum runs over k."""
     running = {running_name(part) for part in walk(left, right) if isinstance(part, Big)}
     names = [part.name for part in walk(left, right) if isinstance(part, Symbol)]
     stems = frozenset(stem for stem, index in map(_split_index, names) if stem and index in running)
@@ -228,13 +221,13 @@ def with_terms(left: Node, right: Node) -> tuple[Node, Node]:
 
 
 def _split_index(name: str) -> tuple[str, str]:
-    """The letter and the index of a name such as `a_k`; no letter without an index."""
+    """Split a name such as `a_k` into its letter and its index."""
     stem, _, index = name.rpartition("_")
     return stem, index
 
 
 def with_bound_names(node: Node, level: int = 0) -> Node:
-    """The tree with running variables named by their nesting, so that k is as good as n."""
+    """Rename the running variables of sums by their nesting, to ignore their letters."""
     if not isinstance(node, Big):
         return rebuild(node, lambda child: with_bound_names(child, level))
     for place, name in enumerate(_bound_in(node)):
@@ -246,7 +239,7 @@ def with_bound_names(node: Node, level: int = 0) -> Node:
 
 
 def _bound_in(node: Big) -> list[str]:
-    """The variables that an operator runs over; an integral without ends leaves its own open."""
+    """The variables that a sum, product, limit or definite integral runs over."""
     if node.operator != "int":
         return [running_name(node)] if running_name(node) else []
     if node.lower is None or node.upper is None:
@@ -261,10 +254,7 @@ def _bound_in(node: Big) -> list[str]:
 
 
 def with_same_names(left: Node, right: Node) -> tuple[Node, Node]:
-    """Two sets, or two definitions of one function, with the variables of the second in both.
-
-    The letter of `{x | x > 2}` and of `f(x) = x^2` is bound: another would say the same.
-    """
+    """Rename the variables of the first set or function as in the second."""
     match left, right:
         case Builder(Symbol(name), _), Builder(Symbol(other), _):
             return _rename_all(left, {name: other}), right
@@ -287,7 +277,7 @@ def with_same_names(left: Node, right: Node) -> tuple[Node, Node]:
 
 
 def _rename_all(node: Node, names: Mapping[str, str]) -> Node:
-    """The tree with all these names changed at once; a name that is taken is kept apart."""
+    """Rename all given variables at once, without a clash of names."""
     if isinstance(node, Symbol):
         if node.name in names:
             return Symbol(names[node.name])
@@ -299,17 +289,17 @@ def _rename_all(node: Node, names: Mapping[str, str]) -> Node:
 
 
 def kinds_in(*roots: Node) -> frozenset[type]:
-    """The types of all the nodes in the trees."""
+    """The types of all nodes in the trees."""
     return frozenset(map(type, walk(*roots)))
 
 
 def cost(node: Node) -> int:
-    """Steps to evaluate the tree at one point, roughly."""
+    """An estimate of the steps to evaluate the tree at one point."""
     return sum(20 if isinstance(part, (Call, Power, Big)) else 2 for part in walk(node))
 
 
 def variants(node: Node) -> list[Node]:
-    """The node with its upper signs and with its lower signs, or itself if it has none."""
+    """The two values of an expression with plus-minus signs, or the expression itself."""
     if not has_signs(node):
         return [node]
     return [_with_sign(node, lower=False), _with_sign(node, lower=True)]

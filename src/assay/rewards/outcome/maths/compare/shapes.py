@@ -1,4 +1,4 @@
-"""Which rule compares two answers: one row for each shape, tried in this order.
+"""The table of comparison rules, one for each type of answer.
 
 Two expressions are compared as such; sets of reals in any notation as sets; any other pair by the
 first shape in the table that either of the two has.
@@ -52,7 +52,7 @@ SHAPES: Final[tuple[tuple[type[Node], Decision], ...]] = (
 
 
 def same_answer(prediction: Node, reference: Node, comparison: AnswerComparer) -> str | None:
-    """The code of the rule by which two answers of any shape are equal, or None."""
+    """Return the rule by which two answers of any type are equal, or None."""
     if isinstance(prediction, Expr) and isinstance(reference, Expr):
         return same_expressions(prediction, reference, comparison)
     if prediction == reference:
@@ -76,7 +76,7 @@ def same_answer(prediction: Node, reference: Node, comparison: AnswerComparer) -
 
 
 def same_expressions(prediction: Expr, reference: Expr, comparison: AnswerComparer) -> str | None:
-    """The rule for two expressions: numerals in bases, both signs, matrices, or scalars."""
+    """Return the rule by which two expressions are equal, or None."""
     if isinstance(reference, Based) or isinstance(prediction, Based):
         return _same_based(prediction, reference, comparison)
     kinds = comparison.kinds
@@ -86,8 +86,7 @@ def same_expressions(prediction: Expr, reference: Expr, comparison: AnswerCompar
         matrices.involves_matrix(prediction) or matrices.involves_matrix(reference)
     ):
         return matrices.same_matrix(prediction, reference, comparison)
-    tolerance = comparison.conventions.tolerance
-    rule = same_scalar(prediction, reference, tolerance, comparison.budget)
+    rule = same_scalar(prediction, reference, comparison)
     if rule is None and Symbol in kinds:
         open_constants = parameters.same_up_to_constants(prediction, reference, comparison)
         return "constants" if open_constants else None
@@ -95,10 +94,7 @@ def same_expressions(prediction: Expr, reference: Expr, comparison: AnswerCompar
 
 
 def _same_based(prediction: Expr, reference: Expr, comparison: AnswerComparer) -> str | None:
-    """A numeral in a base is met by the same numeral, with or without its base.
-
-    Base ten may be named on either side.
-    """
+    """Compare numerals with a base; the answer may omit the base, or name base ten."""
     if not isinstance(reference, Based):
         if not isinstance(prediction, Based) or prediction.base != 10:
             return None

@@ -1,4 +1,4 @@
-"""Answers in words: compared by what they say, as choice letters, or by the formula they spell."""
+"""Comparison of answers in words, of choice letters, and of numbers in words."""
 
 from __future__ import annotations
 
@@ -65,33 +65,32 @@ _LONGEST: Final = 80
 
 
 def plain(text: str) -> str:
-    """The words in one spelling: no markup, one case, single spaces, no article before, and
-    one phrase of those that say the same."""
+    """Normalize a phrase: lower case, no markup, no article, one of several synonyms."""
     words = _ARTICLE.sub("", _without_markup(text).casefold().strip(_EDGES))
     return synonyms().get(words, words)
 
 
 def same_words(prediction: Node, reference: Node, _comparison: AnswerComparer) -> str | None:
-    """The rule by which two phrases are the same, or None."""
+    """Return the rule by which two phrases are equal, or None."""
     if isinstance(prediction, Text) and isinstance(reference, Text):
         return "text" if plain(prediction.words) == plain(reference.words) else None
     return None
 
 
 def is_words(text: str) -> bool:
-    """Whether a plain text is language, not formulas: a real word and no mathematical sign."""
+    """Whether a text is words of a language and not a formula."""
     if _PLAIN.fullmatch(text) is None or _FUNCTION_RUN.search(text):
         return False
     return text == "no" or any(word not in _KNOWN for word in _WORD.findall(text))
 
 
 def is_prose(text: str) -> bool:
-    """Whether the text is too long for a different wording to be called wrong."""
+    """Whether the text is so long that another wording may be right."""
     return len(text.split()) > 8
 
 
 class ChoiceOption(NamedTuple):
-    """An answer that is an option of a multiple choice: its letter and its text."""
+    """A multiple-choice option: its letter and its text."""
 
     letter: str
     content: str
@@ -99,7 +98,7 @@ class ChoiceOption(NamedTuple):
 
 
 def option(text: str, *, any_case: bool = False) -> ChoiceOption | None:
-    """An option letter, alone or with what it stands for: `B`, `(B)`, `B. 12`, `Option B`.
+    """Read a multiple-choice option such as `B`, `(B)`, `B. 12` or `Option B`.
 
     Not if the rest names another letter or takes this one back.
     """
@@ -117,7 +116,7 @@ def option(text: str, *, any_case: bool = False) -> ChoiceOption | None:
 
 
 def choices(text: str) -> frozenset[str] | None:
-    """The option letters of a list of at least two, with or without separators."""
+    """The letters of a list of at least two options, such as `A, C` or `AC`."""
     bare = _without_markup(text)
     if _CHOICES.fullmatch(bare) is None:
         return None
@@ -125,7 +124,7 @@ def choices(text: str) -> frozenset[str] | None:
 
 
 def is_selection(reference: str, prediction: str) -> bool:
-    """Whether the reference is one such as `ACD`, and the prediction lists single letters."""
+    """Whether the reference is options such as `ACD` and the prediction lists letters."""
     letters = _without_markup(reference)
     if not _SELECTION.fullmatch(letters) or sorted(set(letters)) != list(letters):
         return False
@@ -137,13 +136,13 @@ def _without_markup(text: str) -> str:
 
 
 def skeleton(text: str) -> str:
-    """The text without layout: sizes, delimiters, and spaces that separate no words."""
+    """The text without TeX sizes, delimiters and unnecessary spaces."""
     text = _SIZES.sub(" ", text).replace("\\dfrac", "\\frac").replace("\\tfrac", "\\frac")
     return _GAP.sub("", text)
 
 
 def in_figures(text: str) -> str | None:
-    """The formula of an answer in words: `forty-two`, `three quarters`, `all real numbers`."""
+    """Write a number or set in words, such as `forty-two`, as a formula, or return None."""
     if len(text) > _LONGEST or not any(char.isalpha() for char in text):
         return None
     words = plain(text)
@@ -176,7 +175,7 @@ _PART_OF_ONE: Final = re.compile(r"\s*(?:a|an|one)\s", re.IGNORECASE)
 
 
 def _ordinal(words: str) -> int | None:
-    """The number of a place: `fifth`, `twenty-first`, `12th`, `4th day`."""
+    """The number of an ordinal such as `fifth`, `12th` or `4th day`, or None."""
     figures = _ORDINAL_FIGURES.fullmatch(words)
     if figures is not None:
         digits = figures[1].replace(",", "")
@@ -193,7 +192,7 @@ def _ordinal(words: str) -> int | None:
 
 
 def _is_counted(words: list[str]) -> bool:
-    """Whether nothing follows a number in words, or what it counts."""
+    """Whether the words after a number are empty or a counted noun."""
     try:
         return not words or counted_noun(" ".join(words)).startswith(LISTED)
     except UnreadableAnswer:
@@ -201,7 +200,7 @@ def _is_counted(words: list[str]) -> bool:
 
 
 def _whole(words: list[str]) -> int | None:
-    """The whole number that the words spell, or None."""
+    """The integer that the words spell, or None."""
     if not words:
         return None
     words = words[1:] if words[0] == "a" else words
@@ -230,7 +229,7 @@ def _whole(words: list[str]) -> int | None:
 
 
 def same_time(left: str, right: str) -> bool | None:
-    """Whether two times of day agree; None unless one of them says a.m. or p.m."""
+    """Whether two times of day are equal, or None if neither has a.m. or p.m."""
     phrases = plain(left), plain(right)
     times, expected = map(_times, phrases)
     if not times or not expected or not any(map(_CLOCK.fullmatch, phrases)):
@@ -239,7 +238,7 @@ def same_time(left: str, right: str) -> bool | None:
 
 
 def _times(text: str) -> frozenset[int]:
-    """The minutes of the day that the text may mean."""
+    """The possible times of day of the text, in minutes after midnight."""
     clock = _CLOCK.fullmatch(text)
     time = clock or _BARE_CLOCK.fullmatch(text)
     if time is None:

@@ -1,1 +1,1 @@
-"""The value of an expression: exact, as a polynomial, or at points; and the table of notations."""
+"""Evaluation of expressions: exactly, as polynomials, or numerically at points."""

@@ -1,4 +1,4 @@
-"""Expressions turned into quotients of polynomials, so that equality is decided exactly.
+"""Conversion of expressions to quotients of polynomials, to decide equality exactly.
 
 Polynomials are sparse, over the rationals, in atoms that are added as they are met. An atom is a
 variable, a constant, a prime under a fractional power, or a function of something. A prime raised
@@ -45,7 +45,7 @@ class Quotient:
 
 
 class PolynomialRing:
-    """The atoms of one comparison, and the arithmetic that reduces them, within a budget."""
+    """Arithmetic of polynomials in a growing list of atoms, within a work budget."""
 
     def __init__(self, budget: WorkBudget) -> None:
         self.atoms: list[Atom] = []
@@ -53,7 +53,7 @@ class PolynomialRing:
         self._index: dict[Atom, int] = {}
 
     def atom(self, kind: str, key: object) -> int:
-        """The index of an atom, the same for equal keys."""
+        """Return the index of an atom; equal atoms have one index."""
         index = self._index.get((kind, key))
         if index is None:
             index = self._index[kind, key] = len(self.atoms)
@@ -61,7 +61,7 @@ class PolynomialRing:
         return index
 
     def function(self, name: str, argument: Quotient) -> int:
-        """The index of a function of something."""
+        """Return the index of the atom for a function call."""
         return self.atom("call", (name, (_key(argument),)))
 
     def power_of(self, atom: int, exponent: Rational = 1) -> Polynomial:
@@ -93,14 +93,14 @@ class PolynomialRing:
                     else:
                         result.pop(monomial, None)
         if len(result) > MAX_TERMS:
-            raise TooLarge(f"a polynomial of more than {MAX_TERMS} terms")
+            raise TooLarge(f"a polynomial has more than {MAX_TERMS} terms")
         return result
 
     def raise_to(self, base: Polynomial, exponent: int) -> Polynomial:
         if not base and exponent:
             return base
         if len(base) > 1 and exponent > 40:
-            raise TooLarge("a sum to a power beyond 40")
+            raise TooLarge("a sum is raised to a power above 40")
         if len(base) == 1:
             ((monomial, coefficient),) = base.items()
             value = integer_power(coefficient, exponent)
@@ -120,14 +120,14 @@ class PolynomialRing:
         return self._reduce(tuple(sorted(powers.items())), coefficient)
 
     def _reduce(self, powers: Monomial, coefficient: Rational) -> Polynomial:
-        """One monomial in normal form: primes below power one, `i` below the square."""
+        """Reduce a monomial to its normal form, by powers of primes and of `i`."""
         factors: list[tuple[int, Rational]] = []
         for atom, power in powers:
             kind, key = self.atoms[atom]
             if kind == "prime" and isinstance(key, int):
                 turns = math.floor(power)
                 if abs(turns) * key.bit_length() > MAX_BITS:
-                    raise TooLarge("a radical to a large power")
+                    raise TooLarge("a root is raised to a large power")
                 coefficient = coefficient * Fraction(key) ** turns if turns else coefficient
                 power -= turns
             elif kind == "i" and isinstance(power, int):
@@ -139,19 +139,19 @@ class PolynomialRing:
         return {tuple(factors): coefficient} if coefficient else {}
 
     def is_certain(self) -> bool:
-        """Whether all the atoms are independent, so that different normal forms differ."""
+        """Whether all atoms are independent, so that unequal polynomials have unequal values."""
         kinds = {kind for kind, _ in self.atoms}
         return kinds <= {"symbol", "prime", "i", "pi"} or kinds <= {"symbol", "prime", "i", "e"}
 
     def proportion(self, left: Polynomial, right: Polynomial) -> Rational | None:
-        """The rational that multiplies `right` into `left`, if there is one."""
+        """Return the rational number `left / right`, or None if the quotient is not a number."""
         if not left or left.keys() != right.keys():
             return None
         ratios = {Fraction(coefficient) / right[part] for part, coefficient in left.items()}
         return ratios.pop() if len(ratios) == 1 else None
 
     def same_up_to_constant(self, left: Polynomial, right: Polynomial) -> bool:
-        """Whether one is the other times a constant, which may hold radicals, i, pi and e."""
+        """Whether two polynomials differ by a constant factor, even one with roots, i, pi or e."""
         if not left or not right:
             return not left and not right
         parts, others = self._by_variables(left), self._by_variables(right)
@@ -162,7 +162,7 @@ class PolynomialRing:
         return not self.add(scaled[0], scaled[1], -1)
 
     def _by_variables(self, polynomial: Polynomial) -> dict[Monomial, Polynomial]:
-        """The constant factors of each product of variables."""
+        """Group the terms of a polynomial by their variables; constants become coefficients."""
         result: dict[Monomial, Polynomial] = {}
         for monomial, coefficient in polynomial.items():
             constants = tuple(part for part in monomial if self.atoms[part[0]][0] in _CONSTANTS)
@@ -182,10 +182,7 @@ class ZeroDenominator(Exception):
 
 
 def quotient(node: Expr, ring: PolynomialRing) -> Quotient:
-    """The expression over the ring's atoms; functions become atoms of their argument.
-
-    Raises TooLarge when expanding would cost too much, ZeroDenominator for a zero denominator.
-    """
+    """Convert an expression to a quotient of polynomials; raise TooLarge or ZeroDenominator."""
     match node:
         case Number(value):
             return _constant(value)
@@ -210,7 +207,7 @@ def quotient(node: Expr, ring: PolynomialRing) -> Quotient:
 
 
 def difference(left: Expr, right: Expr, ring: PolynomialRing) -> Polynomial:
-    """The numerator of `left - right`; empty exactly when they are formally equal."""
+    """The numerator of `left - right`; it is empty if the two are equal."""
     a, b = quotient(left, ring), quotient(right, ring)
     if a.bottom == b.bottom:
         return ring.add(a.top, b.top, -1)
@@ -266,7 +263,7 @@ def _power(base: Expr, exponent: Expr, ring: PolynomialRing) -> Quotient:
 
 
 def _fractional_power(inside: Quotient, exponent: Fraction, ring: PolynomialRing) -> Quotient:
-    """Roots of rationals split over primes, roots of one variable stay formal, others are atoms."""
+    """Raise a quotient of polynomials to a fractional power."""
     if len(inside.top) == 1 and inside.bottom == ONE:
         ((monomial, coefficient),) = inside.top.items()
         if not monomial:
@@ -316,9 +313,9 @@ def _root_of_rational(value: Rational, exponent: Fraction, ring: PolynomialRing)
 
 
 def _factor(value: int) -> list[tuple[int, int]]:
-    """Prime factors with counts; refuses a cofactor that may be composite."""
+    """The prime factors of an integer with their exponents."""
     if value.bit_length() > 400:
-        raise TooLarge("a radicand too large to factor")
+        raise TooLarge("a number under a root is too large to factor")
     factors: list[tuple[int, int]] = []
     for prime in _TRIAL_PRIMES:
         if prime * prime > value:
@@ -331,7 +328,7 @@ def _factor(value: int) -> list[tuple[int, int]]:
             factors.append((prime, count))
     if value > 1:
         if value >= 997 * 997:
-            raise TooLarge("a radicand with large prime factors")
+            raise TooLarge("a number under a root has large prime factors")
         factors.append((value, 1))
     return factors
 
@@ -366,7 +363,7 @@ _QUOTIENTS: Final = {
 
 
 def _split(name: str, value: Quotient, ring: PolynomialRing) -> Quotient | None:
-    """A logarithm or absolute value of one product, factor by factor; None if that changes it.
+    """Split the logarithm or absolute value of a product into its factors, or return None.
 
     Of a logarithm's factors all must be positive: the real logarithm of `xy` may exist where
     those of x and y do not.
@@ -406,7 +403,7 @@ def _log_of(atom: int, ring: PolynomialRing) -> Quotient:
 
 
 def _is_positive(atom: Atom) -> bool:
-    """Whether an atom cannot be negative: a root of a prime, pi, e, or an absolute value."""
+    """Whether an atom is never negative: a root of a prime, pi, e, or an absolute value."""
     kind, key = atom
     return kind in ("prime", "pi", "e") or (
         kind == "call" and isinstance(key, tuple) and key[0] == "abs"

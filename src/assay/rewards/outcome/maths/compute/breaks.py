@@ -1,4 +1,4 @@
-"""The places where an expression changes its formula, along one of its variables.
+"""Breakpoints: the points of a variable where an expression changes its formula.
 
 Absolute values, maxima, floors, remainders, even roots and inverse functions are made of pieces,
 and two expressions that agree on one piece may differ on the next. Pieces meet at the roots of the
@@ -60,21 +60,21 @@ _SCAN_DIGITS: Final = 16
 
 
 class BreakCondition(NamedTuple):
-    """An expression at whose zeros, or at whose integer values, the formula may jump."""
+    """A subexpression whose zeros or integer values are breakpoints."""
 
     inside: Expr
     at_integers: bool = False
 
 
 def switches(*roots: Expr) -> tuple[BreakCondition, ...]:
-    """The switches of the expressions that depend on a variable."""
+    """The break conditions in the expressions that depend on a variable."""
     result: dict[BreakCondition, None] = {}
     for node in walk(*roots):
         for switch in _switches_of(node):
             if any(isinstance(part, Symbol) for part in walk(switch.inside)):
                 result[switch] = None
     if len(result) > _MOST_SWITCHES:
-        raise TooLarge(f"more than {_MOST_SWITCHES} functions that are made of pieces")
+        raise TooLarge(f"the answer has more than {_MOST_SWITCHES} piecewise functions")
     return tuple(result)
 
 
@@ -100,7 +100,7 @@ def _is_fraction(exponent: Expr) -> bool:
 
 
 def _insides(breaks: Breaks, arguments: Sequence[Expr]) -> Iterable[Expr]:
-    """The expressions that decide where a function breaks; see `FunctionRow.breaks`."""
+    """The expressions whose zeros or integer values are the breakpoints of a function."""
     match breaks:
         case "zeros" | "integers":
             return arguments[:1]
@@ -128,7 +128,7 @@ def _denominators(node: Expr) -> Iterator[Expr]:
 
 
 class VariableLine(NamedTuple):
-    """A line through the domain: one variable varies while the others are fixed."""
+    """A line of points on which one variable changes and the others are fixed."""
 
     name: str
     others: Mapping[str, Decimal]
@@ -143,7 +143,7 @@ class VariableLine(NamedTuple):
 def positions(
     inside: Iterable[BreakCondition], line: VariableLine, budget: WorkBudget
 ) -> list[Fraction]:
-    """Values of the variable worth comparing at; the most telling ones first."""
+    """The values of the variable at which to compare, the most important first."""
     places: set[Fraction] = set()
     for switch in inside:
         roots = _Section(switch.inside, line, budget).places(at_integers=switch.at_integers)
@@ -157,7 +157,7 @@ def positions(
 
 
 def _around(places: Sequence[Fraction], *, again: bool) -> list[Fraction]:
-    """Both sides of each place, what lies between them, the places, and far away."""
+    """Test points around, between and at the breakpoints, and far from them."""
     sides: list[Fraction] = []
     between: list[Fraction] = []
     for k, place in enumerate(places):
@@ -175,7 +175,7 @@ def _around(places: Sequence[Fraction], *, again: bool) -> list[Fraction]:
 
 
 def _nice(place: float | Fraction) -> Fraction:
-    """The simple fraction that a computed place is meant to be, if there is one near."""
+    """Round a computed breakpoint to a simple fraction nearby, if there is one."""
     if isinstance(place, Fraction):
         return place
     simple = Fraction(place).limit_denominator(1000)
@@ -185,7 +185,7 @@ def _nice(place: float | Fraction) -> Fraction:
 
 
 class _Section(NamedTuple):
-    """An expression along one variable, the others fixed."""
+    """A subexpression as a function of one variable."""
 
     inside: Expr
     line: VariableLine
@@ -209,7 +209,7 @@ class _Section(NamedTuple):
         ]
 
     def _coefficients(self) -> list[Fraction] | None:
-        """Those of a polynomial with the same zeros, the constant first; None if it is none."""
+        """The coefficients of the expression as a polynomial, constant first, or None."""
         ring = PolynomialRing(self.budget)
         try:
             fixed = _with_values(self.inside, self.line.name, self.line.others)
@@ -284,7 +284,7 @@ def _levels(value: Callable[[float], float | None]) -> list[int]:
 
 
 class _Search(NamedTuple):
-    """Looks for the places where a function has a value."""
+    """A numerical search for the points where a function has a given value."""
 
     value: Callable[[float], float | None]
     width: float
@@ -293,7 +293,7 @@ class _Search(NamedTuple):
     def places(
         self, values: Sequence[tuple[float, float | None]], level: int, *, touching: bool
     ) -> Iterator[float]:
-        """The places where a sampled function passes a level, or comes near and turns."""
+        """The points where a sampled function crosses a level or turns near the level."""
         known = [(x, y - level) for x, y in values if y is not None]
         for (a, left), (b, right) in pairwise(known):
             if left == 0:
@@ -318,11 +318,7 @@ class _Search(NamedTuple):
             yield turn
 
     def crossing(self, level: int, a: float, b: float, left: float, right: float) -> float:
-        """The place where the function passes the level between two values of its variable.
-
-        By the chord and by halves in turn: the first is quick where it is smooth, the second is
-        safe where it jumps.
-        """
+        """The point where the function crosses the level, by chords and halving in turn."""
         middle = a
         for turn in range(60):
             before = middle
@@ -341,7 +337,7 @@ class _Search(NamedTuple):
         return middle
 
     def _turning_point(self, level: int, a: float, b: float) -> float:
-        """The place where the function comes nearest to the level between two values."""
+        """The point between a and b where the function is nearest to the level."""
         share = (math.sqrt(5) - 1) / 2
         first, second = b - share * (b - a), a + share * (b - a)
         one, other = self.value(first), self.value(second)
@@ -364,7 +360,7 @@ def evaluate_polynomial(coefficients: Sequence[Fraction], x: float) -> float:
 
 
 def polynomial_places(coefficients: Sequence[Fraction]) -> list[float | Fraction]:
-    """The real roots of a polynomial and, from the second degree on, its turning points."""
+    """The real roots and turning points of a polynomial."""
     while len(coefficients) > 1 and coefficients[-1] == 0:
         coefficients = coefficients[:-1]
     if len(coefficients) < 2:
@@ -386,7 +382,7 @@ def polynomial_places(coefficients: Sequence[Fraction]) -> list[float | Fraction
 
 
 def literals_in(*roots: Node) -> frozenset[float]:
-    """The sizes of the numbers that are written, as candidates for places."""
+    """The absolute values of the numbers in the expressions, at most 12."""
     sizes = (
         abs(float(node.value))
         for node in walk(*roots)

@@ -1,4 +1,4 @@
-"""Complex decimals with principal values, and the functions of them."""
+"""Functions of complex decimals, with principal values."""
 
 from __future__ import annotations
 
@@ -8,20 +8,11 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from assay.rewards.outcome.maths.compute import decimals
-from assay.rewards.outcome.maths.compute.decimals import (
-    HALF,
-    ONE,
-    PI,
-    ZERO,
-    NotReal,
-    exponential,
-    logarithm,
-    sine_cosine,
-)
+from assay.rewards.outcome.maths.compute.decimals import HALF, ONE, PI, ZERO, NotReal
 
 
 class Complex(NamedTuple):
-    """A complex number of two decimals."""
+    """A complex number: two decimals."""
 
     re: Decimal
     im: Decimal
@@ -59,7 +50,7 @@ def modulus(a: Complex) -> Decimal:
 
 
 def angle(a: Complex) -> Decimal:
-    """The principal argument, in (-pi, pi]."""
+    """The principal argument of a complex number, in (-pi, pi]."""
     if a.im == 0:
         return ZERO if a.re >= 0 else PI
     if abs(a.re) < abs(a.im):
@@ -71,21 +62,21 @@ def angle(a: Complex) -> Decimal:
 
 
 def cis(a: Complex) -> Complex:
-    """cos a + i sin a."""
-    return exp(Complex(-a.im, a.re))
+    """The complex number cos a + i sin a."""
+    return exponential(Complex(-a.im, a.re))
 
 
-def exp(a: Complex) -> Complex:
-    size = exponential(a.re)
-    sin, cos = sine_cosine(a.im)
+def exponential(a: Complex) -> Complex:
+    size = decimals.exponential(a.re)
+    sin, cos = decimals.sine_cosine(a.im)
     return Complex(size * cos, size * sin)
 
 
-def log(a: Complex) -> Complex:
-    return Complex(logarithm(modulus(a)), angle(a))
+def logarithm(a: Complex) -> Complex:
+    return Complex(decimals.logarithm(modulus(a)), angle(a))
 
 
-def root(a: Complex) -> Complex:
+def square_root(a: Complex) -> Complex:
     """The principal square root."""
     if a.im == 0:
         return Complex(a.re.sqrt(), ZERO) if a.re >= 0 else Complex(ZERO, (-a.re).sqrt())
@@ -103,7 +94,7 @@ def power(base: Complex, exponent: Complex) -> Complex:
         if exponent.re <= 0:
             raise NotReal
         return Complex(ZERO, ZERO)
-    return exp(multiply(exponent, log(base)))
+    return exponential(multiply(exponent, logarithm(base)))
 
 
 def _integer_power(base: Complex, exponent: int) -> Complex:
@@ -119,29 +110,29 @@ def _integer_power(base: Complex, exponent: int) -> Complex:
 
 
 def hyperbolic_sine(a: Complex) -> Complex:
-    up = exp(a)
+    up = exponential(a)
     return scale(subtract(up, divide(UNIT, up)), HALF)
 
 
 def hyperbolic_cosine(a: Complex) -> Complex:
-    up = exp(a)
+    up = exponential(a)
     return scale(add(up, divide(UNIT, up)), HALF)
 
 
 def inverse_sinh(a: Complex) -> Complex:
-    return log(add(a, root(add(multiply(a, a), UNIT))))
+    return logarithm(add(a, square_root(add(multiply(a, a), UNIT))))
 
 
 def inverse_cosh(a: Complex) -> Complex:
-    return log(add(a, multiply(root(add(a, UNIT)), root(subtract(a, UNIT)))))
+    return logarithm(add(a, multiply(square_root(add(a, UNIT)), square_root(subtract(a, UNIT)))))
 
 
 def inverse_tanh(a: Complex) -> Complex:
-    return scale(subtract(log(add(UNIT, a)), log(subtract(UNIT, a))), HALF)
+    return scale(subtract(logarithm(add(UNIT, a)), logarithm(subtract(UNIT, a))), HALF)
 
 
 def _circular(hyperbolic: Callable[[Complex], Complex], a: Complex) -> Complex:
-    """The circular function of an odd hyperbolic one: `sin a` is `sinh(ia) / i`."""
+    """Compute sin, arcsin or arctan from the hyperbolic function: `sin a` is `sinh(ia) / i`."""
     rotation = hyperbolic(multiply(IMAGINARY, a))
     return Complex(rotation.im, -rotation.re)
 

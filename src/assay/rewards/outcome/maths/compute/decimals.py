@@ -1,4 +1,4 @@
-"""Functions of real decimals, to the precision of the current decimal context.
+"""Functions of real decimals, with the precision of the current decimal context.
 
 A function outside its real domain raises NotReal; the caller then compares over the complex
 numbers or tries another point.
@@ -45,11 +45,11 @@ _FARTHEST: Final = Decimal(10) ** 30
 
 
 class NotReal(Exception):
-    """No real value here: outside the domain, a pole, or beyond the range of the arithmetic."""
+    """The function has no real value at this point."""
 
 
 def context(digits: int) -> Context:
-    """Arithmetic with this many digits, in which nothing silently becomes infinite, NaN or 0."""
+    """A decimal context with the given number of digits, which raises on overflow and underflow."""
     return Context(
         prec=digits,
         Emax=1_000_000,
@@ -59,7 +59,7 @@ def context(digits: int) -> Context:
 
 
 def sine_cosine(x: Decimal) -> tuple[Decimal, Decimal]:
-    """Both at once, by Taylor series after reduction to an eighth of a turn."""
+    """The sine and cosine of x, by Taylor series after range reduction."""
     if abs(x) > _FARTHEST:
         raise NotReal
     quarter = PI / 2
@@ -81,7 +81,7 @@ def _series(first: Decimal, square: Decimal, start: int) -> Decimal:
 
 
 def arctangent(x: Decimal) -> Decimal:
-    """By halving the angle three times, then the alternating series."""
+    """The arctangent of x, by halving the angle three times and then a series."""
     if x < 0:
         return -arctangent(-x)
     if x > 1:
@@ -132,7 +132,7 @@ def cube_root(x: Decimal) -> Decimal:
 
 
 def power(base: Decimal, exponent: Decimal) -> Decimal:
-    """A real power; a negative base needs an integer exponent."""
+    """The real power; a negative base needs an integer exponent."""
     if base == 0:
         if exponent <= 0:
             raise NotReal
@@ -145,20 +145,20 @@ def power(base: Decimal, exponent: Decimal) -> Decimal:
 
 
 def nearest_integer(x: Decimal) -> Decimal | None:
-    """The integer that `x` is, up to rounding noise."""
+    """The integer that equals `x` up to rounding errors, or None."""
     near = x.to_integral_value()
     return near if abs(x - near) <= Decimal(10) ** -(getcontext().prec // 2) else None
 
 
-def modulo(left: Decimal, right: Decimal) -> Decimal:
-    """The remainder with the sign of the divisor."""
+def mod(left: Decimal, right: Decimal) -> Decimal:
+    """The remainder of a division, with the sign of the divisor."""
     if right == 0:
         raise NotReal
     return left - right * (left / right).to_integral_value(rounding="ROUND_FLOOR")
 
 
 def binomial(top: Decimal, bottom: Decimal) -> Decimal:
-    """The product formula, for any real above and a small natural below."""
+    """The binomial coefficient of a real number and an integer from 0 to 200."""
     below = nearest_integer(bottom)
     if below is None or not 0 <= below <= 200:
         raise NotReal
@@ -188,8 +188,13 @@ def floor(x: Decimal) -> Decimal:
     return near if near is not None else x.to_integral_value(rounding="ROUND_FLOOR")
 
 
-def ceiling(x: Decimal) -> Decimal:
+def ceil(x: Decimal) -> Decimal:
     return -floor(-x)
+
+
+absolute: Final = abs
+greatest: Final = max
+least: Final = min
 
 
 def sign(x: Decimal) -> Decimal:

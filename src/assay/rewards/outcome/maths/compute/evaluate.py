@@ -1,4 +1,4 @@
-"""The value of an expression: exactly, if it is rational; or at a point, as a decimal."""
+"""The value of an expression: an exact rational number, or a decimal at a point."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Point = Mapping[str, Decimal]
 
 
 class NumericEvaluator:
-    """Evaluates expressions at one point; the work is bounded by the budget."""
+    """Evaluates expressions at one point, within a work budget."""
 
     def __init__(self, point: Point, budget: WorkBudget, *, real: bool) -> None:
         self.point = dict(point)
@@ -64,7 +64,7 @@ class NumericEvaluator:
         self._series_weight = 1 + (digits // 70) ** 2
 
     def value(self, node: Expr) -> Complex:
-        """The value; raises NotReal where there is none, TooLarge when the budget is used up."""
+        """Return the value; raise NotReal if there is none, TooLarge if the budget is used up."""
         try:
             return self._at(node)
         except DecimalException as error:
@@ -78,7 +78,7 @@ class NumericEvaluator:
         return rule(self, node)
 
     def _sized(self, value: Complex) -> Complex:
-        """The value, after its size was noted."""
+        """Record the size of a value, and return the value."""
         for part in value:
             if part:
                 exponent = part.adjusted()
@@ -148,7 +148,7 @@ class NumericEvaluator:
         return complexes.power(base, exponent)
 
     def _negative_base(self, base: Complex, exponent: Complex, node: Expr) -> Complex:
-        """Real roots of odd degree are real: the cube root of -8 is -2."""
+        """A power of a negative number; odd roots are real, so the cube root of -8 is -2."""
         exact = rational_or_none(node, self.budget)
         if exact is not None and exact.denominator % 2:
             size = power(-base.re, exponent.re)
@@ -179,7 +179,7 @@ class NumericEvaluator:
         return Complex(row.real(*(value.re for value in values)), ZERO)
 
     def _function(self, name: str, a: Complex) -> Complex:
-        """A function of one argument; over the reals where it has a real value."""
+        """The value of a function of one argument, real where a real value exists."""
         row = FUNCTIONS[name]
         if row.reciprocal:
             return complexes.divide(complexes.UNIT, self._function(row.reciprocal, a))
@@ -200,7 +200,7 @@ class NumericEvaluator:
         return row.complex(a)
 
     def _unknown(self, name: str, values: list[Complex]) -> Complex:
-        """A fixed generic function of the values: equal names of equal values are equal."""
+        """A stand-in value for an unknown function; equal names and arguments give equal values."""
         seed = crc32(name.encode())
         result = Complex(Decimal(seed % 997 + 1) / 499, ZERO)
         for index, value in enumerate(values):
@@ -211,7 +211,7 @@ class NumericEvaluator:
         return result
 
     def big(self, node: Big) -> Complex:
-        """A finite sum or product over integers is computed; any other is a generic function."""
+        """The value of a finite sum or product; a stand-in value for other operators."""
         finite = self._finite(node)
         if finite is not None:
             return finite
@@ -260,10 +260,7 @@ def decimal(value: Rational) -> Decimal:
 
 
 def rational(node: Expr, budget: WorkBudget) -> Rational | None:
-    """The value as an int or Fraction; None if it is irrational, undefined or not closed.
-
-    Raises TooLarge before computing anything beyond the size limit.
-    """
+    """The exact value, or None if no rational value is known; raises TooLarge above the limit."""
     match node:
         case Number(value):
             return value
@@ -332,7 +329,7 @@ _RULES: Final[dict[type, Callable[[NumericEvaluator, Any], Complex]]] = {
 
 
 def running_name(node: Big) -> str:
-    """The variable that a sum, product or limit runs over, or an empty name."""
+    """The running variable of a sum, product or limit, or ""."""
     match node.lower:
         case Relation((Symbol(name), *_)) | Symbol(name):
             return name
@@ -341,7 +338,7 @@ def running_name(node: Big) -> str:
 
 
 def finite_range(node: Big) -> tuple[Expr, Expr] | None:
-    """The first and the last integer of a finite sum or product."""
+    """The first and last index of a finite sum or product, or None."""
     if node.operator not in COMBINED or not running_name(node):
         return None
     if not isinstance(node.lower, Relation) or node.lower.operators != ("=",):
@@ -351,7 +348,7 @@ def finite_range(node: Big) -> tuple[Expr, Expr] | None:
 
 
 def is_unevaluated(node: Node) -> bool:
-    """Whether the tree has an integral, a limit, or a sum or product that is not added up."""
+    """Whether the tree contains an integral, a limit, or a sum that is too long to add up."""
     return any(isinstance(part, Big) and not _is_added_up(part) for part in walk(node))
 
 
@@ -364,7 +361,7 @@ def _is_added_up(node: Big) -> bool:
 
 
 def _finite_expression(node: Node | None) -> Expr | None:
-    """The node, if it is arithmetic without infinity."""
+    """The node if it is an expression without infinity, else None."""
     if not isinstance(node, Expr) or INFINITY in (node, *children(node)):
         return None
     return node

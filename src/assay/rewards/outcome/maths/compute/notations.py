@@ -1,13 +1,7 @@
-"""The tables of functions (`functions.toml`), constants and operators: a notation is one row.
-
-A row says how a function is written, how many arguments it takes, its rule over the rationals,
-its rules over the real and the complex numbers, and what its arguments stand for. The reader, the
-arithmetic and the sample points all look here; a name that is in no row is an unknown function.
-"""
+"""The tables of known functions, constants and operators."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -29,7 +23,7 @@ Breaks: TypeAlias = Literal["nowhere", "zeros", "integers", "ratios", "order", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionRow:
-    """One function: how it is written and what it is worth."""
+    """A known function: its spellings and the rules for its value."""
 
     written: str
     """The ways to write it. `sin` is a word or a command; `\\tg` is a command only; `\\binom{}` is
@@ -61,20 +55,16 @@ class FunctionRow:
     1 or -1, or where it has a pole."""
 
 
-_PLAIN: Final = {"abs": abs, "max": max, "min": min, "floor": math.floor, "ceil": math.ceil}
-
-
-def _row(written: str, arity: Sequence[int] = (1, 1), **entries: Any) -> FunctionRow:
-    """The row that an entry of `functions.toml` stands for."""
-    for kind, module in (("exact", rationals), ("real", decimals), ("complex", complexes)):
-        if kind in entries:
-            name = entries[kind]
-            entries[kind] = getattr(module, name, None) or _PLAIN[name]
-    return FunctionRow(written=written, arity=(arity[0], arity[1] or MAX_ITEMS), **entries)
+def _row(*, rule: str, arity: Sequence[int] = (1, 1), **entries: Any) -> FunctionRow:
+    """Build the row of a function from its entry in `functions.toml`."""
+    modules = {"exact": rationals, "real": decimals, "complex": complexes}
+    rules: dict[str, Any] = {kind: getattr(module, rule, None) for kind, module in modules.items()}
+    return FunctionRow(arity=(arity[0], arity[1] or MAX_ITEMS), **rules, **entries)
 
 
 FUNCTIONS: Final = {
-    name: _row(**entries) for name, entries in package_table(__package__, "functions").items()
+    name: _row(**{"rule": name, **entry})
+    for name, entry in package_table(__package__, "functions").items()
 }
 """Name of a function to its row."""
 
@@ -118,7 +108,7 @@ def _form(spelling: str) -> _Form:
 
 
 def _written(*forms: _Form) -> dict[str, str]:
-    """The spellings of these forms, without their marks, to the functions that they write."""
+    """Map all spellings of the given forms to the names of their functions."""
     return {
         spelling.strip("[]{}").strip("_").removeprefix("\\"): name
         for name, row in FUNCTIONS.items()

@@ -1,4 +1,4 @@
-"""Equality of expressions by their values at points, to high precision.
+"""Equality of two expressions by their values at sample points, to high precision.
 
 Two expressions are equal when they agree wherever both are real, at points of both signs: so
 `sqrt(x^2)` is not `x`, while `2 ln x` is `ln x^2`. Where they are never both real, or one names
@@ -81,7 +81,7 @@ _LARGEST_NATURAL: Final = 110
 
 
 class Variables(NamedTuple):
-    """The names of all variables, of the integer ones, and of those that are never negative."""
+    """The names of all variables, of the integer variables, and of the natural variables."""
 
     names: frozenset[str]
     integers: frozenset[str]
@@ -89,7 +89,7 @@ class Variables(NamedTuple):
 
 
 class ValueDistance(NamedTuple):
-    """The distance of two values, and the range of decimal exponents in the computation."""
+    """The distance of two values, with the range of decimal exponents in their computation."""
 
     distance: Decimal
     size: Decimal
@@ -98,7 +98,7 @@ class ValueDistance(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """Two expressions that are compared by their values, over the reals or not."""
+    """Two expressions to compare by their values, real or complex."""
 
     left: Expr
     right: Expr
@@ -110,13 +110,13 @@ class _Pair(NamedTuple):
 
     @classmethod
     def of(cls, left: Expr, right: Expr, budget: WorkBudget) -> _Pair:
-        """The pair, over the reals unless the imaginary unit is named."""
+        """Make a pair of expressions, which is real unless one contains the imaginary unit."""
         seed = blake2b(repr((left, right)).encode(), digest_size=16).digest()
         real = Constant("i") not in walk(left, right)
         return cls(left, right, budget, real, variables(left, right), seed)
 
     def sides(self, point: Point) -> list[tuple[NumericEvaluator, Expr]]:
-        """Both expressions, each with what evaluates it at the point."""
+        """Both expressions, each with an evaluator at the point."""
         return [
             (NumericEvaluator(point, self.budget, real=self.real), node)
             for node in (self.left, self.right)
@@ -128,7 +128,7 @@ Test = Callable[..., bool]
 
 
 def agree(left: Expr, right: Expr, budget: WorkBudget) -> bool:
-    """Whether the two are equal at the sample points, and at enough of them."""
+    """Whether two expressions are equal at enough sample points and around all breakpoints."""
     pair = _Pair.of(left, right, budget)
     for each in (pair, pair._replace(real=False)) if pair.real else (pair,):
         compared = _count_points(each, _same)
@@ -140,7 +140,7 @@ def agree(left: Expr, right: Expr, budget: WorkBudget) -> bool:
 
 
 def proportional(left: Expr, right: Expr, budget: WorkBudget, *, positive: bool) -> bool:
-    """Whether `left` is `right` times one nonzero (or positive) constant at the sample points."""
+    """Whether `left` is `right` times a nonzero (or positive) constant at the sample points."""
     pair = _Pair.of(left, right, budget)
     first = _first_values(pair, positive=positive)
     if first is None:
@@ -150,7 +150,7 @@ def proportional(left: Expr, right: Expr, budget: WorkBudget, *, positive: bool)
 
 
 def _first_values(pair: _Pair, *, positive: bool) -> Point | None:
-    """A point at which both are far from zero, and their ratio is positive if it has to be."""
+    """A point where both expressions are nonzero, with a positive ratio if `positive` is set."""
     for point in _points(pair.unknowns, pair.seed):
         with localcontext(context(_COARSE)):
             try:
@@ -163,7 +163,7 @@ def _first_values(pair: _Pair, *, positive: bool) -> Point | None:
 
 
 def _agree_at_breaks(pair: _Pair, test: Test) -> bool:
-    """Whether the two pass the test on every piece; raises TooLarge if there are many pieces."""
+    """Whether two expressions pass the test around all their breakpoints."""
     inside = switches(pair.left, pair.right) if pair.unknowns.names else ()
     if not inside:
         return True
@@ -183,7 +183,7 @@ def _agree_at_breaks(pair: _Pair, test: Test) -> bool:
 
 
 def _telling_points(pair: _Pair, inside: tuple[BreakCondition, ...]) -> Iterator[Point]:
-    """Points around the places where pieces meet, along one variable after the other."""
+    """Points around all breakpoints, along one variable after the other."""
     unknowns = pair.unknowns
     bound = bound_names(pair.left) | bound_names(pair.right)
     literals = literals_in(pair.left, pair.right)
@@ -192,7 +192,7 @@ def _telling_points(pair: _Pair, inside: tuple[BreakCondition, ...]) -> Iterator
     }
     lines = sorted(unknowns.names - bound if names & bound else names & unknowns.names - bound)
     if len(lines) > _MOST_LINES:
-        raise TooLarge(f"pieces that depend on more than {_MOST_LINES} variables")
+        raise TooLarge(f"a piecewise function has more than {_MOST_LINES} variables")
     for turn, start in enumerate(_starts(pair, literals)):
         for name in lines:
             section = tuple(_run_along(switch, bound, name) for switch in inside)
@@ -207,10 +207,7 @@ def _telling_points(pair: _Pair, inside: tuple[BreakCondition, ...]) -> Iterator
 
 
 def _starts(pair: _Pair, literals: frozenset[float]) -> Iterator[Point]:
-    """Points from which lines are drawn: near zero and, with several variables, far from it.
-
-    A piece may lie where two variables are large together.
-    """
+    """The starting points of the test lines, near zero and far from zero."""
     start = next(_points(pair.unknowns, pair.seed))
     yield start
     if len(pair.unknowns.names) == 1:
@@ -227,7 +224,7 @@ def _starts(pair: _Pair, literals: frozenset[float]) -> Iterator[Point]:
 
 
 def _run_along(switch: BreakCondition, bound: frozenset[str], name: str) -> BreakCondition:
-    """The switch with running variables as the variable: a sum's end passes where they do."""
+    """Replace running variables in a break condition by the given variable."""
     if not bound:
         return switch
     inside = with_names(switch.inside, dict.fromkeys(bound, name))
@@ -235,7 +232,7 @@ def _run_along(switch: BreakCondition, bound: frozenset[str], name: str) -> Brea
 
 
 def _allowed(place: Fraction, name: str, unknowns: Variables) -> tuple[Fraction | int, ...]:
-    """The values near a place that the variable may have."""
+    """The allowed values of a variable near a point."""
     if name not in unknowns.integers:
         return (place,)
     below = place.numerator // place.denominator
@@ -246,7 +243,7 @@ def _allowed(place: Fraction, name: str, unknowns: Variables) -> tuple[Fraction 
 
 
 def _count_points(pair: _Pair, test: Test) -> int | None:
-    """At how many points the two have values and pass the test; None if they fail at one."""
+    """The number of points where both expressions pass the test, or None if one point fails."""
     compared = 0
     for point in _points(pair.unknowns, pair.seed):
         try:
@@ -262,7 +259,7 @@ def _count_points(pair: _Pair, test: Test) -> int | None:
 
 
 def value_of(node: Expr, budget: WorkBudget, digits: int = _COARSE) -> Complex | None:
-    """The value of a closed expression, or None if it has none."""
+    """The value of an expression without variables, or None."""
     unknowns = variables(node)
     if unknowns.names - bound_names(node):
         return None
@@ -275,12 +272,12 @@ def value_of(node: Expr, budget: WorkBudget, digits: int = _COARSE) -> Complex |
 
 
 def bound_names(node: Node) -> frozenset[str]:
-    """The running variables of sums, products, integrals and limits."""
+    """The running variables of all sums, products, integrals and limits."""
     return frozenset(running_name(part) for part in walk(node) if isinstance(part, Big))
 
 
 def variables(*nodes: Node) -> Variables:
-    """The variables, and which of them must stand for integers."""
+    """The variables of the expressions, with those that must be integers."""
     names: set[str] = set()
     integers: set[str] = set()
     naturals: set[str] = set()
@@ -313,7 +310,7 @@ _COUNTERS: Final = frozenset({"n", "m", "k", "N"})
 
 
 def _same(pair: _Pair, point: Point, *, quick: bool) -> bool:
-    """Whether the two have the same value at a point; `quick` is enough where a piece is met."""
+    """Whether two expressions have the same value at a point."""
 
     def gap() -> ValueDistance:
         sides = pair.sides(point)
@@ -324,7 +321,7 @@ def _same(pair: _Pair, point: Point, *, quick: bool) -> bool:
 
 
 def _same_ratio(pair: _Pair, point: Point, *, first: Point, positive: bool, quick: bool) -> bool:
-    """Whether the two are in the same ratio at both points, and both zero or neither."""
+    """Whether two expressions have the same ratio at two points."""
 
     def gap() -> ValueDistance:
         sides = pair.sides(first) + pair.sides(point)
@@ -340,7 +337,7 @@ def _same_ratio(pair: _Pair, point: Point, *, first: Point, positive: bool, quic
 
 
 def _vanishes(gap: Callable[[], ValueDistance], *, quick: bool) -> bool:
-    """Whether a difference is zero: it shrinks with every digit, and is not hidden by rounding."""
+    """Whether a difference shrinks to zero as the precision grows."""
     digits = _COARSE
     with localcontext(context(digits)):
         coarse = gap()
@@ -368,7 +365,7 @@ def _vanishes(gap: Callable[[], ValueDistance], *, quick: bool) -> bool:
 
 
 def _at_digits(gap: Callable[[], ValueDistance], digits: int) -> ValueDistance:
-    """The gap at this precision; a point with values too far apart in size decides nothing."""
+    """Compute the distance of two values with the given number of digits."""
     if digits > MAX_PRECISION - 20:
         raise NotReal
     with localcontext(context(digits)):
@@ -389,7 +386,7 @@ def _gap(a: Complex, b: Complex, sides: list[tuple[NumericEvaluator, Expr]]) -> 
 
 
 def _size(a: Complex) -> Decimal:
-    """The larger part; unlike the modulus, it cannot be beyond the range of the arithmetic."""
+    """The larger of the real and imaginary parts, in absolute value."""
     return max(abs(a.re), abs(a.im))
 
 
@@ -407,7 +404,7 @@ def _points(unknowns: Variables, seed: bytes) -> Iterator[Point]:
 
 
 def _whole(index: int, rank: int) -> Decimal:
-    """A small integer, different for every variable of one point."""
+    """A small integer coordinate, different for each variable of a point."""
     turns, place = divmod(index + rank, len(_INTEGERS))
     return Decimal(_INTEGERS[place] + 12 * (turns - index // len(_INTEGERS)))
 

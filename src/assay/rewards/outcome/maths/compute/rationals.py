@@ -1,4 +1,4 @@
-"""Exact arithmetic of rationals, within bounds on their size, and the functions of them.
+"""Exact functions of rational numbers, within bounds on the size of the numbers.
 
 A function returns None where it has no rational value, and raises TooLarge before it computes
 anything beyond the size limit.
@@ -8,27 +8,28 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Final
 
 from assay.rewards.outcome.maths.limits import MAX_BITS, MAX_FACTORIAL, TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import Rational, whole
 
 
 def size(value: Rational) -> int:
-    """Bits of the larger of numerator and denominator."""
+    """The number of bits of the numerator or the denominator, whichever is larger."""
     return max(value.numerator.bit_length(), value.denominator.bit_length())
 
 
 def bounded(value: Rational, budget: WorkBudget) -> Rational:
-    """The value, its size taken from the budget: reducing a fraction is quadratic in its bits."""
+    """Charge the size of a number to the work budget, and return the number."""
     bits = size(value)
     if bits > MAX_BITS:
-        raise TooLarge(f"a number with more than {MAX_BITS:,} bits")
+        raise TooLarge(f"a number has more than {MAX_BITS:,} bits")
     budget.spend(1 + (bits >> 8) ** 2 // 64)
     return whole(value)
 
 
 def power(base: Rational, exponent: Rational) -> Rational | None:
-    """`base ** exponent`, if it is rational."""
+    """The power `base ** exponent` if it is rational, else None."""
     if isinstance(exponent, int):
         return integer_power(base, exponent)
     root = perfect_root(base, exponent.denominator)
@@ -36,7 +37,7 @@ def power(base: Rational, exponent: Rational) -> Rational | None:
 
 
 def integer_power(base: Rational, exponent: int) -> Rational | None:
-    """`base ** exponent`, or None for zero to a power that is not positive."""
+    """The power `base ** exponent`, or None for zero to a power of zero or less."""
     if exponent == 0:
         return 1 if base != 0 else None
     if base in (0, 1, -1):
@@ -44,21 +45,21 @@ def integer_power(base: Rational, exponent: int) -> Rational | None:
             return None
         return base if exponent % 2 else base * base
     if size(base) * abs(exponent) > MAX_BITS:
-        raise TooLarge(f"a power with more than {MAX_BITS:,} bits")
+        raise TooLarge(f"a power has more than {MAX_BITS:,} bits")
     if exponent < 0:
         return whole(Fraction(1) / Fraction(base) ** -exponent)
     return whole(Fraction(base) ** exponent) if isinstance(base, Fraction) else base**exponent
 
 
 def root(radicand: Rational, degree: Rational) -> Rational | None:
-    """The rational real root of a whole degree below a thousand."""
+    """The real root if it is rational and the degree is an integer below 1,000."""
     if not isinstance(degree, int) or not 0 < degree < 1_000:
         return None
     return perfect_root(radicand, degree)
 
 
 def perfect_root(base: Rational, degree: int) -> Rational | None:
-    """The rational real root, if there is one; a negative base has one for an odd degree."""
+    """The real root if it is rational, else None."""
     if base < 0:
         if degree % 2 == 0:
             return None
@@ -88,9 +89,16 @@ def _integer_root(value: int, degree: int) -> int | None:
     return low if low**degree == value else None
 
 
-def modulo(left: Rational, right: Rational) -> Rational | None:
-    """The remainder with the sign of the divisor."""
+def mod(left: Rational, right: Rational) -> Rational | None:
+    """The remainder of a division, with the sign of the divisor."""
     return whole(left % right) if right != 0 else None
+
+
+floor: Final = math.floor
+ceil: Final = math.ceil
+absolute: Final = abs
+greatest: Final = max
+least: Final = min
 
 
 def factorial(count: Rational) -> int | None:
@@ -107,16 +115,16 @@ def _natural(count: Rational) -> int | None:
     if not isinstance(count, int) or count < 0:
         return None
     if count > MAX_FACTORIAL:
-        raise TooLarge(f"a factorial of more than {MAX_FACTORIAL:,}")
+        raise TooLarge(f"the argument of a factorial is above {MAX_FACTORIAL:,}")
     return count
 
 
 def binomial(top: Rational, bottom: Rational) -> int | None:
-    """The binomial coefficient of two naturals."""
+    """The binomial coefficient of two natural numbers."""
     if not isinstance(top, int) or not isinstance(bottom, int) or bottom < 0 or top < 0:
         return None
     if top > MAX_FACTORIAL and min(bottom, top - bottom) * size(top) > MAX_BITS:
-        raise TooLarge(f"a binomial coefficient of more than {MAX_BITS:,} bits")
+        raise TooLarge(f"a binomial coefficient has more than {MAX_BITS:,} bits")
     return math.comb(top, bottom)
 
 
@@ -130,7 +138,7 @@ def least_multiple(*values: Rational) -> int | None:
 
 
 def in_base(numeral: str, base: int) -> int | None:
-    """The value of a numeral, if all its digits are below the base and there are not too many."""
+    """The value of a numeral, or None if a digit is too large for the base."""
     if any(int(digit, 36) >= base for digit in numeral) or len(numeral) > 400:
         return None
     return int(numeral, base)

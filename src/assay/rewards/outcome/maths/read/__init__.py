@@ -1,1 +1,1 @@
-"""An answer's text as one typed node."""
+"""The parser: it turns the text of an answer into one typed node."""

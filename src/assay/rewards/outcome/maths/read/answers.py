@@ -1,4 +1,4 @@
-"""An answer's text read into one typed node.
+"""The entry point of the parser, and its table of rules for values.
 
 The grammar, from the outside in: a list of items; an item is sides joined by relation signs; a
 side is a union of sets, a ratio, or a sum with what it is counted in. A text that leaves a token
@@ -45,8 +45,11 @@ ATOMS: Final[dict[Kind, Rule]] = {
 
 
 def read(tokens: list[Token], *, commas_group: bool = True) -> Node:
-    """The node of all the tokens; raises UnreadableAnswer if any is left over."""
-    tokens = list(tokens) if commas_group else _ungrouped(tokens)
+    """Parse all tokens into one node; raise UnreadableAnswer if a token is left over."""
+    tokens = list(tokens)
+    if not commas_group:
+        pieces = (separate(token) if is_comma_grouped(token) else [token] for token in tokens)
+        tokens = [*chain.from_iterable(pieces)]
     if any(token.kind == "text" for token in tokens):
         tokens = _with_products(tokens)
     cursor = Cursor(tokens, ATOMS)
@@ -57,7 +60,7 @@ def read(tokens: list[Token], *, commas_group: bool = True) -> Node:
 
 
 def _with_products(tokens: list[Token]) -> list[Token]:
-    """The tokens with runs of letters next to an arithmetic sign as products, not as words."""
+    """Split words next to an arithmetic sign into letters, which are factors."""
     pieces: list[Token] = []
     befores, afters = [tokens[-1], *tokens[:-1]], [*tokens[1:], tokens[-1]]
     for before, token, after in zip(befores, tokens, afters, strict=True):
@@ -68,8 +71,3 @@ def _with_products(tokens: list[Token]) -> list[Token]:
         else:
             pieces.append(token)
     return pieces
-
-
-def _ungrouped(tokens: list[Token]) -> list[Token]:
-    pieces = (separate(token) if is_comma_grouped(token) else [token] for token in tokens)
-    return [*chain.from_iterable(pieces)]

@@ -1,4 +1,4 @@
-"""Sums, products and powers, and the arguments of commands and functions."""
+"""Parser rules for sums, products, powers and arguments."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ _OPENERS: Final = frozenset({"(", "[", "{", "\\{", "<", *AROUND})
 
 
 def read_sum(cursor: Cursor) -> Node:
-    """A sum; a bracketed shape that stands alone is returned as it is."""
+    """Parse a sum; return a tuple, list or set unchanged if it stands alone."""
     terms: list[Node] = []
     while True:
         sign = _read_sign(cursor)
         term = read_product(cursor)
         terms.append(term if sign == "+" else _with_sign(expression(term), sign))
         if len(terms) > MAX_ITEMS:
-            raise TooLarge(f"a sum of more than {MAX_ITEMS} terms")
+            raise TooLarge(f"a sum has more than {MAX_ITEMS} terms")
         if not _at_sign(cursor):
             break
         if cursor.token.text == "-" and cursor.peek().text == "\\{":
@@ -66,7 +66,7 @@ def _sum_of(terms: list[Node]) -> Node:
 
 
 def _read_halves(cursor: Cursor, above: Node) -> Expr:
-    """`a \\over b` and `n \\choose k`: all that stands before, and all that stands after."""
+    """Parse `a \\over b` or `n \\choose k` after the first half."""
     name = cursor.take().text
     cursor.enter()
     top, bottom = expression(above), expression(read_sum(cursor))
@@ -94,7 +94,7 @@ def _read_sign(cursor: Cursor) -> str:
 
 
 def read_product(cursor: Cursor) -> Node:
-    """Factors from left to right: `1/2x` is half of x, and `2 3` is refused."""
+    """Parse a product from left to right, so that `1/2x` is half of x."""
     first = read_power(cursor)
     factors: list[Expr] = []
     while True:
@@ -123,11 +123,11 @@ def read_product(cursor: Cursor) -> Node:
         else:
             return product(factors) if factors else first
         if len(factors) > MAX_ITEMS:
-            raise TooLarge(f"a product of more than {MAX_ITEMS} factors")
+            raise TooLarge(f"a product has more than {MAX_ITEMS} factors")
 
 
 def at_temperature(cursor: Cursor) -> bool:
-    """Whether the letter of a scale stands here, and nothing after it."""
+    """Whether the next token is C or F, the letter of a temperature scale."""
     return cursor.token.text in ("C", "F") and cursor.peek().kind in ("end", "sep", "close")
 
 
@@ -135,7 +135,7 @@ def _juxtapose(cursor: Cursor, factors: list[Expr], token: Token) -> list[Expr]:
     previous = cursor.tokens[cursor.at - 1]
     named = previous.kind == "name" and previous.text != "i"
     if token.kind == "number" and named and not token.gap:
-        raise UnreadableAnswer(f"{previous.text}{token.text}: a product, a power or an index")
+        raise UnreadableAnswer(f"{previous.text}{token.text} may be a product, a power or an index")
     if token.kind in ("number", "grouped") and previous.kind in ("number", "grouped"):
         mixed = _read_mixed(cursor, factors)
         if mixed is None:
@@ -152,7 +152,7 @@ def _juxtapose(cursor: Cursor, factors: list[Expr], token: Token) -> list[Expr]:
 
 
 def _read_mixed(cursor: Cursor, factors: list[Expr]) -> list[Expr] | None:
-    """`1 1/2`: a whole number, a space, and a proper fraction of plain numbers."""
+    """Parse the fraction of a mixed number such as `1 1/2`, or return None."""
     slash, below = cursor.peek(1), cursor.peek(2)
     if slash.text != "/" or below.kind != "number" or not isinstance(factors[-1], Number):
         return None
@@ -180,7 +180,7 @@ def _starts_factor(cursor: Cursor, token: Token) -> bool:
 
 
 def closes_interval(cursor: Cursor) -> bool:
-    """Whether the bracket here is turned outwards, as in `[-3, 5[`: nothing follows it."""
+    """Whether the next bracket closes an interval such as `[-3, 5[`."""
     after = cursor.peek()
     if cursor.token.text != "[" or cursor.token.kind != "open":
         return False
@@ -188,7 +188,7 @@ def closes_interval(cursor: Cursor) -> bool:
 
 
 def _read_minus(cursor: Cursor) -> bool:
-    """Whether an odd number of minus signs stands here, among any plus signs."""
+    """Parse plus and minus signs; return whether their product is negative."""
     negative = False
     while cursor.token.kind == "op" and cursor.token.text in ("+", "-"):
         negative ^= cursor.take().text == "-"
@@ -202,7 +202,7 @@ def _read_signed_power(cursor: Cursor) -> Expr:
 
 
 def read_power(cursor: Cursor) -> Node:
-    """An atom with what follows it: powers, factorials, primes and degrees."""
+    """Parse a value with its powers, factorials, primes and degree signs."""
     base = cursor.read_atom()
     postfixes = 0
     while cursor.token.kind == "op":
@@ -218,12 +218,12 @@ def read_power(cursor: Cursor) -> Node:
             break
         postfixes += 1
         if postfixes > 8:
-            raise TooLarge("more than 8 powers or factorials of one atom")
+            raise TooLarge("one value has more than 8 powers or factorials")
     return base
 
 
 def _read_transpose(cursor: Cursor, base: Node) -> Matrix | None:
-    """`(2, 5)^T` as a column and a matrix turned; None if no such mark follows, or after others."""
+    """Parse the transpose sign after a matrix or a tuple such as `(2, 5)^T`, or return None."""
     ahead = "".join(cursor.peek(k).text for k in range(1, 4))
     mark = next((mark for mark in ("{T}", "{top}", "T", "top") if ahead.startswith(mark)), None)
     if mark is None:
@@ -245,7 +245,7 @@ def _read_exponent(cursor: Cursor, base: Expr) -> Expr:
         return Degree(base)
     cursor.enter()
     if cursor.token.kind == "op" and cursor.token.text in ("'", "*"):
-        raise UnreadableAnswer("a prime or star as an exponent")
+        raise UnreadableAnswer("a prime or a star is not an exponent")
     negative = _read_minus(cursor)
     exponent = read_script(cursor)
     if cursor.token.kind == "op" and cursor.token.text == "^":
@@ -255,7 +255,7 @@ def _read_exponent(cursor: Cursor, base: Expr) -> Expr:
 
 
 def read_script(cursor: Cursor) -> Expr:
-    """An exponent, a bound or a bare argument: of a letter the letter alone.
+    """Parse an exponent, a bound or an argument without braces.
 
     `e^x(x+1)` and `\\sqrt x(x+1)` are products; only f, g and h take what stands behind them.
     """
@@ -268,7 +268,7 @@ def read_script(cursor: Cursor) -> Expr:
 
 
 def read_juxtaposed(cursor: Cursor) -> Expr:
-    """The argument of a function without brackets: factors up to the next function or sign."""
+    """Parse the argument of a function without brackets, such as `2x` in `\\sin 2x`."""
     factors = [_read_signed_power(cursor)]
     while _starts_factor(cursor, cursor.token) and cursor.token.kind not in _APPLIED:
         if cursor.token.kind in ("number", "grouped"):
@@ -278,13 +278,13 @@ def read_juxtaposed(cursor: Cursor) -> Expr:
 
 
 def read_signed_product(cursor: Cursor) -> Expr:
-    """The body of a big operator."""
+    """Parse the body of a sum, product, integral or limit."""
     signed = _at_sign(cursor)
     return _read_signed_power(cursor) if signed else expression(read_product(cursor))
 
 
 def read_argument(cursor: Cursor) -> Expr:
-    """A TeX argument: a braced group, or the next digit, letter or command."""
+    """Parse a TeX argument: a group in braces, or one digit, letter or command."""
     token = cursor.token
     if token.kind == "open" and token.text == "{":
         return expression(cursor.read_group())
@@ -292,7 +292,7 @@ def read_argument(cursor: Cursor) -> Expr:
         cursor.tokens[cursor.at] = Token("number", token.text[1:])
         return number(token.text[0])
     if token.kind == "grouped":
-        raise UnreadableAnswer("a grouped number as a bare argument")
+        raise UnreadableAnswer("a number with digit groups needs braces as an argument")
     cursor.enter()
     argument = read_script(cursor)
     cursor.leave()
@@ -300,7 +300,7 @@ def read_argument(cursor: Cursor) -> Expr:
 
 
 def read_signed_argument(cursor: Cursor) -> Expr:
-    """The exponent of a function or a unit: a number with all its digits, or an argument."""
+    """Parse the exponent of a function or of a unit."""
     negative = cursor.accept("op", "-")
     token = cursor.token
     if token.kind == "number":
@@ -327,7 +327,7 @@ def _is_mixed(before: Expr, part: Expr) -> bool:
 
 
 def is_mixed_number(value: Expr) -> bool:
-    """Whether a sum is a mixed number such as 7 1/2."""
+    """Whether the expression is a mixed number such as 7 1/2."""
     match value:
         case Add((Number() as before, Mul((Number(-1), Div() as part)))):
             return _is_mixed(before, part)

@@ -1,8 +1,4 @@
-"""Numbers, names, functions, and what stands between bars.
-
-Bases, periods, subscripts and primes belong to their number or name; bases, powers and arguments
-to their function.
-"""
+"""Parser rules for numbers, names, functions and bars."""
 
 from __future__ import annotations
 
@@ -42,17 +38,17 @@ def read_number(cursor: Cursor) -> Expr:
         period = cursor.take().text
         cursor.expect("close", "}")
         if not period.isdigit():
-            raise UnreadableAnswer("a repeating part that is not digits")
+            raise UnreadableAnswer("the repeating part of a decimal is not digits")
         return _repeating(text, period)
     if token.kind == "op" and token.text == "_" and text.isalnum():
         cursor.take()
         base = read_argument(cursor)
         if len(text) > MAX_DIGITS:
-            raise TooLarge(f"a numeral of {len(text):,} digits, limit {MAX_DIGITS:,}")
+            raise TooLarge(f"a numeral has {len(text):,} digits; the limit is {MAX_DIGITS:,}")
         largest = max(int(digit, 36) for digit in text)
         if isinstance(base, Number) and base.value in range(max(2, largest + 1), 37):
             return Based(text, int(base.value))
-        raise UnreadableAnswer("a subscript of a number that is not a base")
+        raise UnreadableAnswer("the subscript of a number is not a base")
     return number(text)
 
 
@@ -65,7 +61,7 @@ def read_name(cursor: Cursor) -> Expr:
 
 
 def _read_inverse(cursor: Cursor, name: str) -> str:
-    """`^{-1}` between the letter of a function and its argument: the inverse function."""
+    """Parse the inverse sign of a function, as in `f^{-1}(x)`."""
     start = cursor.at
     if name in ("f", "g", "h") and (
         cursor.accept_run("^", "{", "-", "1", "}") or cursor.accept_run("^", "-", "1")
@@ -109,7 +105,7 @@ def read_subscript(cursor: Cursor, name: str) -> Expr:
 
 
 def read_index(cursor: Cursor) -> Expr:
-    """A subscript: all the digits of a bare number, and a bare letter without its argument."""
+    """Parse a subscript: a number, a letter, or a group in braces."""
     token = cursor.token
     if token.kind == "number":
         cursor.take()
@@ -121,7 +117,7 @@ def read_index(cursor: Cursor) -> Expr:
 
 
 def _read_spelt_index(cursor: Cursor) -> str:
-    """A braced subscript of letters, digits and commas, as it is spelt."""
+    """Parse a subscript in braces that has only letters, digits and commas."""
     if cursor.token.text != "{":
         return ""
     end = cursor.at + 1
@@ -135,7 +131,7 @@ def _read_spelt_index(cursor: Cursor) -> str:
 
 
 def maybe_apply(cursor: Cursor, name: str) -> Expr:
-    """The letter, or what it is applied to if parentheses follow."""
+    """Return the letter, applied to its argument if parentheses follow."""
     token = cursor.token
     if name == "i" or token.kind != "open" or token.text != "(":
         return Constant("i") if name == "i" else Symbol(name)
@@ -154,7 +150,7 @@ def maybe_apply(cursor: Cursor, name: str) -> Expr:
 
 
 def _read_spelt_argument(cursor: Cursor) -> str:
-    """The spelling of an argument in parentheses, as in `P(X = 2)`."""
+    """Parse an argument that is not an expression, as in `P(X = 2)`, as plain text."""
     spelling, level = "", 0
     while cursor.token.kind != "end" and len(spelling) < 40:
         token = cursor.take()
@@ -162,7 +158,7 @@ def _read_spelt_argument(cursor: Cursor) -> str:
         level += (token.text == "(") - (token.text == ")")
         if level == 0:
             return spelling
-    raise UnreadableAnswer("an argument that is no expression")
+    raise UnreadableAnswer("the argument in parentheses is not an expression")
 
 
 def _repeating(text: str, period: str) -> Number:
@@ -192,14 +188,14 @@ def read_function(cursor: Cursor) -> Expr:
         return Call(FUNCTIONS[name].inverse, arguments)
     if base is not None:
         if name != "log":
-            raise UnreadableAnswer(f"a subscript of {name}")
+            raise UnreadableAnswer(f"{name} cannot have a subscript")
         arguments = (*arguments, base)
     call = Call(name, arguments)
     return call if power is None else Power(call, power)
 
 
 def read_operator(cursor: Cursor) -> Expr:
-    """A function that is only a name, with its index and its argument, as in `Li_2(x)`."""
+    """Parse an unknown function with its index and its argument, as in `Li_2(x)`."""
     name = cursor.take().text
     cursor.enter()
     if cursor.accept("op", "_"):
@@ -229,7 +225,7 @@ def _read_base(cursor: Cursor) -> Expr:
 
 
 def _read_function_arguments(cursor: Cursor) -> tuple[Expr, ...]:
-    """One bracketed group, or the juxtaposed factors up to the next function or sign."""
+    """Parse the arguments of a function, with or without brackets."""
     token = cursor.token
     if token.kind == "open" and token.text in ("(", "{", "[", "\\{"):
         group = cursor.read_group()
@@ -252,10 +248,10 @@ def _read_root(cursor: Cursor, name: str) -> Expr:
 
 
 def read_bars(cursor: Cursor) -> Expr:
-    """The function of what stands between two plain bars."""
+    """Parse an expression between two bars, such as `|x|`."""
     bar = cursor.token.text
     if bar not in AROUND:
-        raise UnreadableAnswer(f"{bar!r} where a value was expected")
+        raise UnreadableAnswer(f"{bar!r} stands in the place of a value")
     cursor.take()
     cursor.enter()
     cursor.bars += 1

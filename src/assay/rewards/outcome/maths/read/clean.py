@@ -1,4 +1,4 @@
-"""An answer as typed, rewritten in plain TeX or ASCII without its wrappers."""
+"""Cleaning of an answer's text: plain TeX or ASCII, without delimiters around it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assay.text.word_tables import phrases
 _PATTERNS: Final = read_patterns("clean")
 _CLAUSES: Final = read_patterns("clauses")
 _LONGEST_CLAUSED: Final = 400
-"""Characters beyond which no clause is looked for."""
+"""The longest text that is searched for a clause, in characters."""
 _COMBINATIONS: Final = [
     pattern for name, pattern in _PATTERNS.items() if name.startswith("combination_")
 ]
@@ -45,7 +45,7 @@ _WRAPPERS: Final = (
 
 
 def clean(text: str) -> str:
-    """The answer in ASCII TeX or plain notation, unwrapped; raises TooLarge beyond the limit."""
+    """Rewrite the answer in plain ASCII or TeX; raise TooLarge if it is too long."""
     if len(text) > MAX_CHARS:
         raise TooLarge(f"{len(text):,} characters, limit {MAX_CHARS:,}")
     if not text.isascii():
@@ -68,7 +68,7 @@ def clean(text: str) -> str:
 
 
 def _spell_system(text: str) -> str:
-    """A system behind one large brace as `cases`; other environments lose the brace alone."""
+    """Rewrite a system of equations after one large brace as a `cases` environment."""
     opening, closing = (
         _PATTERNS["system_opens"].search(text),
         _PATTERNS["system_closes"].search(text),
@@ -82,7 +82,7 @@ def _spell_system(text: str) -> str:
 
 
 def _plain_styles(text: str) -> str:
-    """Words that lead to the answer taken off, and units and digits without styles inside."""
+    """Remove words before the answer, and TeX styles of units and digits."""
     if "rm" in text:
         text = _PATTERNS["bare_style"].sub("d", _PATTERNS["styled_group"].sub(r"\\text{\1}", text))
     if "^" in text:
@@ -99,7 +99,7 @@ def _plain_styles(text: str) -> str:
 
 
 def _spell_unit(match: re.Match[str]) -> str:
-    r"""`\mathrm{m\,s^{-2}}` as `\text{m s^-2}`; unchanged without a power inside."""
+    r"""Rewrite a unit such as `\mathrm{m\,s^{-2}}` as `\text{m s^-2}`."""
     if "^" not in match[1]:
         return match[0]
     inside = _PATTERNS["unit_layout"].sub(" ", match[1]).replace("{", "").replace("}", "")
@@ -118,11 +118,7 @@ def _spell_out(text: str) -> str:
 
 
 def _without_clause(text: str) -> str:
-    """The text without a clause that leaves its letter free, or with it as a condition.
-
-    `f(x) = 2x \\text{ for all real } x` is the function; `k \\text{ is an integer}` becomes the
-    condition `k \\in \\mathbb{Z}`. Any other clause stays, and nothing reads it.
-    """
+    r"""The formula without `for all real x`, or with `k \in \mathbb{Z}` for `k is an integer`."""
     if len(text) > _LONGEST_CLAUSED:
         return text
     excepted = _CLAUSES["except"].fullmatch(text)
@@ -149,7 +145,7 @@ def _without_clause(text: str) -> str:
 
 
 def _spell_labels(text: str) -> str:
-    """`(1)(3)` as a list of statements, and `0.(3)` with its period marked."""
+    """Rewrite `(1)(3)` as a list, and the repeating decimal `0.(3)` with a bar."""
     labels = _PATTERNS["labels"].fullmatch(text)
     if labels is not None:
         return labels[1].replace(")", "),").rstrip(" ,")
@@ -159,7 +155,7 @@ def _spell_labels(text: str) -> str:
 
 
 def _spell_combination(match: re.Match[str]) -> str:
-    """`\\binom{n}{k}` of the two numbers; unchanged if they cannot be n and k in any order."""
+    """Rewrite a combination of two numbers, such as `10C3`, as `\\binom{10}{3}`."""
     groups = [group for group in match.groups() if group]
     kind = next(group for group in groups if not group.isdigit())
     first, second = (int(group) for group in groups if group.isdigit())
@@ -173,7 +169,7 @@ def _spell_combination(match: re.Match[str]) -> str:
 
 
 def _spell_base(match: re.Match[str]) -> str:
-    """`(1011)_2`, `1011_{\text{two}}` and `1011 base two` as `1011_{2}`."""
+    """Rewrite `(1011)_2` and `1011 base two` as `1011_{2}`."""
     opening, digits, closing, *words = match.groups()
     word = next(word for word in words if word)
     base = int(word) if word.isdigit() else BASES.get(word, 0)
@@ -183,14 +179,14 @@ def _spell_base(match: re.Match[str]) -> str:
 
 
 def _spell_prefixed(match: re.Match[str]) -> str:
-    """`0b1101` and `0x2A`, as programs write them, with their base below."""
+    """Rewrite `0b1101` and `0x2A` as numerals with a base."""
     binary, sixteen, octal = match.groups()
     base = 2 if binary else 16 if sixteen else 8
     return f"{(binary or sixteen or octal).upper()}_{{{base}}}"
 
 
 def _with_period(digits: str) -> str:
-    """The digits with the part that repeats marked; unchanged if none is seen to."""
+    """Mark the repeating part of the digits of a decimal, if there is one."""
     at_once = _PATTERNS["period_at_once"].fullmatch(digits)
     if at_once is not None:
         return f"\\overline{{{at_once[1]}}}"
@@ -202,7 +198,7 @@ def _with_period(digits: str) -> str:
 
 
 def _period_start(digits: str, length: int) -> int:
-    """The place from which the digits repeat with this length, often enough, to the end."""
+    """The index from which digits repeat with the given period to the end."""
     start = len(digits) - length
     while start > 0 and digits[start - 1] == digits[start - 1 + length]:
         start -= 1
@@ -213,7 +209,7 @@ def _period_start(digits: str, length: int) -> int:
 
 
 def to_ascii(text: str) -> str:
-    """Signs, digits and letters of other scripts in TeX; what has no TeX name is left alone."""
+    """Rewrite Unicode signs, digits and letters in ASCII or TeX."""
     text = text.translate(_INVISIBLE)
     text = _PATTERNS["area"].sub(r"\1\\text{ \2}\3", text)
     text = _PATTERNS["superscript_run"].sub(
@@ -227,7 +223,7 @@ def to_ascii(text: str) -> str:
 
 
 def unwrap(text: str) -> str:
-    """The text without the delimiters, boxes and final stop that surround all of it."""
+    """Remove delimiters, quotes and the final full stop around the text."""
     for _ in range(8):
         before = text
         text = text.strip()
@@ -270,7 +266,7 @@ def _spell_vulgar(match: re.Match[str]) -> str:
 
 
 def _undouble(text: str) -> str:
-    """Commands with one backslash, where a doubled one cannot be a row break."""
+    """Replace doubled backslashes before commands by single backslashes."""
     if "\\begin" in text and "\\\\begin" not in text:
         return text
     if "\\\\begin" in text:
@@ -279,7 +275,7 @@ def _undouble(text: str) -> str:
 
 
 def _drop_dollars(text: str) -> str:
-    """Text without math delimiters; a lone dollar before a digit is money."""
+    """Remove the dollar signs around formulas; one dollar sign before a digit is a currency."""
     bare = text.replace("\\$", "")
     if bare.count("$") == 1:
         at = bare.index("$")
@@ -289,7 +285,7 @@ def _drop_dollars(text: str) -> str:
 
 
 def _spell_line(text: str) -> str:
-    """`(1,2)+t(3,4)` as the point `(1+t(3), 2+t(4))`: vectors of one length, and a letter."""
+    """Rewrite a line such as `(1,2)+t(3,4)` as the point `(1+t(3), 2+t(4))`."""
     name, equals, body = text.rpartition("=")
     first = _PATTERNS["vector"].match(body)
     if first is None:

@@ -1,7 +1,4 @@
-"""Commands of TeX where a value is expected, one row each; any other command is a letter.
-
-Among them are environments: matrices, systems of statements, and functions given in pieces.
-"""
+"""Parser rules for TeX commands and environments."""
 
 from __future__ import annotations
 
@@ -51,7 +48,7 @@ CommandRule: TypeAlias = Callable[[Cursor, str], Node]
 
 
 def read_command(cursor: Cursor) -> Node:
-    """The node of the command here and its arguments."""
+    """Parse a command with its arguments."""
     name = cursor.take().text
     return _COMMANDS.get(name, _read_symbol)(cursor, name)
 
@@ -64,7 +61,7 @@ def _read_fraction(cursor: Cursor, _name: str) -> Expr:
 
 
 def _read_braced(cursor: Cursor, name: str) -> Expr:
-    """A function whose arguments are in braces."""
+    """Parse a function with arguments in braces."""
     function = BRACED[name]
     count, _ = FUNCTIONS[function].arity
     return Call(function, tuple(read_argument(cursor) for _ in range(count)))
@@ -75,14 +72,11 @@ def _read_box(cursor: Cursor, _name: str) -> Node:
 
 
 def _refuse(_cursor: Cursor, name: str) -> NoReturn:
-    raise UnreadableAnswer(f"\\{name} where a value was expected")
+    raise UnreadableAnswer(f"\\{name} stands in the place of a value")
 
 
 def _read_figure(cursor: Cursor, name: str) -> Expr:
-    """An angle, a triangle or another figure by its points, in their order.
-
-    An angle may be read from either of its sides.
-    """
+    """Parse an angle or another figure; the angle ABC is the angle CBA."""
     figure = lexicon.FIGURES[name]
     braced = cursor.token.text == "{"
     if braced:
@@ -103,7 +97,7 @@ def _read_figure(cursor: Cursor, name: str) -> Expr:
 
 
 def _read_symbol(cursor: Cursor, name: str) -> Expr:
-    """A letter by its command: Greek, or one that nothing is known of."""
+    """Parse a Greek letter or an unknown command, which counts as a letter."""
     if cursor.token.kind == "op" and cursor.token.text == "_":
         return read_subscript(cursor, name)
     name = name.removeprefix("var") + read_primes(cursor)
@@ -111,7 +105,7 @@ def _read_symbol(cursor: Cursor, name: str) -> Expr:
 
 
 def _read_styled(cursor: Cursor, _name: str) -> Node:
-    """A group in another style, which means the same; a bold i, j or k is a unit vector."""
+    """Parse a group in bold or another style; a bold i, j or k is a unit vector."""
     token, after, closing = cursor.token, cursor.peek(1), cursor.peek(2)
     letter = after if token.text == "{" and closing.text == "}" else token
     if letter.kind in ("name", "constant") and letter.text in ("i", "j", "k"):
@@ -120,7 +114,7 @@ def _read_styled(cursor: Cursor, _name: str) -> Node:
 
 
 def _read_decorated(cursor: Cursor, name: str) -> Node:
-    """A letter under a sign, or of another alphabet: another name."""
+    """Parse a letter with an accent or in another alphabet, which is another name."""
     token, after, closing = cursor.token, cursor.peek(1), cursor.peek(2)
     if token.text == "{" and closing.text == "}" and after.kind in ("name", "constant"):
         cursor.at += 3
@@ -141,7 +135,7 @@ def _read_decorated(cursor: Cursor, name: str) -> Node:
 
 
 def _read_part(cursor: Cursor) -> str:
-    """The part of the numbers that a mark leaves, as in `\\mathbb{R}^+`; "" without one."""
+    """Parse the mark of a subset of the numbers, such as `+` in `\\mathbb{R}^+`."""
     ahead = "".join(cursor.peek(k).text for k in range(7)) if cursor.token.kind == "op" else ""
     for mark, part in lexicon.PARTS_OF_LINE.items():
         for spelling in (f"{mark[0]}{{{mark[1:]}}}", mark):
@@ -161,7 +155,7 @@ _PARTS_OF_LINE: Final[dict[str, Node]] = {
 
 
 def _read_big(cursor: Cursor, name: str) -> Expr:
-    """A sum, product, integral or limit, with its bounds and the product that follows."""
+    """Parse a sum, product, integral or limit with its bounds and its body."""
     cursor.enter()
     lower: Node | None = None
     upper: Node | None = None
@@ -178,12 +172,12 @@ def _read_big(cursor: Cursor, name: str) -> Expr:
 
 
 def _read_bound(cursor: Cursor) -> Node:
-    """A bound: in braces it may be a relation, such as `k=1`."""
+    """Parse a bound of a sum; in braces it may be a relation such as `k=1`."""
     return cursor.read_group() if cursor.token.text == "{" else read_argument(cursor)
 
 
 def _quotient(top: Expr, bottom: Expr) -> Expr:
-    """The fraction, or the derivative that it writes: from `\\frac{dy}{dx}` no d cancels."""
+    """Return a fraction, or the derivative for a fraction such as `\\frac{dy}{dx}`."""
     order = _order_below(bottom)
     if order is None:
         return Div(top, bottom)
@@ -204,7 +198,7 @@ def _quotient(top: Expr, bottom: Expr) -> Expr:
 
 
 def _order_below(bottom: Expr) -> tuple[Symbol, Symbol, int] | None:
-    """The sign of `dx` or `dx^n`, its variable, and n; None for anything else."""
+    """Split `dx` or `dx^n` into its sign, its variable and n, or return None."""
     match bottom:
         case Mul((Symbol() as sign, Symbol() as variable)) if sign in _DIFFERENTIALS:
             return sign, variable, 1
@@ -217,7 +211,7 @@ def _order_below(bottom: Expr) -> tuple[Symbol, Symbol, int] | None:
 
 
 def _read_environment(cursor: Cursor, _name: str) -> Node:
-    """A matrix, a system of statements, or a function given in pieces."""
+    """Parse a matrix, a system of equations, or a piecewise function."""
     cursor.enter()
     environment = _read_environment_name(cursor)
     if environment in ("array", "alignedat") and cursor.token.text == "{":
@@ -254,7 +248,7 @@ def _read_rows(cursor: Cursor) -> list[list[Node]]:
         rows[-1].append(_read_cell(cursor, first=not rows[-1]))
         cells += 1
         if cells > MAX_CELLS:
-            raise TooLarge(f"a matrix of more than {MAX_CELLS:,} entries")
+            raise TooLarge(f"a matrix has more than {MAX_CELLS:,} entries")
         if cursor.accept("op", "&"):
             continue
         breaks = False
@@ -263,12 +257,14 @@ def _read_rows(cursor: Cursor) -> list[list[Node]]:
         if cursor.accept("command", "end"):
             return rows
         if not breaks:
-            raise UnreadableAnswer(f"{cursor.token.text or 'the end'!r} in a matrix")
+            raise UnreadableAnswer(
+                f"{cursor.token.text or 'the end'!r} stands after a matrix entry"
+            )
         rows.append([])
 
 
 def _read_cell(cursor: Cursor, *, first: bool) -> Node:
-    """One entry, without the comma that may end it or the `if` that may start it."""
+    """Parse one entry of a matrix, without a comma after it or the word `if` before it."""
     if not first and cursor.token.text.lower() in _CONDITION_WORDS:
         cursor.take()
     cell = read_item(cursor)
@@ -278,7 +274,7 @@ def _read_cell(cursor: Cursor, *, first: bool) -> Node:
 
 
 def _read_system(cursor: Cursor, *, aligned: bool) -> Node:
-    """Statements one below the other; two columns are values with their conditions."""
+    """Parse a system of statements; two columns are values and their conditions."""
     if aligned:
         _drop_alignment(cursor)
     rows = _read_rows(cursor)
@@ -287,12 +283,12 @@ def _read_system(cursor: Cursor, *, aligned: bool) -> Node:
         items = tuple(row[0] for row in rows)
         return items[0] if len(items) == 1 else Group("", items, "")
     if widths != {2}:
-        raise UnreadableAnswer("a system with rows of different lengths")
+        raise UnreadableAnswer("the rows of a system have different lengths")
     return Group("{", tuple(Group("(", tuple(row), ")") for row in rows), "}")
 
 
 def _drop_alignment(cursor: Cursor) -> None:
-    """The marks at which lines are aligned are layout."""
+    """Remove the alignment marks `&` of an environment."""
     end = cursor.at
     while cursor.tokens[end].kind != "end" and cursor.tokens[end].text != "end":
         end += 1
@@ -302,7 +298,7 @@ def _drop_alignment(cursor: Cursor) -> None:
 
 def _matrix(rows: list[list[Node]], environment: str) -> Node:
     if len({len(row) for row in rows}) != 1:
-        raise UnreadableAnswer("matrix rows of different lengths")
+        raise UnreadableAnswer("the rows of a matrix have different lengths")
     matrix = Matrix(tuple(tuple(row) for row in rows))
     return Call("det", (matrix,)) if environment == "vmatrix" else matrix
 

@@ -1,8 +1,4 @@
-"""Lists of items, and what stands between brackets.
-
-An item is sides joined by relation signs; a side is a union of sets, a ratio or a quantity. Between
-brackets are tuples, sets, intervals, set builders, or one expression.
-"""
+"""Parser rules for lists, relations, unions, ratios and brackets."""
 
 from __future__ import annotations
 
@@ -77,15 +73,12 @@ def read_items(cursor: Cursor) -> list[Node]:
             items.extend(_read_dots(cursor, items))
         items.append(read_item(cursor))
         if len(items) > MAX_ITEMS:
-            raise TooLarge(f"more than {MAX_ITEMS} members")
+            raise TooLarge(f"a list has more than {MAX_ITEMS} members")
     return items
 
 
 def _read_dots(cursor: Cursor, items: list[Node]) -> list[Node]:
-    """The whole numbers that dots stand for, up to the number after them.
-
-    Those before must be in steps of one size, which is 1 after a single number.
-    """
+    """Parse dots in a list, and return the integers that the dots omit."""
     cursor.take()
     _skip_separators(cursor)
     end = cursor.token.text
@@ -94,13 +87,13 @@ def _read_dots(cursor: Cursor, items: list[Node]) -> list[Node]:
     step = next(iter(steps))
     whole = len(values) == len(items) and all(isinstance(value, int) for value in values)
     if not whole or len(steps) > 1 or step <= 0 or not end.isdigit() or len(end) > 9:
-        raise UnreadableAnswer("dots that stand for no sequence of whole numbers")
+        raise UnreadableAnswer("the dots do not continue a sequence of integers")
     after = cursor.peek().kind
     count, rest = divmod(int(end) - int(values[-1]), int(step))
     if rest or count < 1 or after not in _ITEM_ENDS:
-        raise UnreadableAnswer("dots that do not lead to what follows")
+        raise UnreadableAnswer("the number after the dots does not continue the sequence")
     if count > MAX_ITEMS:
-        raise TooLarge(f"more than {MAX_ITEMS} members")
+        raise TooLarge(f"a list has more than {MAX_ITEMS} members")
     return [Number(values[-1] + step * k) for k in range(1, count)]
 
 
@@ -126,7 +119,7 @@ def read_item(cursor: Cursor) -> Node:
             break
         operators.append(_RELATION_SIGNS[cursor.take().text])
         if len(sides) > 12:
-            raise TooLarge("more than 12 sides in one relation")
+            raise TooLarge("a chain of relations has more than 12 sides")
     if operators[-1:] == ["in"] and not isinstance(sides[0], Group):
         sides[-1] = as_interval(sides[-1])
     return sides[0] if not operators else Relation(tuple(sides), tuple(operators))
@@ -146,7 +139,7 @@ def _read_side(cursor: Cursor) -> Node:
         else:
             return _union(parts)
         if len(parts) > MAX_PARTS:
-            raise TooLarge(f"a union of more than {MAX_PARTS} parts")
+            raise TooLarge(f"a union has more than {MAX_PARTS} parts")
 
 
 def _union(parts: list[Node]) -> Node:
@@ -174,9 +167,9 @@ def _looks_like_a_time(tokens: list[Token]) -> bool:
 
 
 def read_group(cursor: Cursor) -> Node:
-    """The content of two brackets; parentheses around one expression vanish."""
+    """Parse the content of two brackets; parentheses around one expression are dropped."""
     if cursor.token.kind == "close" and cursor.token.text != "]":
-        raise UnreadableAnswer(f"{cursor.token.text!r} where a value was expected")
+        raise UnreadableAnswer(f"{cursor.token.text!r} stands in the place of a value")
     cursor.enter()
     opening = cursor.take().text
     bars, builder, cursor.bars, cursor.builder = cursor.bars, cursor.builder, 0, opening == "\\{"
@@ -195,7 +188,7 @@ def read_group(cursor: Cursor) -> Node:
 
 
 def _split_grouped(cursor: Cursor) -> None:
-    """Inside brackets a comma separates: `(1,234)` has two members."""
+    """Split numbers at commas inside brackets: `(1,234)` has two members."""
     level, at = 0, cursor.at
     while level >= 0 and cursor.tokens[at].kind != "end":
         token = cursor.tokens[at]
@@ -209,7 +202,7 @@ def _close_group(cursor: Cursor, opening: str, items: list[Node]) -> Node:
     closing = cursor.token.text
     closes = cursor.token.kind == "close" or closes_interval(cursor)
     if not closes or closing not in _CLOSERS[opening]:
-        raise UnreadableAnswer(f"{opening!r} closed by {closing or 'nothing'!r}")
+        raise UnreadableAnswer(f"the bracket {opening!r} is closed by {closing or 'nothing'!r}")
     cursor.take()
     if opening in AROUND:
         if len(items) != 1:
@@ -232,16 +225,16 @@ def _close_group(cursor: Cursor, opening: str, items: list[Node]) -> Node:
 
 
 def _turned_interval(opening: str, items: list[Node], closing: str) -> Node:
-    """`]a, b[`: a bracket that is turned outwards leaves its end out."""
+    """Build an interval such as `]a, b[`, where a reversed bracket is an open end."""
     if len(items) != 2:
-        raise UnreadableAnswer("an interval without two ends")
+        raise UnreadableAnswer("an interval does not have two ends")
     low, high = items
     return Span("[" if opening == "[" else "(", low, high, "]" if closing == "]" else ")")
 
 
 def _read_builder(cursor: Cursor, items: list[Node]) -> Node:
     if len(items) != 1:
-        raise UnreadableAnswer("a set builder over a list")
+        raise UnreadableAnswer("a set builder has a list as its member")
     cursor.take()
     cursor.builder = False
     conditions = read_list(cursor)
@@ -254,14 +247,14 @@ def _read_builder(cursor: Cursor, items: list[Node]) -> Node:
 
 
 def is_comma_grouped(token: Token) -> bool:
-    """Grouped by nothing but commas, into numbers that could stand alone."""
+    """Whether the digits of a number are grouped only by commas."""
     if token.kind != "grouped" or set(token.text) - set("0123456789,"):
         return False
     return ",0" not in token.text
 
 
 def separate(token: Token) -> list[Token]:
-    """The numbers of a grouped token, with the commas between them."""
+    """Split a number at its commas into several numbers."""
     parts: list[Token] = []
     for piece in token.text.split(","):
         parts.extend((Token("number", piece), Token("sep", ",")))

@@ -1,8 +1,4 @@
-"""Words and commands without a value of their own: letters, signs, layout and environments.
-
-`lexicon.toml` has them, and says what each is. Functions, constants and operators are rows of
-`compute.notations`.
-"""
+"""The words and TeX commands of `lexicon.toml`; `compute.notations` has the functions."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ from functools import cache
 from typing import Any, Final
 
 from assay.lazy import package_table
-from assay.text.word_tables import read_table
+from assay.text.word_tables import phrases, read_table
 
 _TABLE: Final[dict[str, Any]] = package_table(__package__, "lexicon")
 
@@ -22,12 +18,13 @@ def _words(name: str) -> frozenset[str]:
 
 
 def _by_spelling(name: str) -> dict[str, str]:
-    """Every spelling in a table's rows to the name of its row."""
-    return {spelling: key for key, row in _TABLE[name].items() for spelling in row.split()}
+    """Map each spelling in a table to the name of its row."""
+    rows = map(str.split, phrases(_TABLE[name]))
+    return {spelling: key for key, *spellings in rows for spelling in spellings}
 
 
 def read_patterns(file: str) -> dict[str, re.Pattern[str]]:
-    """The patterns of a file by name; `@name@` in one stands for an earlier one."""
+    """Compile the patterns of a file; `@name@` inserts an earlier pattern."""
     texts: dict[str, str] = {}
     for name, lines in package_table(__package__, file).items():
         texts[name] = re.sub(r"@(\w+)@", lambda part: texts[part[1]], "".join(lines))
@@ -37,7 +34,7 @@ def read_patterns(file: str) -> dict[str, re.Pattern[str]]:
 GREEK: Final = _words("greek")
 GREEK_WORDS: Final = _words("greek_words")
 RELATIONS: Final = _by_spelling("relations")
-PARTS_OF_LINE: Final[dict[str, str]] = _TABLE["parts_of_line"]
+PARTS_OF_LINE: Final = _by_spelling("parts_of_line")
 SPACES: Final = _words("spaces")
 DECORATIONS: Final = _words("decorations")
 FONTS: Final = _words("fonts")
@@ -63,7 +60,7 @@ BASES: Final[dict[str, int]] = {
 
 
 def is_ordinal(digits: str, suffix: str) -> bool:
-    """Whether the suffix makes an ordinal of the digits: 1st, 2nd, 3rd, 11th, 22nd."""
+    """Whether the suffix fits the number, as in 1st, 2nd, 3rd, 11th and 22nd."""
     endings = {} if digits[-2:-1] == "1" else {"1": "st", "2": "nd", "3": "rd"}
     return digits.isdigit() and suffix == endings.get(digits[-1:], "th")
 
@@ -78,6 +75,6 @@ class SynonymTable:
 
 @cache
 def synonyms() -> dict[str, str]:
-    """Each phrase to the first phrase of its row."""
+    """Map each phrase to the first phrase of its row of synonyms."""
     table = read_table(SynonymTable, "assay.rewards.outcome.maths.read", "synonyms.toml")
     return {phrase: meaning for meaning, row in table.synonyms.items() for phrase in row}

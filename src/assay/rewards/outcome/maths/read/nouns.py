@@ -1,4 +1,4 @@
-"""The closed table of nouns that answers may count, and of the words that may stand before them.
+"""The table of nouns that answers may count, and the check of words after a number.
 
 A phrase after a number is one of three things:
 
@@ -57,21 +57,21 @@ def read_nouns() -> NounTable:
 
 @cache
 def _nouns() -> tuple[frozenset[str], dict[str, str]]:
-    """All nouns in the singular, and the irregular plurals with theirs."""
+    """All nouns in the singular, and the singular of each irregular plural."""
     table = read_nouns()
     nouns = table.of_mathematics | table.beings | table.things | table.measures
     return nouns, dict(pair.split() for pair in table.irregular)
 
 
 def counted_noun(phrase: str, *, one: bool = False) -> str:
-    """The unit's name for what a phrase counts, in one spelling; raises UnreadableAnswer.
+    """Return the unit for a counted noun phrase; raise UnreadableAnswer for other phrases.
 
     The noun is in the plural, unless there is `one`: `5 cube` and `5 maximum` say something else.
     """
     words = [word.strip(".,()") for word in phrase.lower().replace("(s)", "").split()]
     head, _, rest = " ".join(words).partition(" of ")
     if not words or len(words) > 6 or not all(map(_WORD.fullmatch, words)):
-        raise UnreadableAnswer(f"{phrase!r} after a value")
+        raise UnreadableAnswer(f"{phrase!r} after a value is neither a unit nor a noun")
     if words == ["times"]:
         return f"{LISTED}time"
     counted, _, each = head.partition(" per ")
@@ -82,12 +82,12 @@ def counted_noun(phrase: str, *, one: bool = False) -> str:
     ):
         return LISTED + " ".join(singular(word) for word in words)
     if rest or not _is_plural(words[-1]) or not all(map(_may_stand_before, words[:-1])):
-        raise UnreadableAnswer(f"{phrase!r} after a value")
+        raise UnreadableAnswer(f"{phrase!r} after a value is neither a unit nor a noun")
     return UNLISTED + " ".join(singular(word) for word in words)
 
 
 def without_trailing(phrase: str) -> str:
-    """The phrase without `left`, `in total` and the like at its end; `units^2` as it is said."""
+    """Remove words such as `left` or `in total` from the end of the phrase."""
     for words in read_nouns().trailing:
         if phrase == words and words != "old":
             return ""
@@ -99,7 +99,7 @@ def without_trailing(phrase: str) -> str:
 
 
 def singular(word: str) -> str:
-    """The word in the singular, by the rules of English spelling."""
+    """The singular of an English noun."""
     nouns, irregular = _nouns()
     if word in irregular:
         return irregular[word]
@@ -113,17 +113,17 @@ def singular(word: str) -> str:
 
 
 def is_listed(word: str) -> bool:
-    """Whether one word is a noun in the plural that the tables have."""
+    """Whether the word is the plural of a noun in the table."""
     return _is_counted(word.lower()) if word.isalpha() else False
 
 
 def is_unlisted(unit: tuple[tuple[str, int], ...]) -> bool:
-    """Whether the unit is a noun that the tables do not have."""
+    """Whether the unit is a noun that is not in the table."""
     return any(name.startswith(UNLISTED) for name, _ in unit)
 
 
 def same_noun(left: tuple[tuple[str, int], ...], right: tuple[tuple[str, int], ...]) -> bool:
-    """Whether two listed phrases count the same: one may say more of it than the other."""
+    """Whether two noun phrases count the same thing, such as `apples` and `red apples`."""
     words = [
         frozenset(unit[0][0].removeprefix(LISTED).split())
         for unit in (left, right)

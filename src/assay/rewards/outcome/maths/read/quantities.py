@@ -1,4 +1,4 @@
-"""A sum with what it is counted in: currencies, units, multipliers, residues and temperatures."""
+"""Parser rules for values with currencies, units, multipliers, moduli and temperatures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from assay.rewards.outcome.maths.read.tokens import Cursor
 
 
 def read_quantity(cursor: Cursor) -> Node:
-    """A sum, with a currency before it or a unit after it."""
+    """Parse a sum with a currency before it or a unit after it."""
     currency = _read_currency(cursor)
     if cursor.token.kind == "text":
         words = []
@@ -96,7 +96,7 @@ def _with_unit(cursor: Cursor, value: Node, currency: str) -> Node:
 
 
 def _unit(phrase: str, *, free: bool, one: bool) -> units.Unit:
-    """The unit or the noun that the phrase names, without the words that may stand after it."""
+    """Return the unit or the noun that the phrase names."""
     spelling = nouns.without_trailing(phrase)
     if not spelling:
         return ()
@@ -105,7 +105,7 @@ def _unit(phrase: str, *, free: bool, one: bool) -> units.Unit:
 
 
 def _with_smaller_units(cursor: Cursor, quantity: Node) -> Node:
-    """`5 ft 6 in` and `2 hours and 30 minutes` as one quantity in the last unit."""
+    """Parse `5 ft 6 in` or `2 hours and 30 minutes` as one quantity in the last unit."""
     while isinstance(quantity, Quantity):
         start = cursor.at
         cursor.accept("sep", "and")
@@ -127,11 +127,11 @@ def _read_unit_power(cursor: Cursor) -> int:
     power = read_signed_argument(cursor)
     if isinstance(power, Number) and isinstance(power.value, int) and abs(power.value) < 100:
         return power.value
-    raise UnreadableAnswer("a unit with a power that is not a small integer")
+    raise UnreadableAnswer("the power of a unit is not a small integer")
 
 
 def _with_modulus(cursor: Cursor, value: Node) -> Node:
-    """A residue, counted in its modulus."""
+    """Parse the modulus of a residue, as in `3 \\pmod 7`."""
     modulus = read_argument(cursor)
     match modulus:
         case Number(size) if isinstance(size, int) and 0 < size < 10**40:
@@ -140,13 +140,13 @@ def _with_modulus(cursor: Cursor, value: Node) -> Node:
         case Symbol(name):
             return Quantity(value, ((f"mod {name}", 1),))
         case _:
-            raise UnreadableAnswer("a modulus that is neither a number nor a letter")
+            raise UnreadableAnswer("the modulus is neither a number nor a letter")
 
 
 def _quantity(value: Node, unit: units.Unit) -> Node:
     is_percent = unit == (("percent", 1),)
     if is_percent and not isinstance(value, Expr):
-        raise UnreadableAnswer("a percentage of something that is no number")
+        raise UnreadableAnswer("a percentage needs a number")
     if is_percent and isinstance(value, Add) and not is_mixed_number(value):
         return Add((*value.terms[:-1], hundredth(value.terms[-1])))
     return Quantity(value, unit) if unit else value

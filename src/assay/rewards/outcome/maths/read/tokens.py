@@ -1,4 +1,4 @@
-"""Cleaned text as tokens, of which only layout is skipped, and a position among them."""
+"""The scanner, which splits cleaned text into tokens, and the cursor that reads the tokens."""
 
 from __future__ import annotations
 
@@ -66,16 +66,12 @@ _BRACKETS: Final = {
 }  # fmt: skip
 
 
-def _first(command: str) -> str:
-    """The first of the commands that write one function with braced arguments."""
-    function = notations.BRACED[command]
-    return next(other for other, name in notations.BRACED.items() if name == function)
-
-
+_FIRST: Final = {function: command for command, function in reversed(notations.BRACED.items())}
+"""The first command of each function with arguments in braces."""
 _COMMANDS: Final[dict[str, tuple[Kind, str]]] = {
     **dict.fromkeys(lexicon.FRACTIONS, ("command", "frac")),
     **{name: ("operator", name) for name in lexicon.OPERATOR_NAMES},
-    **{command: ("command", _first(command)) for command in notations.BRACED},
+    **{command: ("command", _FIRST[name]) for command, name in notations.BRACED.items()},
     **lexicon.COMMANDS,
     **{f"l{name}": ("open", opening) for name, (opening, _) in _BRACKETS.items()},
     **{f"r{name}": ("close", closing) for name, (_, closing) in _BRACKETS.items()},
@@ -88,7 +84,7 @@ _COMMANDS: Final[dict[str, tuple[Kind, str]]] = {
 
 
 def scan(text: str) -> list[Token]:
-    """All tokens of a cleaned text, ending with an `end` token."""
+    """Split a cleaned text into tokens; the last token is `end`."""
     tokens: list[Token] = []
     position, gap, side = 0, False, ""
     for match in _SCAN.finditer(text):
@@ -134,7 +130,7 @@ def _read_text(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
 
 
 def _is_operator(match: re.Match[str], content: str) -> bool:
-    """Whether a word in a text command is the name of a function, by its command or its place."""
+    """Whether a word in a text command is the name of a function."""
     if content in notations.SPELLINGS or not content.isalpha() or len(content) < 2:
         return False
     if match[0].startswith("\\operatorname"):
@@ -144,7 +140,7 @@ def _is_operator(match: re.Match[str], content: str) -> bool:
 
 
 def classify_phrase(content: str, gap: bool, *, counted: bool) -> list[Token]:
-    """The tokens of a phrase in a text command: a connective, a unit, letters, or words."""
+    """Split a phrase in a text command into tokens."""
     lowered = content.lower().strip(" ,")
     if lowered in lexicon.SEPARATOR_WORDS:
         return [Token("sep", lowered, gap)]
@@ -170,7 +166,7 @@ def classify_phrase(content: str, gap: bool, *, counted: bool) -> list[Token]:
 
 
 def _measures(content: str, gap: bool) -> list[Token]:
-    """The tokens of a unit after a value, and of multipliers before it; none if it is neither."""
+    """The tokens of a multiplier or a unit after a value; empty for other phrases."""
     if content != "e" and units.read_phrase(content) is not None:
         return [Token("unit", content, gap)]
     first, _, rest = content.partition(" ")
@@ -236,13 +232,13 @@ def _read_letters(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
 
 
 def _is_ordinal(tokens: list[Token], suffix: str) -> bool:
-    """Whether a suffix such as `th` follows the number that it fits."""
+    """Whether a suffix such as `th` stands after a number that it fits."""
     follows = bool(tokens) and tokens[-1].kind == "number"
     return follows and lexicon.is_ordinal(tokens[-1].text, suffix)
 
 
 def _is_unit_word(match: re.Match[str], tokens: list[Token], gap: bool) -> bool:
-    """A spelt unit after a value; without a space only the metric ones that are no products."""
+    """Whether a word after a value is a unit."""
     run = match[0]
     if not tokens:
         return False
@@ -256,7 +252,7 @@ def _is_unit_word(match: re.Match[str], tokens: list[Token], gap: bool) -> bool:
 
 
 def _is_label(match: re.Match[str], tokens: list[Token]) -> bool:
-    """Two to four capitals that nothing multiplies or raises: a label, not a product."""
+    """Whether a run of two to four capital letters is a label and not a product."""
     if _LABEL.match(match.string, match.start()) is None:
         return False
     return not tokens or tokens[-1].kind not in _VALUE_ENDS
@@ -266,14 +262,14 @@ _LABEL: Final = re.compile(r"[A-Z]{2,4}(?![A-Za-z0-9]|\s*[\^_'(!]|\s+(?!and\b|or
 
 
 def _is_counted_noun(run: str, tokens: list[Token]) -> bool:
-    """A word of three or more letters after a number, with a space between: not a product."""
+    """Whether a word after a number is a noun and not a product of letters."""
     if not tokens or tokens[-1].kind not in ("number", "grouped", "text", "unit"):
         return False
     return _KNOWN_RUN.match(run) is None and run not in notations.CONSTANT_WORDS
 
 
 def _split_run(tokens: list[Token], run: str, gap: bool) -> None:
-    """Functions, spelt letters and single letters; a long unknown run stays one word."""
+    """Split a run of letters into functions, Greek letters and single letters."""
     if run in notations.CONSTANT_WORDS:
         tokens.append(Token("constant", notations.CONSTANT_WORDS[run], gap))
         return
@@ -337,12 +333,7 @@ Rule: TypeAlias = "Callable[[Cursor], Node]"
 
 @dataclass(slots=True)
 class Cursor:
-    """Reads tokens one by one and counts nesting, so that no input exhausts the stack.
-
-    The grammar is recursive: brackets hold whole answers. So the rules for what may stand where a
-    value is expected come with the cursor, one for each kind of token, and a rule that needs any
-    of them asks for `read_atom`.
-    """
+    """A position in a list of tokens, with a limit on nesting."""
 
     tokens: list[Token]
     atoms: Mapping[Kind, Rule]
@@ -374,7 +365,7 @@ class Cursor:
         return False
 
     def accept_run(self, *texts: str) -> bool:
-        """Take the tokens of these texts, if they stand here one after the other."""
+        """Read the tokens with the given texts if they come next."""
         if all(self.peek(offset).text == text for offset, text in enumerate(texts)):
             self.at += len(texts)
             return True
@@ -382,7 +373,7 @@ class Cursor:
 
     def expect(self, kind: Kind, text: str) -> None:
         if not self.accept(kind, text):
-            raise UnreadableAnswer(f"{self.token.text or 'the end'!r} where {text!r} was expected")
+            raise UnreadableAnswer(f"{text!r} is missing before {self.token.text or 'the end'!r}")
 
     def enter(self) -> None:
         self.depth += 1
@@ -393,13 +384,13 @@ class Cursor:
         self.depth -= 1
 
     def read_atom(self) -> Node:
-        """The value here, read by the rule for the kind of its first token."""
+        """Parse a value by the rule for the kind of its first token."""
         token = self.tokens[self.at]
         rule = self.atoms.get(token.kind)
         if rule is None:
-            raise UnreadableAnswer(f"{token.text or 'the end'!r} where a value was expected")
+            raise UnreadableAnswer(f"{token.text or 'the end'!r} stands in the place of a value")
         return rule(self)
 
     def read_group(self) -> Node:
-        """The content of the bracket here, up to the one that closes it."""
+        """Parse the content of a bracket up to the closing bracket."""
         return self.atoms["open"](self)

@@ -1,4 +1,4 @@
-"""Units of measure (`units.toml`): spellings to names, and factors between those of a dimension."""
+"""The units of measure: their spellings, and the conversion factors between units."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from fractions import Fraction
 from typing import Any, Final
 
 from assay.lazy import package_table
+from assay.text.word_tables import phrases
 
 Unit = tuple[tuple[str, int], ...]
 
 _TABLE: Final[dict[str, Any]] = package_table(__package__, "units")
-_PREFIXES: Final[dict[str, tuple[str, int]]] = _TABLE["prefixes"]
+_PREFIXES: Final = {
+    letter: (word, int(power))
+    for letter, word, power in map(str.split, phrases(_TABLE["prefixes"]))
+}
 _PREFIXED: Final = [
     (prefix, name)
     for name, (_, _, _, *prefixes) in _TABLE["measures"].items()
@@ -20,7 +24,7 @@ _PREFIXED: Final = [
 """Prefixes that people write, each with its unit."""
 _WORDS: Final = {
     **{name: row[0].split() for name, row in _TABLE["measures"].items()},
-    **{name: words.split() for name, words in _TABLE["no_sizes"].items()},
+    **{name: words for name, *words in map(str.split, phrases(_TABLE["no_sizes"]))},
 }
 SPELLINGS: Final[dict[str, str]] = {
     **{spelling: name for name, words in _WORDS.items() for spelling in words},
@@ -59,7 +63,7 @@ _TEMPERATURES: Final[dict[str, str]] = _TABLE["temperatures"]
 
 
 def multiply(left: Unit, right: Unit, sign: int = 1) -> Unit:
-    """The unit of a product, or of a quotient when `sign` is -1."""
+    """The unit of a product of two quantities, or of a quotient if `sign` is -1."""
     powers = dict(left)
     for name, power in right:
         powers[name] = powers.get(name, 0) + sign * power
@@ -67,7 +71,7 @@ def multiply(left: Unit, right: Unit, sign: int = 1) -> Unit:
 
 
 def factor_between(source: Unit, target: Unit) -> Fraction | None:
-    """The size of one `source` in `target`, or None if they measure different things."""
+    """The conversion factor between two units, or None if they measure different things."""
     if source == target:
         return Fraction(1)
     there, back = _dimension(source), _dimension(target)
@@ -77,9 +81,10 @@ def factor_between(source: Unit, target: Unit) -> Fraction | None:
 
 
 def read_phrase(phrase: str) -> Unit | None:
-    """The unit that a phrase such as `square feet` or `km per hour` names, if it names one."""
-    if phrase.lower() in _TEMPERATURES:
-        return ((_TEMPERATURES[phrase.lower()], 1),)
+    """The unit that a phrase such as `square feet` or `km per hour` names, or None."""
+    degrees, _, scale = phrase.lower().partition(" ")
+    if degrees in ("degree", "degrees") and scale in _TEMPERATURES:
+        return ((_TEMPERATURES[scale], 1),)
     unit: Unit = ()
     last: Unit = ()
     sign, power = 1, 1
