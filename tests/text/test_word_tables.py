@@ -20,7 +20,7 @@ from assay.browser.outcome import classify
 from assay.browser.words import languages as browser_words
 from assay.errors import BadRecord
 from assay.rewards.outcome.maths.read import lexicon, nouns
-from assay.text import channels, markup, short_answers
+from assay.text import channels, markup, quantities
 from assay.text import languages as maths_words
 from assay.text import words as instruction_words
 from assay.text.phrasebook import all_books
@@ -42,7 +42,7 @@ READERS: dict[Callable[[], object], tuple[ModuleType, list[str]]] = {
     ),
     lambda: channels.SECTIONS: (channels, ["sections.toml", "turns.toml"]),
     lambda: markup.UNSEEN: (markup, ["unseen.toml"]),
-    lambda: short_answers.UNITS: (short_answers, ["units.toml"]),
+    lambda: quantities.UNITS: (quantities, ["units.toml"]),
     lambda: instruction_words.WORDS: (instruction_words, ["words.toml"]),
 }
 """The files that each reader reads, which lie beside its module."""

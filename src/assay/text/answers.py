@@ -15,7 +15,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, TypeVar, get_args
 
 from assay.errors import BadParameter
 from assay.text import clauses, hedges
@@ -26,7 +26,9 @@ from assay.text.channels import visible_turn
 from assay.text.markup import leave_out_unseen
 from assay.text.phrasebook import all_books, books_for, fold, last_announcement
 from assay.text.slices import matches
+from assay.text.typography import tidy_text
 
+Value = TypeVar("Value")
 Rule: TypeAlias = Literal[
     "boxed", "answer_tag", "hash", "phrase", "whole_text", "last_statement", "last_number"
 ]
@@ -73,6 +75,8 @@ _ANSWER_TAG = re.compile(r"<(answer|final_answer|final-answer|ans)>", re.IGNOREC
 _LONGEST_TAG = 14
 _HASH_LINE = re.compile(r"####[ \t]*([^\n#]{1,200})")
 _LONG_REFERENCE = 400
+_LONGEST_VALUE = 160
+"""Characters of a text that may be a number or a date; a longer text can only have one in it."""
 _LONGEST_JSON = 20_000
 _ANSWER_KEYS = frozenset("answer final_answer finalanswer final result solution value".split())
 _OTHER_KEYS = frozenset(
@@ -111,6 +115,27 @@ def find_answer(
             answer.text, answer.rule, answer.because, *visible.origin(*place), parts=answer.parts
         )
     return FoundAnswer(None, "none", "no rule of the policy found an answer")
+
+
+def find_value(
+    response: str, kind: str, value_in: Callable[[str], Value | None]
+) -> tuple[Value | None, int, int, str]:
+    """The value that the whole response has, or else its final answer; where, and why."""
+    whole = response.strip()
+    value = value_in(tidy_text(whole)) if len(whole) <= _LONGEST_VALUE else None
+    if value is not None:
+        start = response.find(whole)
+        return value, start, start + len(whole), f"the whole response is {kind}"
+    answer = find_answer(response)
+    if answer.text is None:
+        return None, 0, 0, answer.because
+    text = answer.text[:_LONGEST_VALUE]
+    # A number or date may be written as a formula.
+    bare = text.removeprefix("$").removesuffix("$") if text.count("$") == 2 else text
+    bare = bare.replace("\\%", "%").replace("\\$", "$").replace("{,}", ",")
+    value = value_in(tidy_text(bare))
+    because = f"{answer.because}, which is {'not ' if value is None else ''}{kind}"
+    return value, answer.start, answer.end, because
 
 
 def to_policy(extraction: str | Sequence[str]) -> ExtractionPolicy:

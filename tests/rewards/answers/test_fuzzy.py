@@ -22,7 +22,8 @@ from assay.rewards.outcome.answers.fuzzy import (
 from assay.rewards.outcome.answers.reward import FUZZY_PARTS, fuzzy_answer_reward
 from assay.schema.score import Abstained, Scored
 from assay.scoring.scorer import Scorer
-from assay.text.short_answers import date_of, quantity_of
+from assay.text.dates import date_of
+from assay.text.quantities import quantity_of
 
 
 def score_of(response: str | None, answer: object, **options: Any) -> Scored:

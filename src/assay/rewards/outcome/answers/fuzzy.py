@@ -16,15 +16,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from rapidfuzz.distance import Levenshtein
 
-from assay.text.short_answers import (
-    MAX_ITEMS,
-    AnswerQuantity,
-    AnswerReading,
-    quantity_of,
-    read,
-    same_unit,
-    without_lead_in,
-)
+from assay.text.quantities import AnswerQuantity, quantity_of, same_unit
+from assay.text.short_answers import MAX_ITEMS, AnswerReading, read, without_lead_in
 
 Band: TypeAlias = Literal["exact", "form", "partial", "none"]
 Form: TypeAlias = Literal[

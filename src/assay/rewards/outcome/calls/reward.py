@@ -11,10 +11,10 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 from assay.errors import check_choice
 from assay.registry import reward
 from assay.rewards.outcome.bags import best_assignment
+from assay.rewards.outcome.calls.comparison import ExpectedCall
 from assay.rewards.outcome.calls.references import (
     MOST_CALLS,
     BadColumn,
-    ExpectedCall,
     read_steps,
     read_tools,
     same_name,
