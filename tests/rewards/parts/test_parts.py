@@ -252,7 +252,10 @@ def test_a_response_that_leads_a_pattern_through_many_states_ends(
     monkeypatch.setattr(patterns, "MAX_WORK", 100_000)
     start = time.process_time()
     score = assay.score("format_reward", params=params, final_response=text)
-    assert (float(score), score.because) == (0.0, "the response takes too long to match")
+    assert (float(score), score.because) == (
+        0.0,
+        "matching the response with the pattern takes too long",
+    )
     schema = {"not": {"pattern": "a.{200}c"}}
     assert value("json_reward", f'"{text[:100_000]}"', schema=schema) == 0.0
     assert time.process_time() - start < 3

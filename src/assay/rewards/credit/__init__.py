@@ -1,4 +1,4 @@
-"""Credit: what each turn of a finished episode contributed to its outcome.
+"""Credit: how much each turn of a finished episode contributed to its outcome.
 
 `Turns` holds the turns of many episodes as columns, `turns_of` reads them from recorded episodes,
 `assign` gives each turn its reward, return and advantage, `token_values` lays them on the tokens of

@@ -1,4 +1,4 @@
-"""One expected call: how the arguments of a call differ from those that are right for it."""
+"""Compare the arguments of a tool call with those that are expected."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 
 
 class ToolSchema(NamedTuple):
-    """What a tool says of its arguments."""
+    """The name, the parameters and the required parameters of a tool."""
 
     name: str
     properties: Mapping[str, Any]
@@ -43,7 +43,7 @@ class ExpectedCall(NamedTuple):
     schema: ToolSchema | None
 
     def differences(self, arguments: Mapping[str, Any], texts: TextRule) -> list[str]:
-        """What is wrong with the arguments of a call, in words; nothing for a right one."""
+        """List the differences between a call's arguments and the accepted ones."""
         differences = []
         for name, value in arguments.items():
             if self.schema is not None and name not in self.schema.properties:
@@ -59,7 +59,7 @@ class ExpectedCall(NamedTuple):
         return differences + [f"{name!r:.60} is missing" for name in missing]
 
     def _takes(self, name: str, value: Any, texts: TextRule) -> bool:
-        """Whether the value is right, or says no more than leaving the argument out would."""
+        """Whether a value is accepted, or is the default of an argument that may be omitted."""
         accepted = self.accepted.get(name)
         if accepted is not None and self._fits(name, value, texts):
             return True
@@ -75,7 +75,7 @@ class ExpectedCall(NamedTuple):
         return default is not _NO_DEFAULT and self._fits(name, default, texts)
 
     def _default(self, argument: str) -> Any:
-        """What is meant where the argument is left out; `_NO_DEFAULT` if no schema says it."""
+        """The default of an argument from the tool's schema; `_NO_DEFAULT` if there is none."""
         schema = self.schema.properties.get(argument) if self.schema is not None else None
         if not isinstance(schema, Mapping) or "default" not in schema:
             return _NO_DEFAULT

@@ -1,4 +1,4 @@
-"""The calls that are right: read from accepted answers, plain calls, and the tools' schemas."""
+"""Read the expected calls and the tools' schemas from the columns of a row."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ MOST_CALLS: Final = 64
 
 
 def same_name(name: str) -> str:
-    """A name as tools compare it: chat APIs allow no dot in one, and harnesses write `_` for it."""
+    """A tool's name with `_` for each dot, since chat APIs do not allow dots."""
     return name.replace(".", "_")
 
 
 class BadColumn(ValueError):
-    """A column cannot be read; the message goes on from the name of the column."""
+    """A column cannot be read; the message continues after the name of the column."""
 
 
 def read_tools(tools: object) -> dict[str, ToolSchema] | None:
-    """The tools by name: OpenAI's, Anthropic's or BFCL's list, or JSON text of it.
+    """Read the tools by name, from a list or its JSON text.
 
-    `None` without any. Raises `BadColumn`.
+    The formats of OpenAI, Anthropic and BFCL are read; `None` without tools. Raises `BadColumn`.
     """
     value = _from_text(tools)
     if is_missing(value):
@@ -40,8 +40,8 @@ def _read_tool(item: Any) -> ToolSchema:
     function = item.get("function", item) if isinstance(item, Mapping) else None
     name = function.get("name") if isinstance(function, Mapping) else None
     if not isinstance(function, Mapping) or not isinstance(name, str):
-        what = f"holds {describe(item)} that is no tool"
-        raise BadColumn(f"{what}; a tool has a `name` and `parameters`")
+        what = f"holds {describe(item)} instead of a tool"
+        raise BadColumn(f"{what}; give each tool a `name` and `parameters`")
     schema = function.get("parameters", function.get("input_schema"))
     schema = schema if isinstance(schema, Mapping) else {}
     properties, required = schema.get("properties"), plain(schema.get("required"))
@@ -55,10 +55,7 @@ def _read_tool(item: Any) -> ToolSchema:
 def read_steps(
     answer: object, tools: Mapping[str, ToolSchema] | None
 ) -> list[list[ExpectedCall]] | None:
-    """The steps of right calls, each of calls in any order; no step where no call is right.
-
-    `None` without a reference. Raises `BadColumn`.
-    """
+    """Read the steps, each a list of calls in any order; an empty list if no call is expected."""
     value = _from_text(answer)
     if is_missing(value):
         return None
@@ -67,7 +64,7 @@ def read_steps(
     items = [plain(item) for item in value] if is_list(value) else [value]
     nested = [is_list(item) for item in items]
     if any(nested) and not all(nested):
-        raise BadColumn("mixes calls with lists of calls")
+        raise BadColumn("holds both calls and lists of calls; use only one of them")
     groups = [list(map(plain, item)) for item in items] if any(nested) else [items]
     if sum(map(len, groups)) > MOST_CALLS:
         raise BadColumn(f"has more than {MOST_CALLS} calls")
@@ -82,12 +79,12 @@ def _from_text(value: object) -> Any:
     try:
         return json.loads(value)
     except (ValueError, RecursionError):
-        raise BadColumn("is text that is no JSON") from None
+        raise BadColumn("is text that is not valid JSON") from None
 
 
 def _read_call(item: Any, tools: Mapping[str, ToolSchema] | None) -> ExpectedCall:
     if not isinstance(item, Mapping):
-        raise BadColumn(f"holds {describe(item)} that is no call")
+        raise BadColumn(f"holds {describe(item)} instead of a call")
     function = item.get("function", item) if "name" not in item else item
     named = isinstance(function, Mapping) and isinstance(function.get("name"), str)
     literal = named and "arguments" in function
@@ -97,12 +94,12 @@ def _read_call(item: Any, tools: Mapping[str, ToolSchema] | None) -> ExpectedCal
         ((name, arguments),) = item.items()
         arguments = plain(arguments)
     else:
-        raise BadColumn("holds a mapping that is neither {name: …, arguments: …} nor {name: {…}}")
+        raise BadColumn("holds a mapping that is not {name: …, arguments: …} or {name: {…}}")
     if not isinstance(arguments, Mapping):
-        raise BadColumn(f"has arguments of {name!r:.60} that are no mapping")
+        raise BadColumn(f"holds a call of {name!r:.60} whose arguments are no mapping")
     schema = None if tools is None else tools.get(same_name(name))
     if tools is not None and schema is None:
-        raise BadColumn(f"calls {name!r:.60}, which is not among the tools")
+        raise BadColumn(f"holds a call of {name!r:.60}, which is not in the column 'tools'")
     values = {str(key): plain(value) for key, value in arguments.items()}
     accepted = {
         key: list(value) if is_list(value) and not literal else [value]
@@ -114,10 +111,10 @@ def _read_call(item: Any, tools: Mapping[str, ToolSchema] | None) -> ExpectedCal
 
 
 def _check_satisfiable(title: str, accepted: Mapping[str, list[Any]], schema: ToolSchema) -> None:
-    """Raise `BadColumn` if the schema refuses every call that would be right."""
+    """Raise `BadColumn` if the tool's schema refuses every accepted call."""
     for name, values in accepted.items():
         if name not in schema.properties and OMITTED not in values:
-            raise BadColumn(f"gives {title} {name!r:.60}, which it does not take")
+            raise BadColumn(f"gives the tool {title} an unknown argument, {name!r:.60}")
     for name in schema.required:
         if not accepted.get(name):
-            raise BadColumn(f"gives {title} no {name!r:.60}, which it requires")
+            raise BadColumn(f"gives the tool {title} no {name!r:.60}, a required argument")
