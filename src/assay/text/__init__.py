@@ -1,4 +1,4 @@
-"""One reading of what a model wrote, and the tables of words that it is read with."""
+"""Read what a model wrote: final text, answers, options, numbers, dates, code, calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the answer is in a response, by an explicit, ordered policy; the rule is recorded.
+"""Find the final answer in a response, by an ordered list of rules.
 
 A policy is a value: the rules in the order in which they are tried, and the limits that they keep.
 The first rule that finds a candidate decides; a candidate that the text denies, doubts, quotes,
@@ -36,7 +36,7 @@ Rule: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ExtractionPolicy:
-    """The rules by which an answer is extracted, in order, and their limits."""
+    """An extraction policy: the rules in the order in which they are tried, and their limits."""
 
     rules: tuple[Rule, ...] = get_args(Rule)
     max_boxes_in_a_row: int = 3
@@ -48,7 +48,7 @@ class ExtractionPolicy:
 
 @dataclass(frozen=True, slots=True)
 class FoundAnswer:
-    """The final answer of a response, or why it gives none."""
+    """The final answer of a response, or the reason why there is none."""
 
     text: str | None
     rule: Rule | Literal["none"]
@@ -89,7 +89,7 @@ _NO_ANSWER = "the response gives no answer"
 def find_answer(
     response: str, policy: str | Sequence[str] | ExtractionPolicy = DEFAULT
 ) -> FoundAnswer:
-    """The final answer that the response offers, where it stands, and the rule that found it.
+    """Find the final answer of a response, its position, and the rule that found it.
 
     `policy` is "default", "anchored" or "boxed", or the rules to try; the first with a candidate
     decides. Raises `BadParameter` for an unknown one.
@@ -120,7 +120,7 @@ def find_answer(
 def find_value(
     response: str, kind: str, value_in: Callable[[str], Value | None]
 ) -> tuple[Value | None, int, int, str]:
-    """The value that the whole response has, or else its final answer; where, and why."""
+    """Read a value from the whole response or its final answer; with its position and a reason."""
     whole = response.strip()
     value = value_in(tidy_text(whole)) if len(whole) <= _LONGEST_VALUE else None
     if value is not None:
@@ -139,7 +139,7 @@ def find_value(
 
 
 def to_policy(extraction: str | Sequence[str]) -> ExtractionPolicy:
-    """The policy of a name, or of the rules to try. Raises `BadParameter` for an unknown one."""
+    """Make the policy from a name or a list of rules. Raises `BadParameter` for unknown ones."""
     if isinstance(extraction, str):
         if extraction in POLICIES:
             return POLICIES[extraction]
@@ -155,7 +155,7 @@ def to_policy(extraction: str | Sequence[str]) -> ExtractionPolicy:
 
 
 def reference_span(reference: str) -> str:
-    """The answer that a reference states: its boxes if it has any, else the reference itself.
+    """The answer in a reference: the content of its boxes, or else the whole reference.
 
     References are trusted: a whole solution is read as the answer that it boxes or announces,
     without looking for hedges, and boxes side by side are a list.
@@ -201,7 +201,7 @@ def _boxed(text: str, policy: ExtractionPolicy) -> FoundAnswer | None:
 
 
 def _contradicts(later: str | None, boxed: str) -> bool:
-    """Whether a later "the answer is …" names another number than the box."""
+    """Whether a later "the answer is …" gives a different number than the box."""
     if later is None or not (clauses.is_plain_number(later) and clauses.is_plain_number(boxed)):
         return False
     one, other = (number.strip(" $%+").replace(",", "") for number in (later, boxed))
@@ -274,7 +274,7 @@ def _phrase(text: str, _policy: ExtractionPolicy) -> FoundAnswer | None:
 
 
 def _json_record(text: str) -> tuple[object, str] | None:
-    """The JSON object that a text is, or ends with, and what stands before it."""
+    """The JSON object at the end of a text, and the text before the object."""
     body = text.strip()
     fenced = sole_block(body)
     body = fenced.text.strip() if fenced and fenced.language in ("", "json") else body
@@ -293,7 +293,7 @@ def _json_record(text: str) -> tuple[object, str] | None:
 
 
 def _json_answer(text: str, record: object, before: str) -> FoundAnswer:
-    """The one answer that a JSON object gives."""
+    """Read the answer from a JSON object, if the object gives exactly one."""
     if isinstance(record, list) and len(record) == 1:
         record = record[0]
     if not isinstance(record, dict):
@@ -361,7 +361,7 @@ def _last_number(text: str, _policy: ExtractionPolicy) -> FoundAnswer | None:
 
 
 def _accept_or_refuse(rule: Rule, candidate: AnswerCandidate) -> FoundAnswer:
-    """The candidate, unless the text around it or the candidate itself says that it is none."""
+    """Accept the candidate as the answer, or say why the text refuses it."""
     span = candidate.span
     if not span or span.isspace():
         return FoundAnswer(None, rule, "the place for the answer is empty")

@@ -1,4 +1,4 @@
-"""Calendar dates: the one that a text spells, and the one that a response answers.
+"""Read calendar dates from a whole text, or from the final answer of a response.
 
 A date is a whole text, not one somewhere inside it. `09/01/2023` is read under a convention that
 the caller names, so that two texts are only compared under the same one. Dotted dates are always
@@ -39,7 +39,7 @@ _YEAR_LAST = re.compile(r"(?P<one>\d{1,2})(?P<mark>[-/.])(?P<two>\d{1,2})(?P=mar
 
 
 class CalendarDate(NamedTuple):
-    """A day, or a month when the day is `None`."""
+    """A calendar day; `day` is `None` for a whole month."""
 
     year: int
     month: int
@@ -47,7 +47,7 @@ class CalendarDate(NamedTuple):
 
 
 def date_of(text: str, convention: Convention) -> CalendarDate | None:
-    """The date that the whole text spells, in lower case, or `None`."""
+    """The date that the whole text gives, in lower case; or `None`."""
     if len(text) > MAX_DATE_CHARS or not text.isascii():
         return None
     bare = _WEEKDAY.sub("", text)
@@ -80,7 +80,7 @@ def _calendar_date(year: str, month: str, day: str | None) -> CalendarDate | Non
 
 @dataclass(frozen=True, slots=True)
 class DateReading:
-    """A day or a month, and where it stands in the response."""
+    """The date that a response gives, and its position in the response."""
 
     value: CalendarDate | None
     start: int
@@ -89,7 +89,7 @@ class DateReading:
 
 
 def read_date(response: str, convention: Convention | None = None) -> DateReading:
-    """The date that the response is, or that its final answer is.
+    """Read the date that is the whole response, or its final answer.
 
     Without a convention, `04/07/2024` is no date: it is two.
     """

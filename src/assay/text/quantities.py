@@ -1,4 +1,4 @@
-"""Numbers with their units: the one that a text spells, and the one that a response answers.
+"""Read numbers with units from a whole text, or from the final answer of a response.
 
 Numbers are written as people write them: `$1,010,000`, `850k`, `14.2 %`, `1.010,50 €`. A quantity
 is a whole text, not one somewhere inside it; its value is an exact fraction.
@@ -33,7 +33,7 @@ _PLAIN = re.compile(r"\d*[.,]?\d+|\d+[.,]")
 
 @dataclass(frozen=True, slots=True)
 class _NumberWords:
-    """The spellings of powers of ten, and of units."""
+    """The words for powers of ten and for units."""
 
     zeros: dict[str, tuple[str, ...]]
     units: dict[str, tuple[str, ...]]
@@ -46,14 +46,14 @@ _MONEY = frozenset(("USD", "CAD", "AUD", "EUR", "GBP", "JPY"))
 
 
 class AnswerQuantity(NamedTuple):
-    """A number with its unit; the unit is empty when none is written."""
+    """A number and its unit; the unit is empty if the text has none."""
 
     value: Fraction
     unit: str
 
 
 def quantity_of(text: str) -> AnswerQuantity | None:
-    """The quantity that the whole text spells, or `None`.
+    """The quantity that the whole text gives, or `None`.
 
     A comma or dot before exactly three digits groups thousands, except a lone dot, which is the
     decimal point (`1,148` is 1148, `1.148` is not); before any other count it is the decimal
@@ -80,7 +80,7 @@ def quantity_of(text: str) -> AnswerQuantity | None:
 
 
 def _plain_digits(text: str) -> str | None:
-    """The digits with a decimal point and no grouping; `None` when they are no one number."""
+    """The digits of a number with a decimal point and without grouping; `None` if not a number."""
     grouped = _GROUPED.fullmatch(text)
     if grouped is not None:
         group, point = grouped["group"], grouped["point"]
@@ -93,7 +93,7 @@ def _plain_digits(text: str) -> str | None:
 
 
 def _unit(symbol: str | None, word: str | None) -> str | None:
-    """The one unit that symbol and word name, empty when neither is there; `None` when unknown."""
+    """The unit that symbol and word name; empty without both, `None` if unknown."""
     units = {UNITS.get(name.strip().lower()) for name in (symbol, word) if name}
     if len(units) > 1 or None in units:
         return None
@@ -101,13 +101,13 @@ def _unit(symbol: str | None, word: str | None) -> str | None:
 
 
 def same_unit(one: str, other: str) -> bool:
-    """Whether the units agree; one that is not written agrees with any."""
+    """Whether two units agree; a missing unit agrees with every unit."""
     return one == other or not one or not other
 
 
 @dataclass(frozen=True, slots=True)
 class QuantityReading:
-    """A number as an exact fraction, its unit, and where they stand in the response."""
+    """The quantity that a response gives, as an exact fraction, and its position."""
 
     value: Fraction | None
     unit: str
@@ -118,6 +118,6 @@ class QuantityReading:
 
 
 def read_quantity(response: str) -> QuantityReading:
-    """The number, with its unit, that the response is, or that its final answer is."""
+    """Read the number with its unit that is the whole response, or its final answer."""
     quantity, *place = find_value(response, "a quantity", quantity_of)
     return QuantityReading(*(quantity or (None, "")), *place)

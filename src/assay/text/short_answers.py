@@ -1,4 +1,4 @@
-"""One short answer, read once: tidied text, words, and the number or date that it spells."""
+"""Read a short answer once: its normalised text, its words, and its number or date."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SEPARATOR = re.compile(r" ?[;,] ?(?:and )?| and ")
 
 @dataclass(frozen=True)
 class AnswerReading:
-    """One answer, in every form that the comparison looks at, each made once."""
+    """One short answer, with each normal form that a comparison needs."""
 
     text: str
     """As given."""
@@ -67,7 +67,7 @@ class AnswerReading:
 
     @cached_property
     def joined(self) -> str:
-        """The words without anything between them."""
+        """The words of the answer, joined without spaces."""
         return "".join(self.words)
 
     @cached_property
@@ -76,7 +76,7 @@ class AnswerReading:
 
     @cached_property
     def json_list(self) -> list[AnswerReading] | None:
-        """The items of a JSON list of texts and numbers, at most one more than are compared.
+        """The items of a JSON list of texts and numbers; `None` for other texts.
 
         `None` for other texts.
         """
@@ -94,13 +94,13 @@ class AnswerReading:
 
     @cached_property
     def lines(self) -> list[AnswerReading]:
-        """The lines that are not blank, without bullets, at most one more than are compared."""
+        """The lines of the answer, without bullets and blank lines."""
         lines = [line.strip() for line in self.text.splitlines() if line.strip()]
         return [read(_BULLET.sub("", line)) for line in lines[: MAX_ITEMS + 1]]
 
     @cached_property
     def separated(self) -> list[AnswerReading]:
-        """The items of a list written in one line, at most one more than are compared."""
+        """The items of a list that is written in one line."""
         items = filter(None, _SEPARATOR.split(" ".join(self.pieces)))
         return [read(item) for item in islice(items, MAX_ITEMS + 1)]
 
@@ -114,7 +114,7 @@ def read(text: str) -> AnswerReading:
 
 
 def without_lead_in(reading: AnswerReading) -> AnswerReading | None:
-    """The answer after "The answer is", or `None` when it does not begin so."""
+    """The answer after "The answer is"; `None` without these words."""
     match = _LEAD_IN.match(reading.tidy)
     if match is None or match.end() == len(reading.tidy):
         return None

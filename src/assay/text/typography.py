@@ -1,4 +1,4 @@
-"""A short text in plain typography: quotes, dashes, spaces, and nothing around it."""
+"""Put a short text into plain typography: quotes, dashes, spaces."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WRAPPING = ("**", "__", '"', "'", "*", "_")
 
 
 def tidy_text(text: str) -> str:
-    """The text with plain quotes, dashes and spaces, without invisible characters and wrapping."""
+    """Return the text with plain quotes, dashes and spaces, without any wrapping."""
     if not text.isascii():
         text = unicodedata.normalize("NFC", "".join(map(_plain, text)))
     text = " ".join(text.translate(_MARKS).split())
@@ -32,7 +32,7 @@ def tidy_text(text: str) -> str:
 
 
 def _plain(char: str) -> str:
-    """The compatible plain character; nothing for an invisible one.
+    """Return the plain form of a character; empty for an invisible one.
 
     Superscripts and fractions stay: 10² is not 102.
     """
