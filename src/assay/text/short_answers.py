@@ -76,10 +76,7 @@ class AnswerReading:
 
     @cached_property
     def json_list(self) -> list[AnswerReading] | None:
-        """The items of a JSON list of texts and numbers; `None` for other texts.
-
-        `None` for other texts.
-        """
+        """The items of a JSON list of texts and numbers, or `None` for all other texts."""
         stripped = self.text.strip()
         if not (stripped.startswith("[") and stripped.endswith("]")):
             return None
