@@ -158,7 +158,7 @@ def test_nothing_is_replaced_unasked_and_nothing_but_results_ever(
 ) -> None:
     out = tmp_path / "out"
     score_folder(source, [length], out)
-    with pytest.raises(BadRecord, match="--resume scores what is missing"):
+    with pytest.raises(BadRecord, match="--resume scores its missing rows"):
         score_folder(source, [length], out)
     (out / "mine.txt").write_text("precious")
     write_lines(source / "a.jsonl", "one")
@@ -180,7 +180,7 @@ def test_a_file_that_cannot_be_read_is_named_rather_than_left_out(
     source: Path, tmp_path: Path
 ) -> None:
     (source / "more.jsonl.gz").write_bytes(b"\x1f\x8b")
-    with pytest.raises(BadRecord, match=r"'more\.jsonl\.gz'.*is no \.jsonl, \.csv or \.parquet"):
+    with pytest.raises(BadRecord, match=r"'more\.jsonl\.gz'.*is not a \.jsonl, \.csv or \.parquet"):
         score_folder(source, [length], tmp_path / "out")
 
 

@@ -68,7 +68,7 @@ def test_a_limit_keeps_the_first_and_reads_no_further(tmp_path: Path) -> None:
         ),
         pytest.param(
             ['{"id": 1, "goal": "a"}', '{"id": "1", "goal": "b"}'],
-            "line 2: the id '1' is that of line 1 too",
+            "line 2: the id '1' is also the id of line 1",
             id="the same id twice",
         ),
         pytest.param([""], "holds no tasks", id="an empty file"),
