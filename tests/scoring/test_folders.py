@@ -197,5 +197,5 @@ def test_calls_that_make_no_sense_are_refused(source: Path, tmp_path: Path) -> N
         score_folder(source, [length], source / "out")
     with pytest.raises(BadParameter, match="a column of that name already"):
         score_folder(source, [length], tmp_path / "out", keep=["file"])
-    with pytest.raises(BadParameter, match="at least one"):
+    with pytest.raises(BadParameter, match="at least 1"):
         LocalProcesses(0)
