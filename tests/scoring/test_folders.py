@@ -143,7 +143,9 @@ def test_a_shard_that_was_deleted_is_scored_again(source: Path, tmp_path: Path) 
 def test_another_input_is_refused_by_its_name(source: Path, tmp_path: Path) -> None:
     stopped(source, tmp_path / "out", after=3)
     write_lines(source / "day=2" / "c.jsonl", "five", "six")
-    with pytest.raises(BadRecord, match=r"'day=2/c\.jsonl' was changed, added or removed \(1 files"):
+    with pytest.raises(
+        BadRecord, match=r"'day=2/c\.jsonl' was changed, added or removed \(1 files"
+    ):
         score_folder(source, [length], tmp_path / "out", resume=True)
 
 

@@ -62,7 +62,9 @@ def test_a_limit_keeps_the_first_and_reads_no_further(tmp_path: Path) -> None:
         pytest.param(['{"id": 1, "text": "a"}'], "no 'goal'.*: id, text", id="no goal"),
         pytest.param(['{"id": true, "goal": "a"}'], "an id must be a text", id="a truth is no id"),
         pytest.param(['{"id": "", "goal": "a"}'], "an id must be a text", id="an empty id"),
-        pytest.param(['{"id": 1, "goal": 2}'], "a goal must be a text, not 2", id="goal is a number"),
+        pytest.param(
+            ['{"id": 1, "goal": 2}'], "a goal must be a text, not 2", id="goal is a number"
+        ),
         pytest.param(
             ['{"id": 1, "goal": "a", "metadata": 3}'], "metadata must be an object", id="metadata"
         ),

@@ -79,10 +79,7 @@ def score_batch(
 
 
 class ScoreStream(Iterator[Score]):
-    """An iterator of scores that also counts the scores so far.
-
-    `mean` is over what was scored, and `abstained` counts the rest by reason.
-    """
+    """An iterator of scores that also counts the scores so far."""
 
     def __init__(
         self, scores: Iterator[Score], reward: str, limit: AbstentionLimit | None = None
@@ -203,10 +200,7 @@ def _score_numbered(scorer: Scorer, numbered: Iterator[tuple[int, Any]]) -> Iter
 
 
 def map_rows(scorers: Sequence[Scorer], work: Callable[[T], R], rows: Iterator[T]) -> Iterator[R]:
-    """Apply `work` to every row, in order; rewards that wait run in threads.
-
-    Where a reward mostly waits, as for programs that run, many rows are under way in threads.
-    """
+    """Apply `work` to every row, in order; rewards that wait run in threads."""
     if not any(scorer.spec.waits for scorer in scorers):
         yield from map(work, rows)
         return

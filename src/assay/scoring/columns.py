@@ -35,11 +35,7 @@ def check_columns(spec: RewardSpec, columns: Mapping[str, str]) -> None:
 
 
 def look_up(row: Mapping[str, Any], path: str, parameter: str, reward: str) -> Any:
-    """Find the value at a column or at a dotted path; keys and attributes both work.
-
-    Raises `MissingParameter` if the row has no such column, and `NoSuchPath` if the column has
-    nothing at the rest of the path.
-    """
+    """Find a value by column or dotted path. Raises `MissingParameter` or `NoSuchPath`."""
     if path in row:
         return row[path]
     first, *rest = path.split(".")
@@ -178,11 +174,7 @@ def signature_of(spec: RewardSpec) -> RowSignature:
 def _signature(
     function: Callable[..., Any], required: tuple[str, ...], optional: tuple[str, ...]
 ) -> RowSignature:
-    """Read which values each parameter of a reward accepts, from its annotations.
-
-    A parameter that is annotated otherwise (`object`, `Any`, a class), or not at all, takes
-    whatever comes; but the response is text.
-    """
+    """Read which values each parameter of a reward accepts; without annotations, any value."""
     annotations = annotations_of(function)
     kinds: dict[str, ColumnKind] = {}
     for name in (*required, *optional):

@@ -123,11 +123,7 @@ class Composition:
         return self._combine({key: scorer(columns) for key, scorer in self.scorers.items()})
 
     def split(self) -> tuple[Composition, ...]:
-        """Split the sum: one reward for each added component, with its gate and weight.
-
-        For trainers that take several rewards and normalise each by itself. Raises `BadParameter`
-        where there is more than a sum: a factor, or bounds of the whole.
-        """
+        """Split the sum into one reward for each component. Raises `BadParameter` for a product."""
         if self.clip is not None or any(term.factor for term in self.terms.values()):
             raise BadParameter(
                 f"{self.name} has a factor or bounds, so it is not a sum and cannot be split; "

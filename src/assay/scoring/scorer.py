@@ -90,11 +90,7 @@ class Scorer:
         return partial(Scorer, self.spec.function, self.params, columns=self.columns), ()
 
     def __call__(self, columns: Mapping[str, Any]) -> Score:
-        """The score of one row.
-
-        Raises when the row lacks a column that the reward needs, and when the reward refuses its
-        configuration (`BadParameter`): that is the caller's to mend, on every row alike.
-        """
+        """Score one row. Raises an error for a missing column or for refused options."""
         arguments = self._arguments(columns)
         if not isinstance(arguments, dict):
             return arguments
@@ -118,11 +114,7 @@ class Scorer:
         return await self._score_async(arguments)
 
     def score_many(self, rows: Sequence[Mapping[str, Any]]) -> list[Score]:
-        """Score each row, in order; a bad column raises, as it does in a single call.
-
-        A reward that has a `call_many`, because one call of it is expensive, gets all of them at
-        once: a list of arguments, for which it returns a list of results.
-        """
+        """Score each row, in order; a reward with `call_many` gets all rows in one call."""
         call_many = getattr(self.spec.function, "call_many", None)
         if call_many is None:
             return [self(row) for row in rows]
@@ -215,11 +207,7 @@ class Scorer:
         return arguments
 
     def _refuse(self, arguments: dict[str, Any]) -> Score | None:
-        """The score of a row for which the reward is not called; `None` if it must be called.
-
-        It abstains if a column is not of the kind that the reward's annotation declares. Values of
-        other libraries are replaced by Python's own where the kind is declared.
-        """
+        """The score of a row for which the reward is not called; `None` if it must be called."""
         if arguments.get(RESPONSE, "") is None and not self.asks_for_none:
             return self.score_no_answer("there is no response")
         for name, kind in self._kinds.items():
@@ -361,10 +349,7 @@ async def _score_within(limit_s: float, scorer: Scorer, columns: dict[str, objec
 
 
 def score_missing_answer(scorer: Scorer, *, stop_reason: str, failure: str | None) -> Score | None:
-    """The score of an attempt without an answer; `None` if the reward must be called.
-
-    An answer that was given, and is not in the record, is no zero: the reward abstains.
-    """
+    """The score of an attempt without an answer; `None` if the reward must be called."""
     if scorer.asks_for_none:
         return None
     if stop_reason == "answered":

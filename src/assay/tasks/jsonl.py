@@ -75,10 +75,7 @@ def likely_answer(columns: Iterable[str]) -> str:
 
 
 def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the number and the object of each line of a file, or of each row of a table.
-
-    Blank lines are skipped, and empty cells of a table left out.
-    """
+    """Yield the number and the object of each line, or table row, that is not blank."""
     suffix = path.suffix.lower()
     try:
         if suffix in TABLES:
@@ -156,10 +153,7 @@ def rename_columns(
 def task_of(
     row: dict[str, Any], where: str, default_id: str, *, columns: Collection[str] = ()
 ) -> Task:
-    """Make a task from a row; `default_id` is used if the row has no id.
-
-    `columns` are those of the row before any of them was renamed, for messages.
-    """
+    """Make a task from a row; `default_id` is used if the row has no id."""
     id_, goal, answer = (_first(row, names) for names in (IDS, GOALS, ANSWERS))
     id_ = default_id if id_ is None else id_
     if goal is None:

@@ -123,10 +123,7 @@ def visible_turn(response: str) -> VisibleText:
 
 
 def after_thoughts(response: str) -> str:
-    """The response after its leading thoughts; empty if the thoughts never end.
-
-    Only there: a program may hold the same marks in its texts.
-    """
+    """The response after its leading thoughts only, since a program may contain the same marks."""
     start = response.lstrip()
     for section in SECTIONS:
         # Where the mark that opens it is missing, the prompt opened it.

@@ -159,10 +159,7 @@ def first_clause(text: str) -> str:
 
 
 def last_clause(text: str) -> str:
-    """The last sentence that is not a polite ending; only the end of a very long sentence.
-
-    A displayed formula at the end is a sentence of its own, on however many lines.
-    """
+    """The last sentence, or displayed formula, of a text; polite endings are skipped."""
     tail = text[-3 * LONGEST_CLAUSE :].rstrip()
     display = _DISPLAY.search(tail)
     if display is not None:

@@ -89,10 +89,7 @@ class DateReading:
 
 
 def read_date(response: str, convention: Convention | None = None) -> DateReading:
-    """Read the date that is the whole response, or its final answer.
-
-    Without a convention, `04/07/2024` is no date: it is two.
-    """
+    """Read the date of a response; an ambiguous date such as `04/07/2024` needs a convention."""
 
     def date_in(text: str) -> CalendarDate | None:
         if quantity_of(text):

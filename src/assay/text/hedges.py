@@ -185,10 +185,7 @@ def is_one_of_several(candidate: AnswerCandidate) -> bool:
 
 
 def _has_other_value_near(candidate: AnswerCandidate) -> bool:
-    """Whether "or" joins the candidate to another whole number or letter.
-
-    Other forms are left alone: `\\boxed{\\frac12}` "or 0.5" says one thing twice.
-    """
+    """Whether "or" joins the candidate to another whole number or letter."""
     value = _plain_value(candidate.span)
     if value is None:
         return False

@@ -25,10 +25,7 @@ class Cut(NamedTuple):
 def matches(
     pattern: re.Pattern[str], text: str, start: int = 0, *, longest: int
 ) -> Iterator[re.Match[str]]:
-    """Yield the matches of `finditer`, in order, without blocking other threads for long.
-
-    No match, with what the pattern looks at behind it, is longer than `longest` characters.
-    """
+    """Yield the matches of `finditer` slice by slice; no match may be longer than `longest`."""
     while (end := start + SLICE_CHARS) + longest < len(text):
         for match in pattern.finditer(text, start, end + longest):
             if match.start() >= end:

@@ -32,10 +32,7 @@ def tidy_text(text: str) -> str:
 
 
 def _plain(char: str) -> str:
-    """Return the plain form of a character; empty for an invisible one.
-
-    Superscripts and fractions stay: 10² is not 102.
-    """
+    """Return the plain form of a character, empty if invisible; a power as in 10² is kept."""
     category = unicodedata.category(char)
     if category == "Cf":
         return ""

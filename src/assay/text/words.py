@@ -112,10 +112,7 @@ _CLOSERS: Final = frozenset("])}>\"'»”’")
 
 
 def tokens(text: str) -> list[str]:
-    """Split a text into words and marks, as the Penn Treebank does.
-
-    Marks stand alone, contractions fall in two, and a full stop is parted from the last word only.
-    """
+    """Split a text into words, marks and parts of contractions, as the Penn Treebank does."""
     pieces = [piece for word in text.split() for piece in _PIECE.findall(word)]
     last = len(pieces) - 1
     while last > 0 and pieces[last] in _CLOSERS:

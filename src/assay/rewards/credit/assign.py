@@ -89,10 +89,7 @@ class Turns:
 
     @classmethod
     def of(cls, episodes: Iterable[EpisodeTurns], *, exact: bool = False) -> Turns:
-        """Return the columns of these episodes; with `exact`, fractions stay exact.
-
-        Raises `BadInput` for an episode without turns, or with a number that is not finite.
-        """
+        """The turns of these episodes as columns; `exact` keeps fractions. Raises `BadInput`."""
         rows = list(episodes)
         for number, row in enumerate(rows):
             row.check(number)

@@ -102,7 +102,6 @@ class BagList(list[TokenBag]):
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """The bit position of each token in the masks."""
         return {token: place for place, token in enumerate(set().union(*(b.tokens for b in self)))}
 
     @cached_property
@@ -128,10 +127,7 @@ class BagList(list[TokenBag]):
 def overlap_table(
     predicted: BagList, reference: Sequence[TokenBag]
 ) -> list[list[tuple[float, float, float, int]]]:
-    """The `overlap` of every predicted bag (columns) with every reference bag (rows).
-
-    Sets are compared as masks, so a pair costs a few machine words and not a walk over its tokens.
-    """
+    """The `overlap` of every predicted bag (columns) with every reference bag (rows)."""
     if len(predicted) * len(reference) <= _FEW_PAIRS:
         return [[overlap(bag, target) for bag in predicted] for target in reference]
     table = []
@@ -160,10 +156,7 @@ class BagPair(NamedTuple):
 
 
 def align(scores: Sequence[Sequence[float]]) -> list[BagPair]:
-    """The best one-to-one alignment of reference items (rows) with predicted ones (columns).
-
-    Pairs that score nothing are left out.
-    """
+    """Align reference items (rows) with predicted ones (columns); no pair may score 0."""
     return [BagPair(row, column, scores[row][column]) for row, column in best_assignment(scores)]
 
 
@@ -217,10 +210,7 @@ def _cheapest_path(
     column_price: list[float],
     owner: Sequence[int],
 ) -> tuple[list[int], int]:
-    """Find the cheapest path from row `start` to a free column; return its steps and its end.
-
-    Prices are updated so that the next search stays exact.
-    """
+    """Find the cheapest path from row `start` to a free column; return its steps and its end."""
     columns = len(column_price)
     slack = [inf] * columns
     path = [-1] * columns

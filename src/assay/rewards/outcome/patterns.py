@@ -153,10 +153,7 @@ class _Graph:
 
 
 def compile_pattern(pattern: str) -> TextPattern:
-    """Compile an expression that matches whole texts; a dot also matches a line break.
-
-    Raises `UnsafePattern` if Python does not read it, or if it cannot be matched in linear time.
-    """
+    """Compile an expression that matches whole texts in linear time, or raise `UnsafePattern`."""
     try:
         parsed = _SYNTAX.parse(pattern, re.DOTALL)
     except (re.error, RecursionError, OverflowError) as error:

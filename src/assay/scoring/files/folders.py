@@ -104,10 +104,7 @@ def _fingerprint(root: Path, name: str) -> tuple[str, str]:
 
 
 def list_inputs(folder: Path) -> list[str]:
-    """List the data files of a folder, sorted, without names that begin with `.` or `_`.
-
-    Raises `BadRecord` for a file of another kind, and for none at all.
-    """
+    """List the data files of a folder, sorted. Raises `BadRecord` for other files, or for none."""
     paths = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     names = sorted(
         path.as_posix()

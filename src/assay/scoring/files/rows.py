@@ -99,10 +99,7 @@ def fingerprint(source: Path) -> str:
 
 
 def read_stream(stream: BinaryIO, number: int = 1, end: int | None = None) -> Iterator[InputRow]:
-    """Read rows from a stream up to the position `end`, numbered from `number`.
-
-    A stream that is read to its own end need not know where it is.
-    """
+    """Read rows from a stream up to the position `end`, numbered from `number`."""
     while (end is None or stream.tell() < end) and (line := stream.readline(LINE_BYTES + 1)):
         yield from _row_of(line, number, stream)
         number += 1

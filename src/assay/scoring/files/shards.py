@@ -131,11 +131,7 @@ def make_shard_scoring(
 
 
 def bind_columns(rewards: Sequence[RewardLike], columns: Mapping[str, str]) -> tuple[Scorer, ...]:
-    """Give each reward the columns for the parameters that it has.
-
-    A `Scorer` that has columns of its own keeps them. Raises `BadParameter` for a parameter that
-    none of the rewards has.
-    """
+    """Give each reward the columns that it takes. Raises `BadParameter` for unknown ones."""
     scorers = [reward if isinstance(reward, Scorer) else Scorer(reward) for reward in rewards]
     for parameter in columns:
         if not any(takes(scorer, parameter) for scorer in scorers):
@@ -228,10 +224,7 @@ def settle_plan(path: Path, plan: dict[str, Any], out: Path) -> None:
 
 
 def open_partial(out: Path, *, resume: bool, overwrite: bool) -> Path:
-    """Open the folder `OUT.partial` of a job; a resumed job keeps the files in it.
-
-    Raises `BadRecord` if results would be lost.
-    """
+    """Open the folder `OUT.partial` of a job. Raises `BadRecord` if results would be lost."""
     if out.exists() and not overwrite:
         raise BadRecord(f"{str(out)!r} already exists; --overwrite replaces it")
     folder = out.with_name(out.name + PARTIAL)

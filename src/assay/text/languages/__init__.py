@@ -106,7 +106,6 @@ class LanguagePhrases:
     """Words that no sentence ends with."""
 
     def phrases(self, field: str) -> tuple[str, ...]:
-        """The phrases of one table, longest first."""
         phrases: tuple[str, ...] = getattr(self, field)
         return tuple(sorted(phrases, key=len, reverse=True))
 

@@ -100,7 +100,6 @@ class FuzzyAnswer:
 
 
 def compare(response: str | FuzzyAnswer, reference: str, *, tolerance: float = 0.0) -> FuzzyMatch:
-    """Compare the response with one reference."""
     answer = FuzzyAnswer(response) if isinstance(response, str) else response
     if answer.text == reference:
         return FuzzyMatch(1.0, "exact", "the same text", 1.0)

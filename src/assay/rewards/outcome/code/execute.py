@@ -337,10 +337,7 @@ def _ended(end: RunEnd, limits: SandboxLimits) -> str:
 
 
 def check_language(language: str, tests: Tests) -> str:
-    """Say what is missing to run this language; empty if nothing is missing.
-
-    Raises `BadParameter` for a language that is not known, or whose functions cannot be called.
-    """
+    """Say what is missing to run this language; empty if nothing is. Raises `BadParameter`."""
     check_choice("language", language, LANGUAGES)
     toolchain = LANGUAGES[language]
     if toolchain is None:

@@ -43,10 +43,7 @@ LOOKED_AT: Final = 20_000
 
 
 def _pattern(word: str, *, fixed: bool, bounded: bool = False) -> re.Pattern[str]:
-    """The pattern of a word: a whole word in fixed mode, else a regular expression.
-
-    The published programs search for it as a regular expression: raises `Undecided` for one.
-    """
+    """The pattern of a word. Raises `Undecided` for published regular expressions."""
     if fixed:
         return re.compile(rf"(?<!\w){re.escape(word.strip())}(?!\w)", re.IGNORECASE)
     if _PATTERN_MARKS.intersection(word):

@@ -43,10 +43,7 @@ EXACT_FLOAT = 2**53
 
 @dataclass(frozen=True, slots=True)
 class QaMode:
-    """The functions of one published script: read an answer and a reference, and compare them.
-
-    What `read` and `reference` return is private to the mode, hence `Any`.
-    """
+    """The functions of one published script: read an answer and a reference, and compare them."""
 
     read: Callable[[Any], Any]
     reference: Callable[[Any], Any]

@@ -22,11 +22,7 @@ class BadJson(ValueError):
 
 
 def read_json(text: str) -> Any:
-    """Parse a JSON text. Raises `BadJson` if the text breaks a rule or a limit.
-
-    Raises `BadJson` also for a key that stands twice, for NaN and Infinity, and for more than a
-    hundred levels.
-    """
+    """Parse a JSON text. Raises `BadJson` for bad JSON, repeated keys, NaN or over 100 levels."""
     if len(text) > JSON_CHARS:
         raise BadJson(f"has over {JSON_CHARS:,} characters")
     try:
@@ -88,7 +84,6 @@ class FieldCounts:
         return self.right / total if total else 1.0
 
     def add(self, other: FieldCounts) -> None:
-        """Add the counts of a nested value."""
         self.right += other.right
         self.wrong += other.wrong
         self.missing += other.missing

@@ -34,10 +34,7 @@ class _TooMuch(Exception):
 
 
 def check_value(value: Any, schema: Any) -> str:
-    """The first reason why a value is not valid under the schema; empty for a valid value.
-
-    Raises `SchemaError` if the schema cannot be used, and `MissingExtra` without `jsonschema`.
-    """
+    """The first reason why a value is not valid; empty for a valid value. Raises `SchemaError`."""
     try:
         validator = _validator(json.dumps(schema, sort_keys=True))
     except (TypeError, ValueError, RecursionError) as error:
@@ -161,10 +158,7 @@ def _searches(pattern: str, text: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> TextPattern:
-    """Compile a pattern so that matching a whole text means finding the pattern in it.
-
-    Raises `UnsafePattern` if it is none that can be matched in linear time.
-    """
+    """Compile a pattern to search with by matching a whole text. Raises `UnsafePattern`."""
     start = pattern.startswith("^")
     end = pattern.endswith("$") and (len(pattern) - len(pattern[:-1].rstrip("\\"))) % 2 == 1
     core = pattern[start : len(pattern) - end]

@@ -55,7 +55,6 @@ def _open(databases: Databases, source: Mapping[str, Any]) -> Database:
 
 
 def main() -> None:
-    """Answer requests until the parent closes the pipe."""
     read_fd, write_fd = frames.inherited_pipes(sys.argv)
     databases: Databases = OrderedDict()
     is_first = True
@@ -148,10 +147,7 @@ def _answer(
 
 
 def _has_moved(database: Database, reference: PossibleResults, request: Mapping[str, Any]) -> bool:
-    """Whether the reference query returns a different result now than before the query.
-
-    Also if that takes long: the time is the query's.
-    """
+    """Whether the reference query returns a different result now than before the query."""
     limits = replace(_limits(request), seconds=AGAIN_S)
     try:
         rows = database.run(request["reference"], limits).rows

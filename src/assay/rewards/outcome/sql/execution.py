@@ -126,12 +126,7 @@ class Database:
     _reads_clock: bool = False
 
     def run(self, query: str, limits: QueryLimits, *, reverse: bool = False) -> ResultTable:
-        """The rows of a query.
-
-        Raises `BadQuery` if it cannot be run within the limits, `OutOfMemory` if memory is short.
-
-        With `reverse`, whatever SQLite may read in any order is read in the other one.
-        """
+        """Run a query; `reverse` reads unordered rows backwards. Raises `BadQuery`."""
         if first_word(query) not in READING:
             raise BadQuery("the query must begin with SELECT, WITH or VALUES")
         self.connection.set_authorizer(None)
@@ -199,10 +194,7 @@ def _decode(data: bytes) -> str:
 
 
 def open_database(source: Mapping[str, Any]) -> Database:
-    """Open the database of a `path`, or build the one of a `script`; it is then read-only.
-
-    Raises `BadDatabase`, or `OutOfMemory` if memory is short.
-    """
+    """Open or build a database for reading. Raises `BadDatabase`, or `OutOfMemory`."""
     try:
         if "script" in source:
             return _build(str(source["script"]))

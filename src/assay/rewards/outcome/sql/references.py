@@ -107,7 +107,6 @@ def _by_contents(rows: Sequence[SqlRow], width: int) -> dict[frozenset[Any], lis
 
 
 def reordered(rows: Iterable[SqlRow], order: Sequence[int]) -> list[SqlRow]:
-    """Reorder the columns of each row."""
     return [tuple(row[at] for at in order) for row in rows]
 
 
@@ -153,10 +152,7 @@ class PossibleResults(NamedTuple):
 def possible_results(
     database: Database, query: str, limits: QueryLimits, *, rows_only: bool = False
 ) -> PossibleResults:
-    """Find the possible results of a reference; with `rows_only`, only its actual result.
-
-    Raises `BadQuery` if it cannot be run.
-    """
+    """Find the results that a reference may return; with `rows_only`, only its actual result."""
     key = (query, limits.steps, limits.rows, rows_only)
     known = database.cache.get(key)
     if not isinstance(known, PossibleResults):
@@ -239,10 +235,7 @@ def _grouped(ranked: Sequence[SqlRow], shape: QueryShape) -> ResultGroups:
 def _ranked(
     shape: QueryShape, terms: Sequence[OrderTerm], columns: Sequence[str], like: str = ""
 ) -> Iterator[str]:
-    """Write queries that rank all rows; SQLite may refuse some of them.
-
-    With `like`, the one that is made as that query was.
-    """
+    """Write queries that rank all rows; `like` keeps those of the same form as another query."""
     names = [f"assay_{at}" for at in range(len(columns))]
     by_output = [_output_of(term.text, shape, columns, names) for term in terms]
     if all(by_output):

@@ -248,11 +248,7 @@ class QueryProcessLost(NamedTuple):
 
 
 def ask(request: Mapping[str, Any], *, seconds: float) -> dict[str, Any] | QueryProcessLost:
-    """Send a request to a query process and return its answer, within a time limit.
-
-    A process that ends over it may have kept too much of other requests; then one that has nothing
-    is asked.
-    """
+    """Send a request to a query process, or to a new one if the first one is lost."""
     child = _take()
     if child is not None:
         answer = _ask(child, request, seconds)

@@ -116,10 +116,7 @@ def without_end(query: str) -> str:
 
 
 def shape_of(query: str) -> QueryShape | None:
-    """Read the shape of a query that ends without a semicolon.
-
-    `None` if its ORDER BY or LIMIT cannot be read.
-    """
+    """Read the shape of a query; `None` if its ORDER BY or LIMIT cannot be read."""
     own = [token for token in tokens_of(query) if token.depth == 0]
     words = [token.word for token in own]
     order = _last(words, "ORDER", "BY")
@@ -212,7 +209,6 @@ def _item(text: str) -> tuple[str, str]:
 
 
 def unquoted(name: str) -> str:
-    """A name without its quotes."""
     if len(name) > 1 and name[0] in "\"`'[" and name[-1] in "\"`']":
         return name[1:-1].replace(name[0] * 2, name[0])
     return name
