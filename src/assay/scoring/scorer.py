@@ -57,15 +57,9 @@ class Scorer:
     """
 
     __slots__ = (
-        "_has_scored",
-        "_kinds",
-        "_optional",
-        "_required",
-        "asks_for_none",
-        "columns",
-        "params",
+        "_has_scored", "_kinds", "_optional", "_required", "asks_for_none", "columns", "params",
         "spec",
-    )
+    )  # fmt: skip
 
     def __init__(
         self,

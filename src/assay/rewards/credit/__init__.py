@@ -29,21 +29,7 @@ from assay.rewards.credit.fields import (
 )
 
 __all__ = [
-    "BASELINES",
-    "METHODS",
-    "Credit",
-    "EpisodeTokens",
-    "EpisodeTurns",
-    "TurnSpans",
-    "Turns",
-    "areal_fields",
-    "assign",
-    "progress_of",
-    "skyrl_fields",
-    "state_of",
-    "token_values",
-    "trl_fields",
-    "turns_of",
-    "verifiers_fields",
-    "verl_fields",
-]
+    "BASELINES", "METHODS", "Credit", "EpisodeTokens", "EpisodeTurns", "TurnSpans", "Turns",
+    "areal_fields", "assign", "progress_of", "skyrl_fields", "state_of", "token_values",
+    "trl_fields", "turns_of", "verifiers_fields", "verl_fields",
+]  # fmt: skip

@@ -29,19 +29,10 @@ MAX_CHARS = 10_000
 """Longest response that is compared, unless it is the reference itself."""
 
 FORM_SCORES: dict[Form, float] = {
-    "white space": 0.95,
-    "typography": 0.94,
-    "letter case": 0.93,
-    "number": 0.92,
-    "unit": 0.91,
-    "list": 0.90,
-    "date": 0.90,
-    "punctuation": 0.88,
-    "accents": 0.86,
-    "lead-in": 0.85,
-    "percent as fraction": 0.82,
-    "ambiguous date": 0.80,
-}
+    "white space": 0.95, "typography": 0.94, "letter case": 0.93, "number": 0.92, "unit": 0.91,
+    "list": 0.90, "date": 0.90, "punctuation": 0.88, "accents": 0.86, "lead-in": 0.85,
+    "percent as fraction": 0.82, "ambiguous date": 0.80,
+}  # fmt: skip
 PARTIAL_FLOOR, PARTIAL_CEILING = 0.50, 0.79
 MIN_F1 = 0.6
 MIN_EDIT = 0.85

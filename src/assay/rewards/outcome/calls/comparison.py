@@ -9,16 +9,9 @@ from assay.rewards.outcome.calls.values import OMITTED, TextRule, equals, is_acc
 
 _NO_DEFAULT: Final = object()
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
-    "string": (str,),
-    "boolean": (bool,),
-    "integer": (int,),
-    "number": (int, float),
-    "float": (int, float),
-    "array": (list,),
-    "tuple": (list,),
-    "object": (dict,),
-    "dict": (dict,),
-}
+    "string": (str,), "boolean": (bool,), "integer": (int,), "number": (int, float),
+    "float": (int, float), "array": (list,), "tuple": (list,), "object": (dict,), "dict": (dict,),
+}  # fmt: skip
 """Python's types for those of schemas, BFCL's own words among them."""
 
 
