@@ -197,7 +197,7 @@ def test_calls_that_make_no_sense_are_refused(source: Path, tmp_path: Path) -> N
         score_folder(source, [length], tmp_path / "file")
     with pytest.raises(BadParameter, match="choose a folder outside of it"):
         score_folder(source, [length], source / "out")
-    with pytest.raises(BadParameter, match="a column of that name already"):
+    with pytest.raises(BadParameter, match="already have a column of this name"):
         score_folder(source, [length], tmp_path / "out", keep=["file"])
     with pytest.raises(BadParameter, match="at least 1"):
         LocalProcesses(0)

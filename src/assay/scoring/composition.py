@@ -254,7 +254,9 @@ def _check(name: str, terms: Mapping[str, Term]) -> None:
     outcome = next(iter(terms))
     for key, term in terms.items():
         if not key.isidentifier():
-            raise BadParameter(f"{key!r} cannot name a component of {name!r}; use letters and '_'")
+            raise BadParameter(
+                f"{key!r} is no valid name for a component of {name!r}; use letters and '_'"
+            )
         if term.gate is not None and term.unless is not None:
             raise BadParameter(f"the component {key!r} has both 'gate' and 'unless'; choose one")
         gate = term.gated_by

@@ -250,7 +250,7 @@ class Scorer:
             return Scored(score.value, score.because, ordered, score.notes)
         raise ValueError(
             f"declares the parts {sorted(declared)} and returned "
-            f"{sorted(score.parts)}; every result carries all of them and no other"
+            f"{sorted(score.parts)}; return exactly the declared parts"
         )
 
     def _failed(self, error: BaseException) -> Abstained:

@@ -77,7 +77,7 @@ def test_tests_are_read_in_every_shape_that_data_sets_have() -> None:
         (7, "is int"),
         ({"fn": "f"}, "it needs"),
         ({"calls": [{"args": [1], "expected": 1}]}, "KeyError"),
-        ({"fn": "f", "calls": [{"args": 1, "expected": 1}]}, "args is a list"),
+        ({"fn": "f", "calls": [{"args": 1, "expected": 1}]}, "args must be a list"),
         ({"inputs": ["1"], "outputs": []}, "1 inputs and 0 outputs"),
         ({"code": "def check(:", "entry_point": "f"}, "no Python"),
         ({"code": "assert poly(1) == candidate(2)", "entry_point": "f"}, "uses poly"),

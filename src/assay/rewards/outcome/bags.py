@@ -156,7 +156,7 @@ class BagPair(NamedTuple):
 
 
 def align(scores: Sequence[Sequence[float]]) -> list[BagPair]:
-    """Align reference items (rows) with predicted ones (columns); no pair may score 0."""
+    """Align reference items (rows) with predicted items (columns), without pairs that score 0."""
     return [BagPair(row, column, scores[row][column]) for row, column in best_assignment(scores)]
 
 

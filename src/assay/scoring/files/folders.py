@@ -70,7 +70,7 @@ def score_folder(
     parquet.check_installed()
     scoring = make_shard_scoring(rewards, keep, columns, max_abstained)
     if FILE in scoring.keep:
-        raise BadParameter(f"keep={FILE!r}: the results have a column of that name already")
+        raise BadParameter(f"keep={FILE!r}: the results already have a column of this name")
     job = _FolderJob(Path(source), Path(out), scoring, engine or LocalProcesses())
     return job.run(shard_bytes, resume=resume, overwrite=overwrite, progress=progress)
 

@@ -365,13 +365,13 @@ def decode(text: str) -> Any:
     elif start not in _COMPOUND_STARTS:
         return NOT_JSON
     elif _nesting(text) > MAX_NESTING:
-        raise BeyondLimitError(f"the JSON is nested deeper than {MAX_NESTING}")
+        raise BeyondLimitError(f"the JSON has more than {MAX_NESTING} levels of nesting")
     try:
         return json.loads(text)
     except ValueError:
         return NOT_JSON
     except RecursionError:
-        raise BeyondLimitError("the JSON is nested deeper than the stack") from None
+        raise BeyondLimitError("the JSON is nested too deeply for Python's parser") from None
 
 
 def _nesting(text: str) -> int:

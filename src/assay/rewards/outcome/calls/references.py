@@ -96,7 +96,7 @@ def _read_call(item: Any, tools: Mapping[str, ToolSchema] | None) -> ExpectedCal
     else:
         raise BadColumn("holds a mapping that is not {name: …, arguments: …} or {name: {…}}")
     if not isinstance(arguments, Mapping):
-        raise BadColumn(f"holds a call of {name!r:.60} whose arguments are no mapping")
+        raise BadColumn(f"holds a call of {name!r:.60} whose arguments are not a mapping")
     schema = None if tools is None else tools.get(same_name(name))
     if tools is not None and schema is None:
         raise BadColumn(f"holds a call of {name!r:.60}, which is not in the column 'tools'")

@@ -183,7 +183,7 @@ def _fetch(cursor: sqlite3.Cursor, most: int) -> list[SqlRow]:
         rows += chunk
         size += sum([len(cell) for row in chunk for cell in row if type(cell) in (str, bytes)])
         if len(rows) > most:
-            raise BadQuery(f"it returns more than {most:,} rows")
+            raise BadQuery(f"the query returns more than {most:,} rows")
         if size > RESULT_BYTES:
             raise BadQuery("its result is too large")
     return rows
