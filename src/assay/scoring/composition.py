@@ -123,7 +123,7 @@ class Composition:
         return self._combine({key: scorer(columns) for key, scorer in self.scorers.items()})
 
     def split(self) -> tuple[Composition, ...]:
-        """Split the sum into one reward for each component. Raises `BadParameter` for a product."""
+        """Split the sum into one reward per component. Raises `BadParameter` for other forms."""
         if self.clip is not None or any(term.factor for term in self.terms.values()):
             raise BadParameter(
                 f"{self.name} has a factor or bounds, so it is not a sum and cannot be split; "

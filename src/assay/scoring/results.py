@@ -99,9 +99,7 @@ def _finite(value: Any, name: str) -> float:
     except OverflowError as error:
         raise ValueError(f"returned {name}, a number too large for a float") from error
     if not isfinite(number):
-        raise ValueError(
-            f"returned {name}={number!r}; a score must be finite, and an abstention has none"
-        )
+        raise ValueError(f"returned {name}={number!r}; a score must be a finite number")
     return number
 
 

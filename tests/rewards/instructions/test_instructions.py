@@ -220,11 +220,11 @@ def test_instructions_are_read_in_the_shapes_of_the_data_sets(instructions: Any)
 @pytest.mark.parametrize(
     ("instructions", "reason", "message"),
     [
-        (None, "missing_reference", "not there"),
+        (None, "missing_reference", "no instructions"),
         ([], "bad_reference", "0 instructions"),
         ("no json", "bad_reference", "not valid JSON"),
         (7, "bad_reference", "not a list"),
-        ([{"kwargs": {}}], "bad_reference", "without 'id'"),
+        ([{"kwargs": {}}], "bad_reference", "has no 'id'"),
         (["punctuation:no_coma"], "bad_reference", "did you mean 'punctuation:no_comma'"),
         (["keywords:existence"], "bad_reference", "has keywords=None"),
         ([{"id": "count:numbers", "kwargs": {"N": -1}}], "bad_reference", "not a number"),

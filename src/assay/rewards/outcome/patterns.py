@@ -29,7 +29,7 @@ _Test = Callable[[str], bool]
 
 
 class UnsafePattern(ValueError):
-    """A regular expression is refused; the message continues after the expression."""
+    """A regular expression is refused; the message says why."""
 
 
 class TooMuchWork(Exception):

@@ -20,7 +20,7 @@ def same_name(name: str) -> str:
 
 
 class BadColumn(ValueError):
-    """A column cannot be read; the message continues after the name of the column."""
+    """A column of calls or tools cannot be read; the message says why."""
 
 
 def read_tools(tools: object) -> dict[str, ToolSchema] | None:
@@ -40,7 +40,7 @@ def _read_tool(item: Any) -> ToolSchema:
     function = item.get("function", item) if isinstance(item, Mapping) else None
     name = function.get("name") if isinstance(function, Mapping) else None
     if not isinstance(function, Mapping) or not isinstance(name, str):
-        what = f"holds {describe(item)} instead of a tool"
+        what = f"the list holds {describe(item)} instead of a tool"
         raise BadColumn(f"{what}; give each tool a `name` and `parameters`")
     schema = function.get("parameters", function.get("input_schema"))
     schema = schema if isinstance(schema, Mapping) else {}
@@ -64,10 +64,10 @@ def read_steps(
     items = [plain(item) for item in value] if is_list(value) else [value]
     nested = [is_list(item) for item in items]
     if any(nested) and not all(nested):
-        raise BadColumn("holds both calls and lists of calls; use only one of them")
+        raise BadColumn("the list holds both calls and lists of calls; use only one of them")
     groups = [list(map(plain, item)) for item in items] if any(nested) else [items]
     if sum(map(len, groups)) > MOST_CALLS:
-        raise BadColumn(f"has more than {MOST_CALLS} calls")
+        raise BadColumn(f"there are more than {MOST_CALLS} calls")
     steps = ([_read_call(item, tools) for item in group] for group in groups)
     return [step for step in steps if step]
 
@@ -79,12 +79,12 @@ def _from_text(value: object) -> Any:
     try:
         return json.loads(value)
     except (ValueError, RecursionError):
-        raise BadColumn("is text that is not valid JSON") from None
+        raise BadColumn("the text is not valid JSON") from None
 
 
 def _read_call(item: Any, tools: Mapping[str, ToolSchema] | None) -> ExpectedCall:
     if not isinstance(item, Mapping):
-        raise BadColumn(f"holds {describe(item)} instead of a call")
+        raise BadColumn(f"the list holds {describe(item)} instead of a call")
     function = item.get("function", item) if "name" not in item else item
     named = isinstance(function, Mapping) and isinstance(function.get("name"), str)
     literal = named and "arguments" in function
@@ -94,12 +94,12 @@ def _read_call(item: Any, tools: Mapping[str, ToolSchema] | None) -> ExpectedCal
         ((name, arguments),) = item.items()
         arguments = plain(arguments)
     else:
-        raise BadColumn("holds a mapping that is not {name: …, arguments: …} or {name: {…}}")
+        raise BadColumn("a call must be {name: …, arguments: …} or {name: {…}}")
     if not isinstance(arguments, Mapping):
-        raise BadColumn(f"holds a call of {name!r:.60} whose arguments are not a mapping")
+        raise BadColumn(f"the arguments of the call {name!r:.60} are not a mapping")
     schema = None if tools is None else tools.get(same_name(name))
     if tools is not None and schema is None:
-        raise BadColumn(f"holds a call of {name!r:.60}, which is not in the column 'tools'")
+        raise BadColumn(f"the call {name!r:.60} has no tool in the column 'tools'")
     values = {str(key): plain(value) for key, value in arguments.items()}
     accepted = {
         key: list(value) if is_list(value) and not literal else [value]
@@ -114,7 +114,7 @@ def _check_satisfiable(title: str, accepted: Mapping[str, list[Any]], schema: To
     """Raise `BadColumn` if the tool's schema refuses every accepted call."""
     for name, values in accepted.items():
         if name not in schema.properties and OMITTED not in values:
-            raise BadColumn(f"gives the tool {title} an unknown argument, {name!r:.60}")
+            raise BadColumn(f"a call gives the tool {title} an unknown argument, {name!r:.60}")
     for name in schema.required:
         if not accepted.get(name):
-            raise BadColumn(f"gives the tool {title} no {name!r:.60}, a required argument")
+            raise BadColumn(f"a call gives the tool {title} no {name!r:.60}, a required argument")

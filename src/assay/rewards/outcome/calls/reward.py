@@ -112,7 +112,7 @@ def tool_call_reward(
         column = "answer"
         steps = read_steps(answer, schemas)
     except BadColumn as error:
-        return Abstained("bad_reference", f"{column!r} {error}", PARTS)
+        return Abstained("bad_reference", f"{column!r}: {error}", PARTS)
     if steps is None:
         return Abstained("missing_reference", "the row has no expected tool calls", PARTS)
     turn_calls = calls_of_turn(trajectory, turn, text_calls)

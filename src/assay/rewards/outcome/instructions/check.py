@@ -30,7 +30,7 @@ Arguments: TypeAlias = dict[str, Any]
 
 
 class BadInstruction(ValueError):
-    """An instruction cannot be checked; the message continues after the column's name."""
+    """An instruction cannot be checked; the message says why."""
 
 
 def compares(count: int, relation: Relation, limit: int) -> bool:
@@ -59,7 +59,7 @@ class InstructionCheck:
                 kind, read = _KINDS[annotation]
                 values[name] = read(argument)
                 if values[name] is None:
-                    raise BadInstruction(f"has {name}={argument!r:.80} for {self.id}, not a {kind}")
+                    raise BadInstruction(f"{self.id} has {name}={argument!r:.80}, not a {kind}")
         return values
 
 

@@ -68,7 +68,7 @@ def instructions_reward(
     except BadInstruction as error:
         missing = is_missing(plain(instructions))
         reason = "missing_reference" if missing else "bad_reference"
-        return Abstained(reason, f"'instructions' {error}", PARTS)
+        return Abstained(reason, f"'instructions': {error}", PARTS)
     if final_response is None or is_blank(final_response):
         return Scored(0.0, "there is no response", _parts(0, len(parsed)))
     variants = list(variants_of(final_response)) if loose else [final_response]
@@ -127,13 +127,13 @@ def read_instructions(value: object) -> list[Instruction]:
     """Read the instructions of a row and their arguments. Raises `BadInstruction` for a bad one."""
     pairs = _pairs(value)
     if not pairs or len(pairs) > MAX_INSTRUCTIONS:
-        raise BadInstruction(f"has {len(pairs)} instructions; give 1 to {MAX_INSTRUCTIONS}")
+        raise BadInstruction(f"there are {len(pairs)} instructions; give 1 to {MAX_INSTRUCTIONS}")
     parsed: list[Instruction] = []
     for name, arguments in pairs:
         check = CHECKS.get(name) if isinstance(name, str) else None
         if check is None:
             hint = did_you_mean(str(name)[:80], list(CHECKS)) or "docs/rewards.md lists them"
-            raise BadInstruction(f"has an unknown instruction, {name!r:.80}; {hint}")
+            raise BadInstruction(f"unknown instruction {name!r:.80}; {hint}")
         parsed.append(Instruction(check, check.read(arguments)))
     return parsed
 
@@ -145,11 +145,11 @@ def _pairs(value: object) -> list[tuple[Any, Mapping[str, Any]]]:
         try:
             shape = json.loads(shape)
         except (ValueError, RecursionError):
-            raise BadInstruction("is text that is not valid JSON") from None
+            raise BadInstruction("the text is not valid JSON") from None
     if is_missing(shape):
-        raise BadInstruction("are not there")
+        raise BadInstruction("the row has no instructions")
     if not isinstance(shape, Mapping) and not is_list(shape):
-        raise BadInstruction("is not a list of instructions, and not a mapping")
+        raise BadInstruction("the value is not a list of instructions or a mapping")
     items = [shape] if isinstance(shape, Mapping) else map(plain, shape)
     return [pair for item in items for pair in _pairs_of(item)]
 
@@ -160,14 +160,12 @@ def _pairs_of(item: Any) -> list[tuple[Any, Mapping[str, Any]]]:
     ids = plain(next((item[name] for name in _IDS if name in item), None))
     arguments = plain(next((item[name] for name in _ARGUMENTS if name in item), None))
     if ids is None:
-        raise BadInstruction(
-            f"has an entry without 'id': {', '.join(map(str, item))[:80] or 'empty'}"
-        )
+        raise BadInstruction(f"an entry has no 'id': {', '.join(map(str, item))[:80] or 'empty'}")
     names = list(ids) if is_list(ids) else [ids]
     values = list(arguments) if is_list(arguments) else [arguments] * len(names)
     if len(values) != len(names):
-        raise BadInstruction(f"has {len(names)} ids but {len(values)} sets of arguments")
+        raise BadInstruction(f"there are {len(names)} ids but {len(values)} sets of arguments")
     filled = [plain(each) for each in values]
     if not all(each is None or isinstance(each, Mapping) for each in filled):
-        raise BadInstruction("has arguments that are not a mapping")
+        raise BadInstruction("the arguments are not a mapping")
     return [(name, each or {}) for name, each in zip(names, filled, strict=True)]

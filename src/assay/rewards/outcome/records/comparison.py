@@ -18,7 +18,7 @@ MOST_LEVELS: Final = 100
 
 
 class BadJson(ValueError):
-    """A value is not readable JSON; the message continues after the value's name."""
+    """A value is not readable JSON; the message says why."""
 
 
 def read_json(text: str) -> Any:

@@ -207,7 +207,7 @@ def open_database(source: Mapping[str, Any]) -> Database:
 
 def _open_file(path: Path) -> Database:
     if not stat.S_ISREG(path.stat().st_mode):
-        raise BadDatabase("it is not a regular file")
+        raise BadDatabase("the path is not a regular file")
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
         raise BadDatabase(

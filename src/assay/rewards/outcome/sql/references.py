@@ -222,7 +222,7 @@ def _try(database: Database, query: str, limits: QueryLimits) -> list[SqlRow] | 
 
 
 def _grouped(ranked: Sequence[SqlRow], shape: QueryShape) -> ResultGroups:
-    """Group rows by their rank, which stands in the last but one cell."""
+    """Group rows by the rank in their second-to-last cell."""
     in_order = sorted(ranked, key=lambda row: row[-2])
     groups = groupby(in_order, key=lambda row: row[-2])
     return ResultGroups(
