@@ -164,7 +164,7 @@ def test_tables_and_arrays_of_questions_are_read(capfd: pytest.CaptureFixture[st
         assert [task["task_id"] for task in json.loads(out)["tasks"]] == ["row.1", "row.2"]
     Path("q.json").write_text('{"question": "a"}')
     code, _, err = assay(capfd, "run", "q.json", "--agent", "mine.py:answer", *REWARD)
-    assert (code, "an array of objects" in err) == (2, True)
+    assert (code, "a JSON array of objects" in err) == (2, True)
 
 
 def test_an_agent_outside_a_repository_is_told_apart(capfd: pytest.CaptureFixture[str]) -> None:

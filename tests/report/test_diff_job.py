@@ -107,7 +107,7 @@ def test_a_job_that_was_stopped_goes_on_and_scores_only_what_is_missing(tmp_path
 
     with pytest.raises(Stopped):
         diff_rewards(exact, lenient, data, out=out, shard_bytes=4_000, progress=stop)
-    with pytest.raises(BadRecord, match="--resume continues it"):
+    with pytest.raises(BadRecord, match="--resume continues the job"):
         diff_rewards(exact, lenient, data, out=out, shard_bytes=4_000)
     with pytest.raises(BadRecord, match="its rewards was"):
         diff_rewards(exact, length, data, out=out, shard_bytes=4_000, resume=True)

@@ -306,7 +306,7 @@ def test_columns_of_other_names_are_found() -> None:
     scorer = Scorer(annotated, columns={"answer": "extra.solution"})
     assert float(scorer({"final_response": "x", "extra": {"solution": "x"}})) == 1.0
     assert scorer({"final_response": "x", "extra": {}})["abstained"] == "bad_row"
-    with pytest.raises(MissingParameter, match=r"'extra\.solution', which is not there"):
+    with pytest.raises(MissingParameter, match=r"'extra\.solution', which the row lacks"):
         scorer({"final_response": "x"})
     with pytest.raises(BadParameter, match="no parameter 'gold'"):
         Scorer(annotated, columns={"gold": "solution"})

@@ -197,16 +197,16 @@ def test_another_composition_under_the_same_name_is_refused() -> None:
     ("components", "message"),
     [
         ({}, "no components"),
-        ({"a": {"weight": 1.0}}, "names no reward"),
+        ({"a": {"weight": 1.0}}, "has no reward"),
         ({"a": {"reward": mentions, "wieght": 1.0}}, "did you mean 'weight'"),
-        ({"a": mentions, "b": {"reward": size, "gate": "c"}}, "no other component"),
-        ({"a": mentions, "b": {"reward": size, "gate": "b"}}, "no other component"),
-        ({"a": {"reward": mentions, "gate": "b"}, "b": size}, "put the outcome first"),
+        ({"a": mentions, "b": {"reward": size, "gate": "c"}}, "is not another component"),
+        ({"a": mentions, "b": {"reward": size, "gate": "b"}}, "is not another component"),
+        ({"a": {"reward": mentions, "gate": "b"}, "b": size}, "put one without a gate first"),
         ({"a": mentions, "b": {"reward": size, "gate": "a", "unless": "a"}}, "choose one"),
-        ({"a": {"reward": mentions, "factor": True}}, "one must be added"),
+        ({"a": {"reward": mentions, "factor": True}}, "at least one must not be"),
         ({"a": mentions, "b": {"reward": size, "weight": float("nan")}}, "finite number"),
-        ({"a": mentions, "b": {"reward": size, "clip": [1, 0]}}, "the least and the most"),
-        ({"a b": mentions}, "cannot name a component"),
+        ({"a": mentions, "b": {"reward": size, "clip": [1, 0]}}, "the least and the greatest"),
+        ({"a b": mentions}, "is no valid name for a component"),
         (
             {"a": mentions, "b": {"reward": "length_reward", "params": {"curve": "up"}}},
             "curve is 'up'",
@@ -233,7 +233,7 @@ def test_a_sum_splits_into_rewards_that_a_trainer_normalises_one_by_one() -> Non
         assert sum(numbers) == pytest.approx(float(assay.score(reward, **row)))
     assert assay.score(length, final_response="no", answer="yes")["reward"] == 0.0
     bounded = compose("test_bound", {"outcome": mentions}, clip=(0, 1), register=False)
-    with pytest.raises(BadParameter, match="no sum"):
+    with pytest.raises(BadParameter, match="not a sum"):
         bounded.split()
 
 
@@ -266,5 +266,5 @@ def test_gates_that_lead_in_a_circle_are_refused() -> None:
         "one": {"reward": size, "gate": "other"},
         "other": {"reward": unsure, "unless": "one"},
     }
-    with pytest.raises(BadParameter, match="in a circle"):
+    with pytest.raises(BadParameter, match="form a circle"):
         compose("circle", components, register=False)

@@ -154,7 +154,7 @@ def test_a_job_does_not_resume_over_another_input(tmp_path: Path) -> None:
 def test_no_reward_and_the_same_reward_twice_are_errors(tmp_path: Path) -> None:
     source = write_rows(tmp_path / "in.jsonl", 1)
     for rewards in ([], [length, length]):
-        with pytest.raises(BadParameter, match="each only once"):
+        with pytest.raises(BadParameter, match="none twice"):
             score_file(source, rewards, tmp_path / "out.jsonl")
 
 

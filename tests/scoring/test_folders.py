@@ -143,7 +143,9 @@ def test_a_shard_that_was_deleted_is_scored_again(source: Path, tmp_path: Path) 
 def test_another_input_is_refused_by_its_name(source: Path, tmp_path: Path) -> None:
     stopped(source, tmp_path / "out", after=3)
     write_lines(source / "day=2" / "c.jsonl", "five", "six")
-    with pytest.raises(BadRecord, match=r"'day=2/c\.jsonl' has changed, come or gone \(1 files"):
+    with pytest.raises(
+        BadRecord, match=r"'day=2/c\.jsonl' was changed, added or removed \(1 files"
+    ):
         score_folder(source, [length], tmp_path / "out", resume=True)
 
 
@@ -158,7 +160,7 @@ def test_nothing_is_replaced_unasked_and_nothing_but_results_ever(
 ) -> None:
     out = tmp_path / "out"
     score_folder(source, [length], out)
-    with pytest.raises(BadRecord, match="--resume scores what is missing"):
+    with pytest.raises(BadRecord, match="--resume scores its missing rows"):
         score_folder(source, [length], out)
     (out / "mine.txt").write_text("precious")
     write_lines(source / "a.jsonl", "one")
@@ -171,7 +173,7 @@ def test_a_folder_that_holds_something_else_is_left_alone(source: Path, tmp_path
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "part-00000.parquet").write_text("precious")
     for overwrite in (False, True):
-        with pytest.raises(BadRecord, match="no job of ours"):
+        with pytest.raises(BadRecord, match="other files and no earlier job"):
             score_folder(source, [length], tmp_path / "home", overwrite=overwrite)
     assert (tmp_path / "home" / "part-00000.parquet").read_text() == "precious"
 
@@ -180,7 +182,7 @@ def test_a_file_that_cannot_be_read_is_named_rather_than_left_out(
     source: Path, tmp_path: Path
 ) -> None:
     (source / "more.jsonl.gz").write_bytes(b"\x1f\x8b")
-    with pytest.raises(BadRecord, match=r"'more\.jsonl\.gz'.*is no \.jsonl, \.csv or \.parquet"):
+    with pytest.raises(BadRecord, match=r"'more\.jsonl\.gz'.*is not a \.jsonl, \.csv or \.parquet"):
         score_folder(source, [length], tmp_path / "out")
 
 
@@ -191,11 +193,11 @@ def test_calls_that_make_no_sense_are_refused(source: Path, tmp_path: Path) -> N
         score_folder(tmp_path / "empty", [length], tmp_path / "out")
     with pytest.raises(BadRecord, match="there is no file or folder"):
         score_folder(tmp_path / "nowhere", [length], tmp_path / "out")
-    with pytest.raises(BadRecord, match="is a file; the results of a folder are a folder"):
+    with pytest.raises(BadRecord, match="is a file; give a folder for the results"):
         score_folder(source, [length], tmp_path / "file")
-    with pytest.raises(BadParameter, match="results would become input"):
+    with pytest.raises(BadParameter, match="choose a folder outside of it"):
         score_folder(source, [length], source / "out")
-    with pytest.raises(BadParameter, match="a column of that name already"):
+    with pytest.raises(BadParameter, match="already have a column of this name"):
         score_folder(source, [length], tmp_path / "out", keep=["file"])
-    with pytest.raises(BadParameter, match="at least one"):
+    with pytest.raises(BadParameter, match="at least 1"):
         LocalProcesses(0)

@@ -80,15 +80,10 @@ def test_a_reward_that_does_not_ask_never_sees_none(function: Callable[..., Any]
 @pytest.mark.parametrize(
     "function",
     [
-        asking,
-        asking_in_old_words,
-        asking_by_default,
-        asking_for_anything,
-        of_the_world,
-        of_the_world_in_the_usual_form,
-        of_everything,
+        asking, asking_in_old_words, asking_by_default, asking_for_anything, of_the_world,
+        of_the_world_in_the_usual_form, of_everything,
     ],
-)
+)  # fmt: skip
 def test_a_reward_that_asks_is_called(function: Callable[..., Any]) -> None:
     assert score_of(function, "agent_error", "boom") is None
 

@@ -61,16 +61,11 @@ def test_a_missing_column_names_the_reward_the_parameter_and_the_columns() -> No
 @pytest.mark.parametrize(
     ("returned", "expected"),
     [
-        (1, 1.0),
-        (True, 1.0),
-        (0.5, 0.5),
-        (Fraction(1, 4), 0.25),
-        (np.float32(0.5), 0.5),
-        (np.array(2.0), 2.0),
-        (Scored(0.75, "why"), 0.75),
+        (1, 1.0), (True, 1.0), (0.5, 0.5), (Fraction(1, 4), 0.25), (np.float32(0.5), 0.5),
+        (np.array(2.0), 2.0), (Scored(0.75, "why"), 0.75),
         ({"reward": 0.5, "f1": 0.25, "text": "t"}, 0.5),
     ],
-)
+)  # fmt: skip
 def test_what_a_reward_may_return(returned: Any, expected: float) -> None:
     assert float(to_score(returned)) == expected
 

@@ -80,11 +80,11 @@ def test_the_hub_is_asked_for_the_split(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_bad_choices_and_bad_rows_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadParameter, match="splits"):
+    with pytest.raises(BadParameter, match="no split"):
         tasks(split="train")  # type: ignore[arg-type] # that is the point
     with pytest.raises(BadParameter, match="time_dependency"):
         tasks(time_dependency="soon")  # type: ignore[arg-type] # that is the point
     path = tmp_path / "bad.jsonl"
     path.write_text('{"question": "x"}', encoding="utf-8")
-    with pytest.raises(BadRecord, match="needs texts as id and task"):
+    with pytest.raises(BadRecord, match="needs a text as id and as task"):
         tasks(path=path)

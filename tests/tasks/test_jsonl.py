@@ -58,17 +58,19 @@ def test_a_limit_keeps_the_first_and_reads_no_further(tmp_path: Path) -> None:
     ("lines", "words"),
     [
         pytest.param(['{"id": 1, "goal": "a"}', "{oops"], "line 2: not JSON", id="broken line"),
-        pytest.param(["[1]"], "line 1: a task is a JSON object, not list", id="not an object"),
+        pytest.param(["[1]"], "line 1: a task must be a JSON object, not list", id="not an object"),
         pytest.param(['{"id": 1, "text": "a"}'], "no 'goal'.*: id, text", id="no goal"),
-        pytest.param(['{"id": true, "goal": "a"}'], "an id is a text", id="a truth is no id"),
-        pytest.param(['{"id": "", "goal": "a"}'], "an id is a text", id="an empty id"),
-        pytest.param(['{"id": 1, "goal": 2}'], "a goal is a text, not 2", id="goal is a number"),
+        pytest.param(['{"id": true, "goal": "a"}'], "an id must be a text", id="a truth is no id"),
+        pytest.param(['{"id": "", "goal": "a"}'], "an id must be a text", id="an empty id"),
         pytest.param(
-            ['{"id": 1, "goal": "a", "metadata": 3}'], "metadata is an object", id="metadata"
+            ['{"id": 1, "goal": 2}'], "a goal must be a text, not 2", id="goal is a number"
+        ),
+        pytest.param(
+            ['{"id": 1, "goal": "a", "metadata": 3}'], "metadata must be an object", id="metadata"
         ),
         pytest.param(
             ['{"id": 1, "goal": "a"}', '{"id": "1", "goal": "b"}'],
-            "line 2: the id '1' is that of line 1 too",
+            "line 2: the id '1' is also the id of line 1",
             id="the same id twice",
         ),
         pytest.param([""], "holds no tasks", id="an empty file"),

@@ -30,22 +30,13 @@ def test_layout_is_dropped_and_what_it_surrounds_stays(tag: str) -> None:
 @pytest.mark.parametrize(
     ("text", "seen"),
     [
-        ("x<sup>2</sup>", "x^{2}"),
-        ("a<sub>1</sub>", "a_{1}"),
-        ("1<br>2", "1\n2"),
-        ("a<b and c>d", "a<b and c>d"),
-        ("x <i> y", "x <i> y"),
-        ("50 % of 84", "50 % of 84"),
-        ("% a remark\n42", "\n42"),
-        (r"\verb|\boxed{42}| ", "  "),
-        ("```python\nprint(42)\n```\n41", "\n41"),
-        ("```python\nprint(42)", ""),
-        ("```\n42\n```", "```\n42\n```"),
-        ("> 41\n\n42", "\n\n42"),
-        ("so\n> 42", "so\n> 42"),
-        ('<span style="display: none">42</span>', " "),
-        ("1&nbsp;000", "1 000"),
+        ("x<sup>2</sup>", "x^{2}"), ("a<sub>1</sub>", "a_{1}"), ("1<br>2", "1\n2"),
+        ("a<b and c>d", "a<b and c>d"), ("x <i> y", "x <i> y"), ("50 % of 84", "50 % of 84"),
+        ("% a remark\n42", "\n42"), (r"\verb|\boxed{42}| ", "  "),
+        ("```python\nprint(42)\n```\n41", "\n41"), ("```python\nprint(42)", ""),
+        ("```\n42\n```", "```\n42\n```"), ("> 41\n\n42", "\n\n42"), ("so\n> 42", "so\n> 42"),
+        ('<span style="display: none">42</span>', " "), ("1&nbsp;000", "1 000"),
     ],
-)
+)  # fmt: skip
 def test_markup_is_read_as_a_reader_sees_it(text: str, seen: str) -> None:
     assert seen_text(text) == seen

@@ -20,7 +20,7 @@ from assay.browser.outcome import classify
 from assay.browser.words import languages as browser_words
 from assay.errors import BadRecord
 from assay.rewards.outcome.maths.read import lexicon, nouns
-from assay.text import channels, markup, short_answers
+from assay.text import channels, markup, quantities
 from assay.text import languages as maths_words
 from assay.text import words as instruction_words
 from assay.text.phrasebook import all_books
@@ -42,7 +42,7 @@ READERS: dict[Callable[[], object], tuple[ModuleType, list[str]]] = {
     ),
     lambda: channels.SECTIONS: (channels, ["sections.toml", "turns.toml"]),
     lambda: markup.UNSEEN: (markup, ["unseen.toml"]),
-    lambda: short_answers.UNITS: (short_answers, ["units.toml"]),
+    lambda: quantities.UNITS: (quantities, ["units.toml"]),
     lambda: instruction_words.WORDS: (instruction_words, ["words.toml"]),
 }
 """The files that each reader reads, which lie beside its module."""
@@ -187,11 +187,11 @@ def test_a_line_break_parts_phrases_as_a_bar_does(package: Path) -> None:
         ),
         ("code = 'en'\nbuys = 'buy|pay|Buy'", r"en.toml: buys: 'buy' is there twice"),
         ("code = 'en'\nbuys = ['buy', 'buy']", r"en.toml: buys: 'buy' is there twice"),
-        ("code = 3\nbuys = 'buy'", r"en.toml: code: 3 is not of the type"),
-        ("code = 'en'\nkind = 'odd'\nbuys = 'buy'", r"en.toml: kind: 'odd' is not of the type"),
-        ("code = 'en'\nspaced = 1\nbuys = 'buy'", r"en.toml: spaced: 1 is not of the type"),
-        ("code = 'en'\nbuys = 1", r"en.toml: buys: 1 is neither a text nor an array"),
-        ("code = 'en'\nbuys = [1]", r"en.toml: buys: 1 is not of the type"),
+        ("code = 3\nbuys = 'buy'", r"en.toml: code: 3 has the wrong type"),
+        ("code = 'en'\nkind = 'odd'\nbuys = 'buy'", r"en.toml: kind: 'odd' has the wrong type"),
+        ("code = 'en'\nspaced = 1\nbuys = 'buy'", r"en.toml: spaced: 1 has the wrong type"),
+        ("code = 'en'\nbuys = 1", r"en.toml: buys: 1 is not a text and not an array"),
+        ("code = 'en'\nbuys = [1]", r"en.toml: buys: 1 has the wrong type"),
         ("code = ", r"shop_words/en.toml is not valid TOML"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Rewards: named, versioned functions from what happened in an episode to a score."""
+"""Rewards: named and versioned functions that score an episode."""
 
 from __future__ import annotations
 

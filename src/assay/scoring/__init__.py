@@ -1,4 +1,4 @@
-"""The one place where rewards are called: for a row, a batch, an episode, a file or a folder."""
+"""Run rewards: for one row, a batch, an episode, a file or a folder."""
 
 from __future__ import annotations
 

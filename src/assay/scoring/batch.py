@@ -1,4 +1,4 @@
-"""Scores for any number of rows, in order, from one process or several."""
+"""Score any number of rows, in order, in one process or in several."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def score_batch(
     workers: int = 1,
     max_abstained: float | None = None,
 ) -> ScoreStream:
-    """The score of every row, in order, as a stream.
+    """Score every row and return the scores as a stream, in order.
 
     `rows` is an iterable of mappings, a data frame, a data set or a slice of one, an Arrow table,
     or a mapping of columns; anything else raises `BadParameter`. `columns` says which column holds
@@ -55,7 +55,7 @@ def score_batch(
     `assay score` lets workers read for themselves.
     """
     if workers < 1:
-        raise BadParameter(f"workers={workers!r}; at least one is needed")
+        raise BadParameter(f"workers={workers!r}; give a number of at least 1")
     scorer = _scorer(reward, params, columns)
     limit = AbstentionLimit.of(max_abstained)
     table = read_table(rows)
@@ -71,7 +71,7 @@ def score_batch(
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         raise BadParameter(
             f"{scorer.spec.name} cannot be sent to another process ({error}); define it with `def` "
-            "in a module, or leave `workers` at 1"
+            "in a module, or set `workers` to 1"
         ) from error
     return ScoreStream(
         naming_losses(_in_processes(scorer, numbered, workers)), scorer.spec.name, limit
@@ -79,10 +79,7 @@ def score_batch(
 
 
 class ScoreStream(Iterator[Score]):
-    """An iterator of scores as they are made, with counts of those so far.
-
-    `mean` is over what was scored, and `abstained` counts the rest by reason.
-    """
+    """An iterator of scores that also counts the scores so far."""
 
     def __init__(
         self, scores: Iterator[Score], reward: str, limit: AbstentionLimit | None = None
@@ -104,23 +101,23 @@ class ScoreStream(Iterator[Score]):
 
     @property
     def mean(self) -> float | None:
-        """Over what was scored so far; `None` when nothing was."""
+        """The mean score so far, without abstentions; `None` without scores."""
         return self.counts.mean
 
     @property
     def abstained(self) -> dict[str, int]:
-        """How many abstained so far, by reason."""
+        """The number of abstentions so far, for each reason."""
         return self.counts.abstained
 
     def close(self) -> None:
-        """End the workers; no further score comes."""
+        """Stop the workers; the stream then yields no more scores."""
         close = getattr(self._scores, "close", None)
         if close is not None:
             close()
 
 
 def mean(scores: Iterable[Score]) -> float | None:
-    """The mean of the scores that are numbers; abstentions are left out. `None` without any."""
+    """The mean of the scores without abstentions; `None` if there are no numbers."""
     counts = RewardCounts()
     for score in scores:
         counts.add(score)
@@ -139,7 +136,7 @@ def _scorer(
 
 
 def check_table(scorer: Scorer, columns: Sequence[str], where: str = "the table") -> None:
-    """Raise `MissingParameter` if the reward needs a column that no row of a table has."""
+    """Raise `MissingParameter` if the table lacks a column that the reward needs."""
     for parameter in scorer.spec.required:
         column = scorer.columns.get(parameter, parameter)
         if column not in columns and column.partition(".")[0] not in columns:
@@ -151,7 +148,7 @@ def check_table(scorer: Scorer, columns: Sequence[str], where: str = "the table"
 
 
 def score_row(scorer: Scorer, row: Any, place: str) -> Score:
-    """The score of one row, or an abstention that says where the bad row is."""
+    """The score of one row; for a bad row, an abstention that names its position."""
     if not isinstance(row, Mapping):
         return scorer.abstain("bad_row", f"{place} is {describe(row)}, not an object")
     try:
@@ -162,7 +159,7 @@ def score_row(scorer: Scorer, row: Any, place: str) -> Score:
 
 
 def at_place(score: Score, place: str) -> Score:
-    """The score; where the row's own data made the reward abstain, its reason names the row."""
+    """Add the row's position to an abstention that is about the row's data."""
     if type(score) is not Abstained or score.reason not in ROW_REASONS:
         return score
     because = f"{place}: {score.because}"
@@ -184,7 +181,7 @@ def _in_processes(
 def _map_ordered(
     pool: PoolExecutor, work: Callable[[T], R], items: Iterator[T], most: int
 ) -> Iterator[R]:
-    """What `work` returns for every item, in order, with fewer than `most` under way."""
+    """Apply `work` to every item, in order, with fewer than `most` items in progress."""
     under_way: deque[Future[R]] = deque()
     for item in items:
         under_way.append(pool.submit(work, item))
@@ -203,10 +200,7 @@ def _score_numbered(scorer: Scorer, numbered: Iterator[tuple[int, Any]]) -> Iter
 
 
 def map_rows(scorers: Sequence[Scorer], work: Callable[[T], R], rows: Iterator[T]) -> Iterator[R]:
-    """What `work` returns for every row, in order.
-
-    Where a reward mostly waits, as for programs that run, many rows are under way in threads.
-    """
+    """Apply `work` to every row, in order; rewards that wait run in threads."""
     if not any(scorer.spec.waits for scorer in scorers):
         yield from map(work, rows)
         return
@@ -218,10 +212,10 @@ def map_rows(scorers: Sequence[Scorer], work: Callable[[T], R], rows: Iterator[T
 
 
 class Engine(Protocol):
-    """Applies a function to many items, in this process or elsewhere."""
+    """An engine applies a function to many items, in this process or in others."""
 
     def map(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
-        """Every result once, in the order in which they are done.
+        """Yield each result once, in the order in which the work finishes.
 
         An item may be worked on more than once, so `work` has to have the same effect each time.
         """
@@ -229,13 +223,13 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LocalProcesses:
-    """`workers` processes of this machine; with one, the work is done in this process."""
+    """Runs work in `workers` processes of this machine; one worker means this process."""
 
     workers: int = 1
 
     def __post_init__(self) -> None:
         if self.workers < 1:
-            raise BadParameter(f"workers={self.workers!r}; at least one is needed")
+            raise BadParameter(f"workers={self.workers!r}; give a number of at least 1")
 
     def map(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
         if self.workers == 1 or len(items) < 2:
@@ -257,6 +251,6 @@ class LocalProcesses:
 
 
 def _do(work: Callable[[T], R], item: T) -> R:
-    """What the work returns, in a process of the pool."""
+    """Do the work in a process of the pool."""
     with guarded_work():
         return work(item)

@@ -1,4 +1,4 @@
-"""The columns of a row: where a reward finds its parameters, and which values each one reads."""
+"""Find a reward's parameters in the columns of a row, and check their values."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from assay.schema.values import is_list, is_missing, plain
 
 
 class NoSuchPath(LookupError):
-    """The row has the column, but no value at the path inside it: this row differs from others."""
+    """The row has the column, but its value has nothing at the rest of the path."""
 
 
 def check_columns(spec: RewardSpec, columns: Mapping[str, str]) -> None:
-    """Raise `BadParameter` for a parameter that the reward does not have, or for no column."""
+    """Raise `BadParameter` for an unknown parameter, or a column that is not text."""
     parameters = {*spec.required, *spec.optional}
     for parameter, column in columns.items():
         if not isinstance(column, str):
             raise BadParameter(
-                f"{parameter}={column!r}: name the column that holds {parameter!r}; "
-                "the reward's own options go into params="
+                f"{parameter}={column!r}: give the name of the column with {parameter!r}; "
+                "options of the reward belong in params="
             )
         if parameter not in parameters and not spec.takes_any:
             raise BadParameter(
@@ -35,18 +35,14 @@ def check_columns(spec: RewardSpec, columns: Mapping[str, str]) -> None:
 
 
 def look_up(row: Mapping[str, Any], path: str, parameter: str, reward: str) -> Any:
-    """The value at a column, or at a dotted path into one; keys and attributes both count.
-
-    Raises `MissingParameter` if the row has no such column, and `NoSuchPath` if the column has
-    nothing at the rest of the path.
-    """
+    """Find a value by column or dotted path. Raises `MissingParameter` or `NoSuchPath`."""
     if path in row:
         return row[path]
     first, *rest = path.split(".")
     if first not in row:
         have = ", ".join(sorted(map(str, row))) or "nothing"
         raise MissingParameter(
-            f"{reward} takes {parameter!r} from the column {path!r}, which is not there; "
+            f"{reward} takes {parameter!r} from the column {path!r}, which the row lacks; "
             f"the row has: {have}"
         )
     value = row[first]
@@ -61,7 +57,7 @@ def look_up(row: Mapping[str, Any], path: str, parameter: str, reward: str) -> A
             exists = hasattr(value, step)
             value = getattr(value, step, None)
         if not exists:
-            raise NoSuchPath(f"{reward} takes {parameter!r} from {path!r}, which is not there")
+            raise NoSuchPath(f"{reward} takes {parameter!r} from {path!r}, which the row lacks")
     return value
 
 
@@ -69,7 +65,7 @@ _Test: TypeAlias = Callable[[Any], bool]
 
 
 class ColumnKind(NamedTuple):
-    """The values that a parameter takes, by its annotation."""
+    """The values that a parameter accepts, by its annotation."""
 
     accepts: _Test
     """Whether a plain value is one of them."""
@@ -103,7 +99,7 @@ _LISTS = (list, tuple, set, frozenset, Sequence, Collection, Iterable)
 
 
 def asks_for_none(function: Callable[..., Any]) -> bool:
-    """Whether the reward wants to be called where there is no response.
+    """Whether the reward accepts a row without a response.
 
     Its annotation admits `None` (`str | None`, `object`), or `None` is the parameter's default. One
     that names no type and takes the rollout's `context` does too, since it is the environment that
@@ -117,7 +113,7 @@ def asks_for_none(function: Callable[..., Any]) -> bool:
 
 
 def _kind(annotation: Any) -> ColumnKind | None:
-    """What the annotation declares; `None` when it declares nothing that can be tested."""
+    """The values that an annotation accepts; `None` if they cannot be tested."""
     try:
         if annotation in _SIMPLE:
             return _SIMPLE[annotation]
@@ -161,7 +157,7 @@ def _list(items: Sequence[Any]) -> ColumnKind:
 
 
 class RowSignature(NamedTuple):
-    """The columns that a reward takes, by its annotations."""
+    """The accepted values of each parameter of a reward, by its annotations."""
 
     kinds: Mapping[str, ColumnKind]
     """Of the columns that it takes; the response is text where nothing is declared."""
@@ -178,11 +174,7 @@ def signature_of(spec: RewardSpec) -> RowSignature:
 def _signature(
     function: Callable[..., Any], required: tuple[str, ...], optional: tuple[str, ...]
 ) -> RowSignature:
-    """Texts, numbers, truth values, literals, lists and mappings of them, and unions have a kind.
-
-    A parameter that is annotated otherwise (`object`, `Any`, a class), or not at all, takes
-    whatever comes; but the response is text.
-    """
+    """Read which values each parameter of a reward accepts; without annotations, any value."""
     annotations = annotations_of(function)
     kinds: dict[str, ColumnKind] = {}
     for name in (*required, *optional):
@@ -199,12 +191,12 @@ _cached_signature = lru_cache(maxsize=256)(_signature)
 
 
 def is_text_for_context(name: str, columns: Mapping[str, Any]) -> bool:
-    """Whether a data column called `context`, as QA data sets have, would pose as the rollout's."""
+    """Whether the column `context` is the data set's text, and not the rollout's context."""
     return name == "context" and not hasattr(columns[name], "acquire_resource")
 
 
 def missing_message(spec: RewardSpec, name: str, columns: Mapping[str, Any]) -> str:
-    """What to say of a row that lacks a column."""
+    """The message for a row that lacks a column."""
     have = ", ".join(sorted(map(str, columns))) or "nothing"
     hint = " (the Context of a rollout, never a data column)" if name == "context" else ""
     return f"{spec.name} needs {name!r}{hint}; the row has: {have}"

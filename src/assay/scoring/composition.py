@@ -1,4 +1,4 @@
-"""`compose`: one reward made of several, with weights, gates, factors and bounds.
+"""Compose one reward of several others, with weights, gates, factors and bounds.
 
     assay.compose(
         "short_maths",
@@ -44,7 +44,7 @@ GATE = "gate/"
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One reward of a composition, with its weight or role."""
+    """One component of a composition: its reward, and its weight, gate or factor."""
 
     reward: Reward
     """A registered name, or the function itself."""
@@ -76,7 +76,7 @@ TermLike: TypeAlias = Reward | Term | Mapping[str, Any]
 
 
 class Composition:
-    """A reward made of others; callable with a row's columns, picklable, with a name and a version.
+    """A reward that combines the scores of other rewards, and can be pickled.
 
     Its number is the sum of the additive components, each times its weight where its gate is open,
     times every factor whose gate is open, within `clip`.
@@ -117,21 +117,17 @@ class Composition:
         return f"<composition {self.name}@{self.version}: {', '.join(self.terms)}>"
 
     def __call__(self, **columns: Any) -> Score | Awaitable[Score]:
-        """The score of one row; to be awaited if one of the components is."""
+        """Score one row; the result is awaitable if a component is asynchronous."""
         if self.__assay__.is_async:
             return self._score_async(columns)
         return self._combine({key: scorer(columns) for key, scorer in self.scorers.items()})
 
     def split(self) -> tuple[Composition, ...]:
-        """A reward for each additive component, which pays what that one adds, gate included.
-
-        For trainers that take several rewards and normalise each by itself. Raises `BadParameter`
-        where there is more than a sum: a factor, or bounds of the whole.
-        """
+        """Split the sum into one reward per component. Raises `BadParameter` for other forms."""
         if self.clip is not None or any(term.factor for term in self.terms.values()):
             raise BadParameter(
-                f"{self.name} has a factor or bounds, so its number is no sum of its components; "
-                "compose the components that are to be split without"
+                f"{self.name} has a factor or bounds, so it is not a sum and cannot be split; "
+                "compose the components without them"
             )
         parts = []
         for key, term in self.terms.items():
@@ -168,7 +164,7 @@ class Composition:
         return Scored(total, self._because(values, paid, is_open, scores), parts)
 
     def _paid(self, key: str, value: float, *, opened: bool) -> float:
-        """What a component adds to the sum, or multiplies it by."""
+        """The number that a component adds to the sum or multiplies it by."""
         term = self.terms[key]
         if not opened:
             return 1.0 if term.factor else 0.0
@@ -199,7 +195,7 @@ def compose(
     register: bool = True,
     replace: bool = False,
 ) -> Composition:
-    """One reward of several: a weighted sum behind gates, times factors, within bounds.
+    """Make one reward of several: a weighted sum behind gates, times factors, within bounds.
 
     `components` are named; the first is the outcome. Each is a reward, or a mapping with `reward`
     and the fields of `Term`: `weight`, `gate` or `unless` with `opens_at`, `factor`, `clip`,
@@ -208,7 +204,7 @@ def compose(
     Raises `BadParameter` for a component that does not fit.
     """
     if not components:
-        raise BadParameter(f"the composition {name!r} has no components; name at least one")
+        raise BadParameter(f"the composition {name!r} has no components; give at least one")
     terms = {key: _to_term(key, value) for key, value in components.items()}
     _check(name, terms)
     bounds = _bounds(clip, "clip")
@@ -233,14 +229,14 @@ def _to_term(key: str, value: TermLike) -> Term:
                 hint = did_you_mean(str(option), names) or f"it may have {', '.join(names)}"
                 raise BadParameter(f"the component {key!r} has no {option!r}; {hint}")
         if "reward" not in value:
-            raise BadParameter(f"the component {key!r} names no reward; add 'reward'")
+            raise BadParameter(f"the component {key!r} has no reward; add the key 'reward'")
         term = Term(**{**value, "clip": _bounds(value.get("clip"), f"{key}'s clip")})
     else:
         term = Term(value)
     for option in ("weight", "opens_at"):
         number = getattr(term, option)
         if isinstance(number, bool) or not isinstance(number, int | float) or not isfinite(number):
-            raise BadParameter(f"{option} of {key!r} is {number!r}; it is a finite number")
+            raise BadParameter(f"{option} of {key!r} is {number!r}; give a finite number")
     return term
 
 
@@ -249,16 +245,18 @@ def _bounds(clip: Sequence[float] | None, what: str) -> Bounds | None:
         return None
     numbers = tuple(map(float, clip))
     if len(numbers) != 2 or not numbers[0] <= numbers[1]:
-        raise BadParameter(f"{what} is {clip!r}; give the least and the most")
+        raise BadParameter(f"{what} is {clip!r}; give two numbers, the least and the greatest")
     return numbers[0], numbers[1]
 
 
 def _check(name: str, terms: Mapping[str, Term]) -> None:
-    """Raise `BadParameter` for names that clash, gates that lead nowhere, and sums of nothing."""
+    """Raise `BadParameter` for a bad name, a gate that does not exist, or no added component."""
     outcome = next(iter(terms))
     for key, term in terms.items():
         if not key.isidentifier():
-            raise BadParameter(f"{key!r} cannot name a component of {name!r}; use letters and '_'")
+            raise BadParameter(
+                f"{key!r} is no valid name for a component of {name!r}; use letters and '_'"
+            )
         if term.gate is not None and term.unless is not None:
             raise BadParameter(f"the component {key!r} has both 'gate' and 'unless'; choose one")
         gate = term.gated_by
@@ -267,21 +265,21 @@ def _check(name: str, terms: Mapping[str, Term]) -> None:
         if gate not in terms or gate == key:
             others = [other for other in terms if other != key]
             hint = did_you_mean(gate, others) or f"the others are {', '.join(others) or 'none'}"
-            raise BadParameter(f"the gate of {key!r} is {gate!r}, no other component; {hint}")
+            raise BadParameter(f"the gate of {key!r}, {gate!r}, is not another component; {hint}")
         if key == outcome:
             raise BadParameter(
-                f"the first component of {name!r}, {key!r}, is its outcome and has a gate; put the "
-                "outcome first"
+                f"the first component of {name!r}, {key!r}, has a gate; the first component is "
+                "the outcome, so put one without a gate first"
             )
     for key in terms:
         if len(list(islice(_gates_before(key, terms), len(terms)))) == len(terms):
-            raise BadParameter(f"the gates before {key!r} lead in a circle")
+            raise BadParameter(f"the gates before {key!r} form a circle")
     if all(term.factor for term in terms.values()):
-        raise BadParameter(f"every component of {name!r} is a factor; one must be added")
+        raise BadParameter(f"every component of {name!r} is a factor; at least one must not be")
 
 
 def _is_open(key: str, terms: Mapping[str, Term], values: Mapping[str, float]) -> bool:
-    """Whether the component counts; behind a gate that does not count itself, it does not."""
+    """Whether a component's gate is open; a closed gate also closes the gates behind it."""
     term = terms[key]
     if term.gated_by is None:
         return True
@@ -296,7 +294,7 @@ def _within(value: float, bounds: Bounds | None) -> float:
 
 
 def _gates_before(key: str, terms: Mapping[str, Term]) -> Iterator[str]:
-    """The component's gate, the gate of that one, and so on."""
+    """Yield the gate of the component, then the gate of that gate, and so on."""
     gate = terms[key].gated_by
     while gate is not None:
         yield gate
@@ -331,7 +329,7 @@ def _document(terms: Mapping[str, Term], scorers: Mapping[str, Scorer], clip: Bo
 
 
 def _signature(scorers: Mapping[str, Scorer]) -> inspect.Signature:
-    """Every column that a component needs, then those that one takes if the row has them."""
+    """The signature: columns that a component requires, then the optional ones."""
     required: list[str] = []
     optional: list[str] = []
     for scorer in scorers.values():
@@ -356,7 +354,7 @@ def _signature(scorers: Mapping[str, Scorer]) -> inspect.Signature:
 
 
 def _is_name(column: str) -> bool:
-    """Whether a parameter can be called so."""
+    """Whether a column's name can be the name of a parameter."""
     return column.isidentifier() and not iskeyword(column)
 
 

@@ -1,4 +1,4 @@
-"""What a job counts: scores, abstentions by reason, an example of each kind; and when it stops."""
+"""Count a job's scores and abstentions, and stop a job with too many abstentions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _KIND_CHARS = 300
 
 @dataclass(slots=True)
 class AbstentionExample:
-    """The first abstention of a kind, and how many there are."""
+    """The first abstention of one kind, and the number of abstentions of this kind."""
 
     because: str
     count: int = 0
@@ -41,7 +41,7 @@ class RewardCounts:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
-        """The counts that were written; those of earlier versions have no examples."""
+        """Read written counts; records of older versions have no examples."""
         examples = {
             kind: AbstentionExample(**example)
             for kind, example in record.get("examples", {}).items()
@@ -74,7 +74,7 @@ class RewardCounts:
 
     @property
     def mean(self) -> float | None:
-        """Over what was scored; abstentions are counted apart."""
+        """The mean of the scores, without abstentions."""
         return self.total / self.scored if self.scored else None
 
     @property
@@ -88,7 +88,7 @@ class RewardCounts:
 
 @dataclass(frozen=True, slots=True)
 class AbstentionLimit:
-    """How many rows, or which share of them, may abstain before a job is stopped."""
+    """The greatest number or share of rows that may abstain before a job stops."""
 
     most: float
     """A number of rows (an `int`), or a share of them (a `float`)."""
@@ -97,22 +97,22 @@ class AbstentionLimit:
 
     @classmethod
     def of(cls, most: float | None) -> AbstentionLimit | None:
-        """The limit; raises `BadParameter` for what is neither a count nor a share."""
+        """Make the limit. Raises `BadParameter` if `most` is not a count and not a share."""
         if most is None:
             return None
         is_count = isinstance(most, int) and not isinstance(most, bool)
         if most < 0 or not isfinite(most) or (most > 1 and not is_count):
             raise BadParameter(
-                f"max_abstained={most!r}; it is a number of rows, or a share of them such as 0.1"
+                f"max_abstained={most!r}; give a number of rows, or a share of them such as 0.1"
             )
         return cls(most)
 
     def of_rows(self, total: int) -> AbstentionLimit:
-        """The same limit where the number of rows is known, which a share needs."""
+        """Return the limit for a known number of rows, which a share needs."""
         return replace(self, total=total)
 
     def check(self, counts: Mapping[str, RewardCounts], *, at_end: bool = False) -> None:
-        """Raise `TooManyAbstained` if one of the rewards has more abstentions than that."""
+        """Raise `TooManyAbstained` if a reward has more abstentions than the limit."""
         for name, reward in counts.items():
             if self._is_exceeded(reward, at_end=at_end):
                 worst = max(reward.examples.values(), key=lambda example: example.count)
@@ -131,7 +131,7 @@ class AbstentionLimit:
 
 
 def nothing_scored(counts: Mapping[str, RewardCounts]) -> Iterable[str]:
-    """A sentence for each reward that has scored none of its rows, with the reasons."""
+    """Yield a sentence for each reward that scored no rows, with the reasons."""
     for name, reward in counts.items():
         if reward.rows and not reward.scored:
             examples = sorted(reward.examples.values(), key=lambda example: -example.count)

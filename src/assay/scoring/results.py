@@ -1,4 +1,4 @@
-"""What a reward returned, as a score of plain Python values; and what it raised, in words.
+"""Convert what a reward returned to a score, and what it raised to text.
 
 A trainer keeps no reasons, so the first failure of each kind of a reward is logged wherever it
 runs.
@@ -22,7 +22,7 @@ SCORES: frozenset[Any] = frozenset({Scored, Abstained})
 
 
 def to_score(result: Any) -> Score:
-    """Whatever a reward function returned, as a score.
+    """Convert the return value of a reward function to a score.
 
     A number, a mapping with a `reward` key (its other numbers become parts, its texts notes), or
     a score. Anything else, `None` and NaN included, is an error: it does not say what it means.
@@ -38,11 +38,11 @@ def to_score(result: Any) -> Score:
     number = getattr(result, "item", None)
     if callable(number):
         return to_score(number())
-    raise TypeError(f"returned {result!r:.200}; a reward is a number, a mapping or a Score")
+    raise TypeError(f"returned {result!r:.200}; return a number, a mapping or a Score")
 
 
 def _with_plain_fields(score: Score) -> Score:
-    """The score itself; if objects of other classes are in it, an equal one of plain values."""
+    """Return the score with plain values; values of other classes are converted."""
     if type(score) in SCORES and _has_plain_fields(score):
         return score
     because = _text(score.because)
@@ -99,14 +99,12 @@ def _finite(value: Any, name: str) -> float:
     except OverflowError as error:
         raise ValueError(f"returned {name}, a number too large for a float") from error
     if not isfinite(number):
-        raise ValueError(
-            f"returned {name}={number!r}; a score is finite, an abstention has no number"
-        )
+        raise ValueError(f"returned {name}={number!r}; a score must be a finite number")
     return number
 
 
 def _text(value: Any) -> str:
-    """The value as a text of the class `str` itself."""
+    """Convert the value to a plain `str`, and not to a subclass."""
     return str.__str__(value if isinstance(value, str) else str(value))
 
 
@@ -122,7 +120,7 @@ PASSED = (KeyboardInterrupt, Interruption)
 
 
 def message_of(error: BaseException) -> str:
-    """`Name: message`, whatever the exception does when it is asked."""
+    """The exception as `Name: message`, even if the exception fails to describe itself."""
     name = type(error).__name__
     try:
         message = str(error)[:MESSAGE_LIMIT]
@@ -144,14 +142,14 @@ def traceback_of(error: BaseException) -> str:
 
 
 class FirstFailureLogger:
-    """Logs the first failure of each kind: of a reward, by exception and place."""
+    """Logs the first failure of each kind: same reward, same exception, same place."""
 
     def __init__(self) -> None:
         self._kinds: set[tuple[str, ...]] = set()
         self._lock = threading.Lock()
 
     def add(self, scorer: str, error: BaseException, place: str = "") -> None:
-        """Log the exception, unless one of its kind has been."""
+        """Log the exception, unless a failure of the same kind is already logged."""
         if not place:
             frames = list(traceback.walk_tb(error.__traceback__))
             place = f"{frames[-1][0].f_code.co_filename}:{frames[-1][1]}" if frames else "nowhere"

@@ -1,4 +1,4 @@
-"""The one place where a reward runs: columns in, a score out.
+"""Run rewards: take columns, call the reward, and return a score or an abstention.
 
 A `Scorer` is a reward bound to its configuration. It picks the columns that the reward asks for,
 calls it, turns whatever came back into a score, and turns whatever was raised into an abstention
@@ -50,22 +50,16 @@ ROW_REASONS = frozenset(
 
 
 class Scorer:
-    """A reward with its configuration, ready for many rows.
+    """A reward with its options, ready to score many rows.
 
     `columns` says which column of a row holds a parameter of the reward, where it has another name:
     `{"answer": "solution"}`; a dotted path leads into a column.
     """
 
     __slots__ = (
-        "_has_scored",
-        "_kinds",
-        "_optional",
-        "_required",
-        "asks_for_none",
-        "columns",
-        "params",
+        "_has_scored", "_kinds", "_optional", "_required", "asks_for_none", "columns", "params",
         "spec",
-    )
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -90,11 +84,7 @@ class Scorer:
         return partial(Scorer, self.spec.function, self.params, columns=self.columns), ()
 
     def __call__(self, columns: Mapping[str, Any]) -> Score:
-        """The score of one row.
-
-        Raises when the row lacks a column that the reward needs, and when the reward refuses its
-        configuration (`BadParameter`): that is the caller's to mend, on every row alike.
-        """
+        """Score one row. Raises an error for a missing column or for refused options."""
         arguments = self._arguments(columns)
         if not isinstance(arguments, dict):
             return arguments
@@ -111,18 +101,14 @@ class Scorer:
         return self._sign(result)
 
     async def score_async(self, columns: Mapping[str, Any]) -> Score:
-        """As a call, without blocking the event loop: a plain function runs in a thread."""
+        """Score one row without blocking the event loop: a plain function runs in a thread."""
         arguments = self._arguments(columns)
         if not isinstance(arguments, dict):
             return arguments
         return await self._score_async(arguments)
 
     def score_many(self, rows: Sequence[Mapping[str, Any]]) -> list[Score]:
-        """The score of each row, in order; raises as a call does.
-
-        A reward that has a `call_many`, because one call of it is expensive, gets all of them at
-        once: a list of arguments, for which it returns a list of results.
-        """
+        """Score each row, in order; a reward with `call_many` gets all rows in one call."""
         call_many = getattr(self.spec.function, "call_many", None)
         if call_many is None:
             return [self(row) for row in rows]
@@ -131,13 +117,13 @@ class Scorer:
         return [self._sign(next(results)) if isinstance(each, dict) else each for each in prepared]
 
     def abstain(self, reason: str, because: str) -> Abstained:
-        """An abstention in this reward's name, for a row that never reached it."""
+        """Make an abstention of this reward for a row that was not scored."""
         return Abstained(
             reason, because, self.spec.parts or (), scorer=self.spec.id, params=self.params
         )
 
     def score_no_answer(self, because: str) -> Scored:
-        """The score where there is no response, of a reward that does not ask to be called then."""
+        """The score 0.0 for a missing response, without calling the reward."""
         parts = dict.fromkeys(self.spec.parts or ())
         return Scored(0.0, because, parts).sign(self.spec.id, self.params)
 
@@ -155,7 +141,7 @@ class Scorer:
         return self._sign(result)
 
     def _call(self, arguments: dict[str, Any]) -> Any:
-        """What the reward returned, or raised: not every exception passes from thread to loop."""
+        """Call the reward; an exception is returned, since a thread cannot pass every exception."""
         try:
             return self.spec.function(**arguments)
         except PASSED:
@@ -164,7 +150,7 @@ class Scorer:
             return _Raised(error)
 
     async def _settle(self, pending: Any, arguments: dict[str, Any] | None = None) -> Score:
-        """The score of what the awaitable, or the coroutine function, returns."""
+        """Await the result of the reward and convert it to a score."""
         try:
             result = await (pending if arguments is None else pending(**arguments))
         except PASSED:
@@ -179,7 +165,7 @@ class Scorer:
         return self._sign(result)
 
     def _arguments(self, columns: Mapping[str, Any]) -> dict[str, Any] | Score:
-        """What the reward is called with, or the score of a row that it is not called for."""
+        """The arguments for the reward, or a score if it cannot be called for this row."""
         try:
             arguments = self._pick(self._with_columns(columns) if self.columns else columns)
             score = self._refuse(arguments)
@@ -192,7 +178,7 @@ class Scorer:
             return self.abstain("bad_row", f"the row cannot be read: {message_of(error)}")
 
     def _with_columns(self, columns: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The row, with the reward's own names added."""
+        """Add the mapped columns to the row under the reward's own names."""
         row = dict(columns)
         for parameter, column in self.columns.items():
             row[parameter] = look_up(columns, column, parameter, self.spec.name)
@@ -215,11 +201,7 @@ class Scorer:
         return arguments
 
     def _refuse(self, arguments: dict[str, Any]) -> Score | None:
-        """The score of a row that the reward is not called for; `None` if it is.
-
-        It abstains if a column is not of the kind that the reward's annotation declares. Values of
-        other libraries are replaced by Python's own where the kind is declared.
-        """
+        """The score of a row for which the reward is not called; `None` if it must be called."""
         if arguments.get(RESPONSE, "") is None and not self.asks_for_none:
             return self.score_no_answer("there is no response")
         for name, kind in self._kinds.items():
@@ -268,11 +250,11 @@ class Scorer:
             return Scored(score.value, score.because, ordered, score.notes)
         raise ValueError(
             f"declares the parts {sorted(declared)} and returned "
-            f"{sorted(score.parts)}; every result carries all of them and no other"
+            f"{sorted(score.parts)}; return exactly the declared parts"
         )
 
     def _failed(self, error: BaseException) -> Abstained:
-        """The abstention for what the reward raised; raises it again if its options are refused.
+        """Make an abstention from an exception; raise it again if the options are refused.
 
         With its defaults, or after it has scored a row, a reward that speaks of its configuration
         means something else.
@@ -295,7 +277,7 @@ RewardLike: TypeAlias = str | Callable[..., Any] | Scorer
 
 
 class _Raised:
-    """What a reward raised in another thread."""
+    """An exception that a reward raised in another thread."""
 
     __slots__ = ("error",)
 
@@ -311,7 +293,7 @@ def _run_coroutine(pending: Any, name: str) -> Score:
         return score
     pending.close()
     raise RuntimeError(
-        f"{name} is asynchronous and an event loop is running here; "
+        f"{name} is asynchronous, and an event loop is already running; "
         "use `await assay.score_async(...)`"
     )
 
@@ -319,7 +301,7 @@ def _run_coroutine(pending: Any, name: str) -> Score:
 async def score_episode(
     scorers: Sequence[Scorer], episode: Episode, context: Context, *, limit_s: float
 ) -> tuple[Score, ...]:
-    """A score of every reward, in their order; none of them can end the run.
+    """Score an episode by every reward, in order; no failure of a reward ends the run.
 
     Every reward abstains from an episode that its model or environment ended: the agent could not
     finish it. An attempt without an answer is 0.0, unless the reward asks to be called with `None`:
@@ -361,10 +343,7 @@ async def _score_within(limit_s: float, scorer: Scorer, columns: dict[str, objec
 
 
 def score_missing_answer(scorer: Scorer, *, stop_reason: str, failure: str | None) -> Score | None:
-    """The score of an attempt that ended so without an answer; `None` to call the reward.
-
-    An answer that was given, and is not in the record, is no zero: the reward abstains.
-    """
+    """The score of an attempt without an answer; `None` if the reward must be called."""
     if scorer.asks_for_none:
         return None
     if stop_reason == "answered":
@@ -374,7 +353,7 @@ def score_missing_answer(scorer: Scorer, *, stop_reason: str, failure: str | Non
 
 
 def without_pay_for_a_crash(scorer: Scorer, score: Score, *, failure: str | None) -> Score:
-    """The score of an attempt in which the agent broke before it answered: no pay for silence."""
+    """Set a positive score to 0.0 if the agent crashed before it answered."""
     function = scorer.spec.function
     parameters = inspect.signature(function).parameters
     if (
@@ -397,7 +376,7 @@ def score(
     params: Mapping[str, Json] | None = None,
     **columns: Any,
 ) -> Score:
-    """Score one finished answer: what it is worth, and why.
+    """Score one finished answer, and say why it has this score.
 
     `columns` are what the reward asks for by name: `final_response`, `trajectory`, `context`, and
     the columns of the task; what it does not ask for is ignored. `params` is its configuration.
@@ -412,19 +391,19 @@ async def score_async(
     params: Mapping[str, Json] | None = None,
     **columns: Any,
 ) -> Score:
-    """As `score`, from inside an event loop and without blocking it."""
+    """Score one finished answer inside an event loop, without blocking the loop."""
     return await _scorer_for(reward, params, columns).score_async(columns)
 
 
 def _scorer_for(
     reward: str | Callable[..., Any], params: Mapping[str, Json] | None, columns: Mapping[str, Any]
 ) -> Scorer:
-    """The scorer; raise `BadParameter` if one of the columns is an option of it."""
+    """Make the scorer. Raises `BadParameter` if a column has the name of an option."""
     scorer = Scorer(reward, params)
     for name in columns:
         if name in scorer.spec.options:
             raise BadParameter(
-                f"{name!r} is configuration of {scorer.spec.name}, not a column; "
+                f"{name!r} is an option of {scorer.spec.name}, not a column; "
                 f"pass params={{{name!r}: {columns[name]!r}}}"
             )
     return scorer

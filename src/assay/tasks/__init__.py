@@ -1,1 +1,1 @@
-"""Where tasks come from: files, public data sets, and the environments' own lists."""
+"""Load tasks from files and from public data sets."""

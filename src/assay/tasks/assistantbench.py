@@ -1,4 +1,4 @@
-"""AssistantBench: questions about the live web, from the public data set or a local copy of it."""
+"""Load AssistantBench's questions about the live web from the hub or a local copy."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def tasks(
     time_dependency: Staleness | None = None,
     start_url: str = START_URL,
 ) -> list[Task]:
-    """The tasks of a split; without a local `path` they come from the Hugging Face hub.
+    """Load the tasks of a split, from `path` or from the Hugging Face hub.
 
     Task ids are BrowserGym's: `validation.0`, `test.17`. `time_dependency` keeps one class of
     staleness. The answers of the test split are hidden: its references are empty, and every
     answer scores 0.0 here.
     """
     if split not in get_args(Split):
-        raise BadParameter(f"AssistantBench has the splits {get_args(Split)}, not {split!r}")
+        raise BadParameter(f"there is no split {split!r}; choose one of {get_args(Split)}")
     if time_dependency is not None and time_dependency not in get_args(Staleness):
         raise BadParameter(
-            f"time_dependency is one of {get_args(Staleness)}, not {time_dependency!r}"
+            f"time_dependency is {time_dependency!r}; choose one of {get_args(Staleness)}"
         )
     rows = (
         _from_hub(HUB_SPLITS[split]) if path is None else (row for _, row in read_rows(Path(path)))
@@ -73,7 +73,7 @@ def _task(row: Mapping[str, Any], split: Split, number: int, start_url: str) -> 
     goal, original = row.get("task"), row.get("id")
     if not isinstance(goal, str) or not isinstance(original, str):
         raise BadRecord(
-            f"task {number} of AssistantBench needs texts as id and task; it has {sorted(row)}"
+            f"task {number} of AssistantBench needs a text as id and as task; it has {sorted(row)}"
         )
     answer = row.get("answer")
     return Task(
@@ -93,7 +93,7 @@ def _task(row: Mapping[str, Any], split: Split, number: int, start_url: str) -> 
 
 
 def _reference(answer: Any) -> str:
-    """The reference as text; a hidden one is empty, as BrowserGym's scorer expects it."""
+    """The reference as text; a hidden reference is empty, as BrowserGym's scorer expects."""
     if answer is None:
         return ""
     return answer if isinstance(answer, str) else json.dumps(answer)
@@ -109,11 +109,11 @@ authors of AssistantBench judged in 2024 how soon an answer goes out of date.
 
 @cache
 def _classes() -> dict[str, Staleness]:
-    """The class of staleness by the beginning of a task's id."""
+    """The class of staleness, for the first characters of a task's id."""
     table: dict[Any, str] = package_table(__package__, "assistantbench")
     return {prefix: kind for kind, ids in table.items() for prefix in ids.split()}
 
 
 def staleness(task_id: str) -> Staleness:
-    """How soon the task's answer goes out of date; `unknown` for ids that no list has."""
+    """How soon the task's answer becomes outdated; `unknown` for other ids."""
     return _classes().get(task_id[:ID_PREFIX], "unknown")

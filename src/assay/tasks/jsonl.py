@@ -1,4 +1,4 @@
-"""Tasks from a file: one JSON object per line, a JSON array of them, or a table (CSV, TSV)."""
+"""Load tasks from a file of JSON lines, a JSON array or a table (CSV, TSV)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LIKELY_ANSWERS = ("answer", "expect", "reference", "truth", "target", "label", "
 def tasks(
     path: str | Path, *, limit: int | None = None, columns: Mapping[str, str] | None = None
 ) -> list[Task]:
-    """The tasks of the file, in its order; `limit` keeps the first so many.
+    """Load the tasks of a file, in order; `limit` keeps only the first tasks.
 
     A line needs a `goal` (or another of the usual names); `answer` is the reference, every other
     column becomes metadata, and a `metadata` object is merged into it. A line without an `id` is
@@ -40,7 +40,7 @@ def tasks(
     """
     columns = dict(columns or {})
     if limit is not None and limit < 1:
-        raise BadParameter(f"limit is a number of tasks from 1 up, not {limit!r}")
+        raise BadParameter(f"limit is {limit!r}; give a number of tasks, at least 1")
     tasks: list[Task] = []
     lines: dict[str, int] = {}
     is_table = Path(path).suffix.lower() in (".json", *TABLES)
@@ -51,8 +51,8 @@ def tasks(
         task = task_of(renamed, where, f"{unit}.{number}", columns=row)
         if task.id in lines:
             raise BadInput(
-                f"{where}: the id {task.id!r} is that of {unit} {lines[task.id]} too; give every "
-                "task an id of its own"
+                f"{where}: the id {task.id!r} is also the id of {unit} {lines[task.id]}; give "
+                "every task an id of its own"
             )
         lines[task.id] = number
         tasks.append(task)
@@ -64,21 +64,18 @@ def tasks(
 
 
 def columns_of(path: Path) -> list[str]:
-    """The columns of the file's first task, as they stand there."""
+    """The column names of the first task in a file."""
     return list(next((row for _, row in read_rows(path)), {}))
 
 
 def likely_answer(columns: Iterable[str]) -> str:
-    """The column that is most like a reference by its name; `COLUMN` where none is."""
+    """The column whose name suggests a reference answer; `COLUMN` if there is none."""
     names = [name for name in columns if any(word in name.lower() for word in LIKELY_ANSWERS)]
     return names[0] if names else "COLUMN"
 
 
 def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The number and object of each line, or of each row of an array or a table.
-
-    Blank lines are skipped, and empty cells of a table left out.
-    """
+    """Yield the number and the object of each line, or table row, that is not blank."""
     suffix = path.suffix.lower()
     try:
         if suffix in TABLES:
@@ -103,11 +100,11 @@ def _array_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{path}: not JSON ({error}); JSON lines are named .jsonl") from error
     if not isinstance(rows, list):
-        raise BadInput(f"{path}: an array of objects holds tasks, not {type(rows).__name__}")
+        raise BadInput(f"{path}: tasks must be a JSON array of objects, not {type(rows).__name__}")
     for number, row in enumerate(rows, 1):
         if not isinstance(row, dict):
             kind = type(row).__name__
-            raise BadInput(f"{path}, row {number}: a task is a JSON object, not {kind}")
+            raise BadInput(f"{path}, row {number}: a task must be a JSON object, not {kind}")
         yield number, row
 
 
@@ -117,7 +114,9 @@ def _table_rows(path: Path, separator: str) -> Iterator[tuple[int, dict[str, Any
         try:
             for number, row in enumerate(reader, 1):
                 if row.pop("", None):
-                    raise BadInput(f"{path}, row {number}: more cells than the first line names")
+                    raise BadInput(
+                        f"{path}, row {number}: more cells than the first line has names"
+                    )
                 yield number, {name: cell for name, cell in row.items() if cell}
         except (csv.Error, UnicodeDecodeError) as error:
             raise BadInput(f"{path}: not a table ({error})") from error
@@ -131,14 +130,14 @@ def _read_row(line: bytes, where: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{where}: not JSON ({error}): {line[:60]!r}") from error
     if not isinstance(row, dict):
-        raise BadInput(f"{where}: a task is a JSON object, not {type(row).__name__}")
+        raise BadInput(f"{where}: a task must be a JSON object, not {type(row).__name__}")
     return row
 
 
 def rename_columns(
     row: Mapping[str, Any], columns: Mapping[str, str], where: str
 ) -> dict[str, Any]:
-    """The row with what `columns` names under the name that a task has for it."""
+    """Rename columns of a row to the names that a task uses."""
     absent = [(name, column) for name, column in columns.items() if column not in row]
     for name, column in absent:
         there = f"the columns there are: {', '.join(sorted(row)) or 'none'}"
@@ -154,10 +153,7 @@ def rename_columns(
 def task_of(
     row: dict[str, Any], where: str, default_id: str, *, columns: Collection[str] = ()
 ) -> Task:
-    """The task of a row; `default_id` is for one that has none.
-
-    `columns` are those of the row before any of them was renamed, for messages.
-    """
+    """Make a task from a row; `default_id` is used if the row has no id."""
     id_, goal, answer = (_first(row, names) for names in (IDS, GOALS, ANSWERS))
     id_ = default_id if id_ is None else id_
     if goal is None:
@@ -169,12 +165,12 @@ def task_of(
             f"columns there are: {names}; say which one it is: --column question={longest}"
         )
     if isinstance(id_, bool) or not isinstance(id_, (str, int)) or str(id_) == "":
-        raise BadInput(f"{where}: an id is a text or a whole number, not {id_!r}")
+        raise BadInput(f"{where}: an id must be a text or a whole number, not {id_!r}")
     if not isinstance(goal, str):
-        raise BadInput(f"{where}: a goal is a text, not {goal!r}")
+        raise BadInput(f"{where}: a goal must be a text, not {goal!r}")
     nested = row.get("metadata")
     if nested is not None and not isinstance(nested, dict):
-        raise BadInput(f"{where}: metadata is an object, not {nested!r}")
+        raise BadInput(f"{where}: metadata must be an object, not {nested!r}")
     used = {_name(row, names) for names in (IDS, GOALS, ANSWERS)} | {"metadata"}
     rest = {name: value for name, value in row.items() if name not in used}
     return Task(id=str(id_), goal=goal, answer=answer, metadata={**(nested or {}), **rest})

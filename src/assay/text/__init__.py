@@ -1,4 +1,4 @@
-"""One reading of what a model wrote, and the tables of words that it is read with."""
+"""Read what a model wrote: final text, answers, options, numbers, dates, code, calls."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from assay.text.calls import read_calls as read_calls
     from assay.text.channels import FinalText as FinalText
     from assay.text.channels import final_text as final_text
+    from assay.text.dates import DateReading as DateReading
+    from assay.text.dates import read_date as read_date
     from assay.text.options import OptionReading as OptionReading
     from assay.text.options import read_option as read_option
-    from assay.text.values import DateReading as DateReading
-    from assay.text.values import QuantityReading as QuantityReading
-    from assay.text.values import read_date as read_date
-    from assay.text.values import read_quantity as read_quantity
+    from assay.text.quantities import QuantityReading as QuantityReading
+    from assay.text.quantities import read_quantity as read_quantity
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
@@ -31,7 +31,8 @@ __getattr__, __dir__, __all__ = lazy_names(
         "assay.text.blocks": "CodeBlock CodeBlocks code_blocks",
         "assay.text.calls": "TextCall TextCalls read_calls",
         "assay.text.channels": "FinalText final_text",
+        "assay.text.dates": "DateReading read_date",
         "assay.text.options": "OptionReading read_option",
-        "assay.text.values": "DateReading QuantityReading read_date read_quantity",
+        "assay.text.quantities": "QuantityReading read_quantity",
     },
 )

@@ -1,4 +1,4 @@
-"""Where the answer is in a response, by an explicit, ordered policy; the rule is recorded.
+"""Find the final answer in a response, by an ordered list of rules.
 
 A policy is a value: the rules in the order in which they are tried, and the limits that they keep.
 The first rule that finds a candidate decides; a candidate that the text denies, doubts, quotes,
@@ -15,7 +15,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, TypeVar, get_args
 
 from assay.errors import BadParameter
 from assay.text import clauses, hedges
@@ -26,7 +26,9 @@ from assay.text.channels import visible_turn
 from assay.text.markup import leave_out_unseen
 from assay.text.phrasebook import all_books, books_for, fold, last_announcement
 from assay.text.slices import matches
+from assay.text.typography import tidy_text
 
+Value = TypeVar("Value")
 Rule: TypeAlias = Literal[
     "boxed", "answer_tag", "hash", "phrase", "whole_text", "last_statement", "last_number"
 ]
@@ -34,7 +36,7 @@ Rule: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ExtractionPolicy:
-    """The rules by which an answer is extracted, in order, and their limits."""
+    """An extraction policy: the rules in the order in which they are tried, and their limits."""
 
     rules: tuple[Rule, ...] = get_args(Rule)
     max_boxes_in_a_row: int = 3
@@ -46,7 +48,7 @@ class ExtractionPolicy:
 
 @dataclass(frozen=True, slots=True)
 class FoundAnswer:
-    """The final answer of a response, or why it gives none."""
+    """The final answer of a response, or the reason why there is none."""
 
     text: str | None
     rule: Rule | Literal["none"]
@@ -73,6 +75,8 @@ _ANSWER_TAG = re.compile(r"<(answer|final_answer|final-answer|ans)>", re.IGNOREC
 _LONGEST_TAG = 14
 _HASH_LINE = re.compile(r"####[ \t]*([^\n#]{1,200})")
 _LONG_REFERENCE = 400
+_LONGEST_VALUE = 160
+"""Characters of a text that may be a number or a date; a longer text can only have one in it."""
 _LONGEST_JSON = 20_000
 _ANSWER_KEYS = frozenset("answer final_answer finalanswer final result solution value".split())
 _OTHER_KEYS = frozenset(
@@ -85,7 +89,7 @@ _NO_ANSWER = "the response gives no answer"
 def find_answer(
     response: str, policy: str | Sequence[str] | ExtractionPolicy = DEFAULT
 ) -> FoundAnswer:
-    """The final answer that the response offers, where it stands, and the rule that found it.
+    """Find the final answer of a response, its position, and the rule that found it.
 
     `policy` is "default", "anchored" or "boxed", or the rules to try; the first with a candidate
     decides. Raises `BadParameter` for an unknown one.
@@ -113,8 +117,29 @@ def find_answer(
     return FoundAnswer(None, "none", "no rule of the policy found an answer")
 
 
+def find_value(
+    response: str, kind: str, value_in: Callable[[str], Value | None]
+) -> tuple[Value | None, int, int, str]:
+    """Read a value from the whole response or its final answer; with its position and a reason."""
+    whole = response.strip()
+    value = value_in(tidy_text(whole)) if len(whole) <= _LONGEST_VALUE else None
+    if value is not None:
+        start = response.find(whole)
+        return value, start, start + len(whole), f"the whole response is {kind}"
+    answer = find_answer(response)
+    if answer.text is None:
+        return None, 0, 0, answer.because
+    text = answer.text[:_LONGEST_VALUE]
+    # A number or date may be written as a formula.
+    bare = text.removeprefix("$").removesuffix("$") if text.count("$") == 2 else text
+    bare = bare.replace("\\%", "%").replace("\\$", "$").replace("{,}", ",")
+    value = value_in(tidy_text(bare))
+    because = f"{answer.because}, which is {'not ' if value is None else ''}{kind}"
+    return value, answer.start, answer.end, because
+
+
 def to_policy(extraction: str | Sequence[str]) -> ExtractionPolicy:
-    """The policy of a name, or of the rules to try. Raises `BadParameter` for an unknown one."""
+    """Make the policy from a name or a list of rules. Raises `BadParameter` for unknown ones."""
     if isinstance(extraction, str):
         if extraction in POLICIES:
             return POLICIES[extraction]
@@ -130,7 +155,7 @@ def to_policy(extraction: str | Sequence[str]) -> ExtractionPolicy:
 
 
 def reference_span(reference: str) -> str:
-    """The answer that a reference states: its boxes if it has any, else the reference itself.
+    """The answer in a reference: the content of its boxes, or else the whole reference.
 
     References are trusted: a whole solution is read as the answer that it boxes or announces,
     without looking for hedges, and boxes side by side are a list.
@@ -176,7 +201,7 @@ def _boxed(text: str, policy: ExtractionPolicy) -> FoundAnswer | None:
 
 
 def _contradicts(later: str | None, boxed: str) -> bool:
-    """Whether a later "the answer is …" names another number than the box."""
+    """Whether a later "the answer is …" gives a different number than the box."""
     if later is None or not (clauses.is_plain_number(later) and clauses.is_plain_number(boxed)):
         return False
     one, other = (number.strip(" $%+").replace(",", "") for number in (later, boxed))
@@ -249,7 +274,7 @@ def _phrase(text: str, _policy: ExtractionPolicy) -> FoundAnswer | None:
 
 
 def _json_record(text: str) -> tuple[object, str] | None:
-    """The JSON object that a text is, or ends with, and what stands before it."""
+    """The JSON object at the end of a text, and the text before the object."""
     body = text.strip()
     fenced = sole_block(body)
     body = fenced.text.strip() if fenced and fenced.language in ("", "json") else body
@@ -268,7 +293,7 @@ def _json_record(text: str) -> tuple[object, str] | None:
 
 
 def _json_answer(text: str, record: object, before: str) -> FoundAnswer:
-    """The one answer that a JSON object gives."""
+    """Read the answer from a JSON object, if the object gives exactly one."""
     if isinstance(record, list) and len(record) == 1:
         record = record[0]
     if not isinstance(record, dict):
@@ -336,7 +361,7 @@ def _last_number(text: str, _policy: ExtractionPolicy) -> FoundAnswer | None:
 
 
 def _accept_or_refuse(rule: Rule, candidate: AnswerCandidate) -> FoundAnswer:
-    """The candidate, unless the text around it or the candidate itself says that it is none."""
+    """Accept the candidate as the answer, or say why the text refuses it."""
     span = candidate.span
     if not span or span.isspace():
         return FoundAnswer(None, rule, "the place for the answer is empty")

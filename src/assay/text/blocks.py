@@ -1,4 +1,4 @@
-"""Where a response puts an answer that is no sentence: a fenced block, a tag, or all of it."""
+"""Find answers in fenced blocks, in `<answer>` tags, or in the whole response."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FENCE_LINE: Final = re.compile(r"[ \t]{0,3}(?P<mark>`{3,}|~{3,})[ \t]*(?P<tag>[
 
 
 class CodeBlock(NamedTuple):
-    """One fenced block: its language in lower case, its text, and where its fences stand."""
+    """One fenced block: its language in lower case, its text and its position."""
 
     language: str
     text: str
@@ -37,7 +37,7 @@ class CodeBlocks:
 
 
 def code_blocks(response: str, languages: Collection[str] | None = None) -> CodeBlocks:
-    """The fenced blocks after the thoughts, of these languages or of all; one may lack its end.
+    """The fenced blocks of a response after its thoughts; the last may lack its end.
 
     A fence is a line of its own, of three or more backticks or tildes; the block goes on to a line
     of at least as many. `""` is the language of a block that names none.
@@ -55,7 +55,7 @@ def code_blocks(response: str, languages: Collection[str] | None = None) -> Code
 
 
 def fence_lines(text: str) -> Iterator[CodeBlock]:
-    """The blocks between fences that are lines of their own; the last one may lack its end."""
+    """The blocks between fences on lines of their own; the last may lack its end."""
     opening, start, body, position = "", 0, 0, 0
     language = ""
     for line in text.split("\n"):
@@ -72,7 +72,7 @@ def fence_lines(text: str) -> Iterator[CodeBlock]:
 
 
 def fences_anywhere(text: str) -> Iterator[CodeBlock]:
-    """The blocks between one "```" and the next, wherever they stand.
+    """The blocks between each "```" and the next, also in the middle of a line.
 
     The language is the rest of the line behind the first; a block without an end lasts to that of
     the text.
@@ -86,7 +86,7 @@ def fences_anywhere(text: str) -> Iterator[CodeBlock]:
 
 
 def sole_block(text: str) -> CodeBlock | None:
-    """The closed block, without a backtick in it, that a text is from its first character on."""
+    """The fenced block that is the whole text, if it is closed and has no backtick inside."""
     if not text.startswith(FENCE) or "\n" not in text:
         return None
     block = next(fences_anywhere(text))
@@ -97,7 +97,7 @@ def sole_block(text: str) -> CodeBlock | None:
 
 
 def closed_blocks(text: str, languages: Collection[str]) -> list[str]:
-    """The contents of the closed fences that name one of the languages, or none."""
+    """The texts of closed blocks in one of the languages, or without a language."""
     return [
         block.text
         for block in fences_anywhere(text)
@@ -106,7 +106,7 @@ def closed_blocks(text: str, languages: Collection[str]) -> list[str]:
 
 
 def offered_blocks(response: str, languages: Collection[str], rule: BlockRule) -> list[str]:
-    """The blocks that a response offers, without thoughts and tool calls, each different text once.
+    """The different answers that a response offers, without its thoughts and tool calls.
 
     What stands in `<answer>` tags, if there are any, and there in fenced blocks of one of these
     languages or of none; without a fence, the whole. "last" looks for fences outside of tags first.

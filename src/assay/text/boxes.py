@@ -1,4 +1,4 @@
-"""Boxes in a text: `\\boxed{…}`, `\\boxed {…}`, `\\boxed 42`, `\\fbox{…}`, read from the end.
+"""Find the boxes of a text, such as `\\boxed{…}`, `\\boxed 42` or `\\fbox{…}`, from its end.
 
 Only as many boxes as could matter are looked at, and no character is scanned twice on behalf of
 boxes that never close, so a megabyte of `\\boxed{` costs milliseconds.
@@ -52,7 +52,7 @@ Gap: TypeAlias = Literal["list", "or", "nothing", "few_words", "prose"]
 
 
 class BoxSpan(NamedTuple):
-    """One closed box: where its command starts and ends, and what it holds."""
+    """One closed box: its position and its content."""
 
     start: int
     end: int
@@ -60,7 +60,7 @@ class BoxSpan(NamedTuple):
 
 
 class BoxedAnswer(NamedTuple):
-    """The answer that the last boxes of a text state together."""
+    """One answer that the last boxes of a text give together."""
 
     span: str
     start: int
@@ -70,7 +70,7 @@ class BoxedAnswer(NamedTuple):
 
 
 def boxes_from_end(text: str) -> Iterator[BoxSpan]:
-    """Closed boxes, the last one first; boxes that never close are passed over."""
+    """Yield the closed boxes, last first; boxes that never close are skipped."""
     limit = len(text)
     for start, after in _commands_from_end(text):
         opening = _OPEN.match(text, after, limit)
@@ -88,7 +88,7 @@ def boxes_from_end(text: str) -> Iterator[BoxSpan]:
 
 
 def last_answer(text: str, *, as_list: bool = False) -> BoxedAnswer | None:
-    """What the last non-empty box says, with the boxes that it completes to a list.
+    """The content of the last box that is not empty, with other boxes of the same list.
 
     `\\boxed{1}, \\boxed{2}` and `\\boxed{1} and \\boxed{2}` state one list. Boxes with nothing
     between them are a self-correction, of which the last counts, unless
@@ -122,12 +122,12 @@ def last_answer(text: str, *, as_list: bool = False) -> BoxedAnswer | None:
 
 
 def has_box(text: str) -> bool:
-    """Whether a box command occurs, closed or not, empty or not."""
+    """Whether the text has a box command; the box may be open or empty."""
     return next(_commands_from_end(text), None) is not None
 
 
 def _commands_from_end(text: str) -> Iterator[tuple[int, int]]:
-    """(start, end) of each `\\boxed` and `\\fbox` command, the last first."""
+    """The position of each `\\boxed` and `\\fbox` command, last first."""
     boxed, framed = text.rfind("boxed"), text.rfind("\\fbox")
     for _ in range(_MOST_COMMANDS):
         if boxed < 0 and framed < 0:
@@ -152,7 +152,7 @@ def _closing_brace(text: str, start: int, limit: int) -> int | None:
 
 
 def _gap(between: str) -> Gap:
-    """What kind of text stands between two boxes."""
+    """Classify the text between two boxes, such as "list", "or" or "prose"."""
     if "\n\n" in between.strip("\n $"):
         return "prose"
     plain = _MARKUP.sub(" ", between).strip()
@@ -171,7 +171,7 @@ def _gap(between: str) -> Gap:
 
 
 def labelled_parts(text: str) -> list[BoxSpan]:
-    """The boxes of a text, if each has the label of its part before it, in order; else none."""
+    """The boxes of a text if each has its part's label before it; else an empty list."""
     boxes = list(islice(boxes_from_end(text), _MOST_PARTS + 1))[::-1]
     if not 2 <= len(boxes) <= _MOST_PARTS:
         return []
@@ -188,7 +188,7 @@ def labelled_parts(text: str) -> list[BoxSpan]:
 
 
 def _place(label: re.Match[str]) -> int:
-    """Which part a label names, from 1."""
+    """The number of the part that a label names, from 1."""
     name = label[label.lastgroup or 0].lower()
     if label.lastgroup == "roman":
         return _ROMAN[name]

@@ -1,4 +1,4 @@
-"""Tool calls: those that a trajectory records, and those that a response writes as text.
+"""Read tool calls: calls recorded in a trajectory, and calls written in a response's text.
 
 Recorded calls are read in each of the usual shapes: OpenAI's `tool_calls` and the older
 `function_call`, and Anthropic's `tool_use` blocks. There only the structure counts, never the
@@ -23,13 +23,13 @@ _THOUGHT_END: Final = "</think>"
 
 @dataclass(frozen=True, slots=True)
 class BadTrajectory:
-    """The trajectory is not a list of messages, so nothing can be read of it."""
+    """The trajectory is not a list of messages, so it cannot be read."""
 
     because: str
 
 
 class RecordedCall(NamedTuple):
-    """One call as a message holds it; any of its values may be of any type."""
+    """One tool call that a message records; its values may have any type."""
 
     id: Any
     name: Any
@@ -38,7 +38,7 @@ class RecordedCall(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TextCall:
-    """One call as a response writes it, and where its element starts and ends."""
+    """One tool call that a response writes as text, with its position."""
 
     name: str
     """Empty where none is given."""
@@ -49,7 +49,7 @@ class TextCall:
 
 @dataclass(frozen=True, slots=True)
 class TextCalls:
-    """The calls that a response writes, in order."""
+    """The tool calls that a response writes as text, in order."""
 
     calls: tuple[TextCall, ...]
     because: str
@@ -57,7 +57,7 @@ class TextCalls:
 
 
 def read_calls(response: str) -> TextCalls:
-    """The calls that a response writes as `<tool_call>{"name": …, "arguments": …}</tool_call>`.
+    """Read the tool calls that a response writes in `<tool_call>` tags.
 
     What stands before the last `</think>` is thought. A call whose JSON cannot be read has no name,
     and says in its `arguments` why.
@@ -78,7 +78,7 @@ def read_calls(response: str) -> TextCalls:
 
 
 def read_segments(trajectory: object) -> list[list[tuple[str, object]]] | BadTrajectory:
-    """The messages with their roles: one run, or several where a context was folded."""
+    """The messages with their roles, as one segment, or as several of a folded context."""
     items = as_list(trajectory)
     if items is None:
         return BadTrajectory(f"the trajectory is {_kind(trajectory)}, not a list of messages")
@@ -103,7 +103,7 @@ def read_segments(trajectory: object) -> list[list[tuple[str, object]]] | BadTra
 
 
 def calls_of(message: object) -> Iterator[RecordedCall]:
-    """The calls of an assistant's message, in their order."""
+    """The tool calls of an assistant's message, in order."""
     for call in items_of(get_field(message, "tool_calls")):
         function = get_field(call, "function")
         yield RecordedCall(
@@ -120,7 +120,7 @@ def calls_of(message: object) -> Iterator[RecordedCall]:
 
 
 def as_list(value: object) -> list[object] | None:
-    """A sequence or array as a list; `None` for everything else, text included."""
+    """Convert a sequence or an array to a list; `None` for other values, also for text."""
     if isinstance(value, (list, tuple)):
         return list(value)
     if isinstance(value, Sequence):
@@ -131,14 +131,14 @@ def as_list(value: object) -> list[object] | None:
 
 
 def items_of(value: object) -> list[object]:
-    """The items of a sequence or array; none of anything else."""
+    """The items of a sequence or an array; an empty list for other values."""
     if value is None or type(value) is str:
         return []
     return as_list(value) or []
 
 
 def get_field(record: Any, name: str) -> Any:
-    """`record[name]` or `record.name`, whichever the message offers; `None` without either."""
+    """The field of a record, by key or by attribute; `None` if it has neither."""
     # Nearly every record is a dictionary, and asking whether it is a mapping takes longer.
     if type(record) is dict or isinstance(record, Mapping):
         return record.get(name)
@@ -155,11 +155,11 @@ def _kind(value: object) -> str:
 
 
 class RepeatedKey(ValueError):
-    """An object of a JSON text names a key twice."""
+    """A JSON object has the same key twice."""
 
 
 def to_record(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """The record of these pairs. Raises `RepeatedKey` if two have one key."""
+    """Make a record from pairs. Raises `RepeatedKey` if a key occurs twice."""
     items = list(pairs)
     record = dict(items)
     if len(record) != len(items):
@@ -168,7 +168,7 @@ def to_record(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def refuse_constant(name: str) -> Any:
-    """Raise `ValueError`: NaN and Infinity are no JSON."""
+    """Raise `ValueError`, since NaN and Infinity are not valid JSON."""
     raise ValueError(f"{name} is no JSON")
 
 
@@ -177,7 +177,7 @@ strict_json = json.JSONDecoder(object_pairs_hook=to_record, parse_constant=refus
 
 
 def read_arguments(arguments: Any) -> dict[str, Any] | Unreadable:
-    """The arguments of a call: a mapping, or JSON text of one that names each argument once."""
+    """Read the arguments of a call from a mapping or its JSON text; no key may occur twice."""
     if isinstance(arguments, str):
         if len(arguments) > ARGUMENTS_CHARS:
             return Unreadable(f"have over {ARGUMENTS_CHARS:,} characters")

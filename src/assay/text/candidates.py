@@ -1,4 +1,4 @@
-"""A span of a text that may be its answer, and the marks, checks and cases that refuse it.
+"""A candidate for the answer, and the checks that refuse it.
 
 The words are those of bounded windows on both sides, so the cost does not depend on the length of
 the text.
@@ -46,7 +46,7 @@ _LONGEST_SPAN = 40
 
 @dataclass(frozen=True)
 class AnswerCandidate:
-    """A span that may be the answer, and where it stands in the text."""
+    """A part of the text that may be the answer, with its position."""
 
     text: str
     start: int
@@ -60,33 +60,33 @@ class AnswerCandidate:
     """Whether it is a number without the words next to it."""
 
     def left(self, size: int = WINDOW) -> str:
-        """The text before it, of so many characters at most."""
+        """The text before the candidate, of at most `size` characters."""
         return self.text[max(0, self.start - size) : self.start]
 
     def right(self, size: int = WINDOW) -> str:
-        """The text behind it, of so many characters at most."""
+        """The text after the candidate, of at most `size` characters."""
         return self.text[self.end : self.end + size]
 
     @property
     def lead(self) -> int:
-        """Where it starts, or the words that announce it."""
+        """The start of the candidate, or of the words that announce it."""
         return self.start if self.announced is None else self.announced
 
     @cached_property
     def adjacent(self) -> str:
-        """The folded words just before the candidate, without the left side of its equation."""
+        """The normalised words directly before the candidate; `x =` before a value is left out."""
         return fold(_FORMULA_LEAD.sub("", self.left(ADJACENT)))
 
     @cached_property
     def before(self) -> str:
-        """The folded beginning of its sentence, as far as no turn of thought ends it."""
+        """The normalised text before the candidate in its sentence."""
         window = self.left()
         breaks = [match.end() for match in _SENTENCE_START.finditer(window)]
         return without(fold(window[breaks[-1] :] if breaks else window), self.books, "affirming")
 
     @cached_property
     def after(self) -> str:
-        """The folded rest of its sentence, without what closes the candidate itself."""
+        """The normalised text after the candidate in its sentence."""
         window = self.right()
         start = CLOSERS.match(window)
         head = start.end() if start is not None else 0
@@ -97,7 +97,7 @@ class AnswerCandidate:
 
     @cached_property
     def just_after(self) -> str:
-        """The part of `after` before the next value, comma or turn of thought."""
+        """The text in `after` before the next value, comma or word such as "but"."""
         cut = _NEXT_VALUE.search(self.after)
         head = self.after[: cut.start() if cut is not None else 60]
         for book in self.books:
@@ -107,7 +107,7 @@ class AnswerCandidate:
 
     @cached_property
     def later(self) -> tuple[str, ...]:
-        """What follows the candidate, folded: the first part of it, and the last."""
+        """The normalised text after the candidate: its beginning, and the end of the response."""
         parts = [self.right()]
         if self.end + WINDOW < len(self.text):
             parts.append(self.text[max(self.end, len(self.text) - WINDOW) :])
@@ -115,30 +115,30 @@ class AnswerCandidate:
 
     @cached_property
     def books(self) -> tuple[Phrasebook, ...]:
-        """The tables of the languages around the candidate."""
+        """The phrasebooks of the languages around the candidate."""
         return books_for(fold(f"{self.left()} {self.right()}"))
 
     @cached_property
     def stands_alone(self) -> bool:
-        """Whether no word, and nothing that says something, stands around the candidate."""
+        """Whether no words and no signs of refusal stand around the candidate."""
         if self.weak and _WORD.search(self.span):
             return False
         return not (_SAYS.search(self.left()) or _SAYS.search(self.right()))
 
     def is_behind(self, field: str, *, through_commas: bool = False) -> bool:
-        """Whether a phrase of a field stands right before the candidate."""
+        """Whether a phrase of this table stands directly before the candidate."""
         return any(
             book.text_before(self.adjacent, field, through_commas=through_commas) is not None
             for book in self.books
         )
 
     def occurs(self, field: str, text: str) -> bool:
-        """Whether a phrase of a field occurs in a folded text."""
+        """Whether a phrase of this table occurs in a normalised text."""
         return any(book.pattern(field).search(text) is not None for book in self.books)
 
 
 def is_marked_wrong(candidate: AnswerCandidate) -> bool:
-    """Whether "(wrong)", "— false!" or a cross stands right next to the answer."""
+    """Whether a remark such as "(wrong)" or a cross stands directly next to the answer."""
     if candidate.left(20).rstrip(" $*_([\\")[-1:] in tuple(MARKS):
         return True
     rest = fold(candidate.right(_LONGEST_REMARK))
@@ -155,7 +155,7 @@ def is_marked_wrong(candidate: AnswerCandidate) -> bool:
 
 @cache
 def _remarks() -> re.Pattern[str]:
-    """A word of refusal with at most "which is" before it, and the end of the remark after it."""
+    """The pattern of a remark that refuses an answer, such as "which is wrong"."""
     remarks = []
     for book in all_books():
         fields = ("refusing", "relatives", "asides")
@@ -167,14 +167,14 @@ def _remarks() -> re.Pattern[str]:
 
 
 class _Value(NamedTuple):
-    """A value in a sentence: where it ends, and whether it is the answer."""
+    """A value in a sentence: its end, and whether it equals the answer."""
 
     end: int
     is_answer: bool
 
 
 def fails_check(candidate: AnswerCandidate) -> bool:
-    """Whether the text after the answer says that it fails a check.
+    """Whether the text after the answer says that the answer fails a check.
 
     "16 does not work" says nothing of 17: the failing value is the nearest one before the verb, or
     what a pronoun stands for.
@@ -212,7 +212,7 @@ def _is_about_answer(part: str, failing: re.Match[str], answer: str, book: Phras
 
 
 def _values(head: str, answer: str) -> Iterator[_Value]:
-    """The values of a sentence in the order in which they end; the answer last of those."""
+    """The values of a sentence, in the order in which they end."""
     ends = {match.end(): _normal(match[0]) == answer for match in _NUMBER.finditer(head)}
     at = head.find(answer) if 0 < len(answer) <= _LONGEST_SPAN else -1
     while at >= 0:
@@ -225,13 +225,13 @@ def _values(head: str, answer: str) -> Iterator[_Value]:
 
 
 def _normal(span: str) -> str:
-    """A value as it would be repeated in a sentence."""
+    """The normal form of a value, by which repetitions of it are found."""
     value = fold(span).rpartition("=")[2].strip(" $()+*.")
     return value.replace(",", "").replace("−", "-").replace("\\left", "").replace("\\right", "")
 
 
 def is_one_case(candidate: AnswerCandidate) -> bool:
-    """Whether the answer is given for one case, and another value for another.
+    """Whether the answer holds for one case only, and another case has another value.
 
     "If the order matters, 120; if not, 60" leaves open which it is; so do boxes with different
     values where the text says that it depends.
@@ -269,14 +269,13 @@ def is_one_case(candidate: AnswerCandidate) -> bool:
 
 
 def _opens_case(after: str, book: Phrasebook) -> bool:
-    """Whether a case stands right after a value: "42 if the order matters"."""
+    """Whether a condition follows the value directly, as in "42 if the order matters"."""
     rest = fold(after[:_LONGEST_REMARK]).lstrip(" $()[,，、（\\")
     return book.pattern("cases").match(rest) is not None
 
 
 def _gives_other_value(clause: str, answer: str, book: Phrasebook, *, weak: bool) -> bool:
-    """Whether a clause boxes another value, or announces one; or says one, beside a `weak` answer
-    that nothing marks."""
+    """Whether a clause boxes or announces another value, or states one beside a `weak` answer."""
     boxes = _BOX.findall(clause)
     if boxes:
         return _normal(boxes[-1]) != answer

@@ -1,4 +1,4 @@
-"""What a response says to its reader: its final channel, without thoughts, tools and other turns.
+"""The final text of a response, without thoughts, tool calls and other turns.
 
 Chat templates mark sections of a turn with strings of their own: `sections.toml` has them, and
 `turns.toml` what opens and ends a turn. A template is supported by its rows. One pass reads the
@@ -21,7 +21,7 @@ SectionKind: TypeAlias = Literal["thought", "tool", "answer", "box"]
 
 @dataclass(frozen=True, slots=True)
 class SectionMarks:
-    """The strings that open and close one kind of section of a chat template."""
+    """The strings that open and close one type of section in a chat template."""
 
     opening: str
     closing: str
@@ -30,7 +30,7 @@ class SectionMarks:
 
 @dataclass(frozen=True, slots=True)
 class TurnMarks:
-    """What opens a turn of a conversation, and what a decoded response may end with."""
+    """The strings that open a turn of a conversation, and the tokens that end a response."""
 
     speakers: tuple[str, ...]
     end_tokens: tuple[str, ...]
@@ -84,7 +84,7 @@ class FinalText:
 
 
 def final_text(response: str) -> FinalText:
-    """The response without thoughts, tool calls and results, and whatever follows its turn.
+    """The response without thoughts, tool calls, tool results and later turns.
 
     A closing mark of a thought without an opening one ends a thought that the prompt opened: what
     stands before it is thought, too. A section that never closes lasts to the end.
@@ -101,7 +101,7 @@ def final_text(response: str) -> FinalText:
 
 
 def visible_turn(response: str) -> VisibleText:
-    """The text of `final_text`, which remembers where its pieces stood."""
+    """The text of `final_text`, which knows the original positions of its parts."""
     visible = VisibleText(response)
     if "<|channel|>" in response:
         # The last message on the final channel of a harmony transcript.
@@ -123,10 +123,7 @@ def visible_turn(response: str) -> VisibleText:
 
 
 def after_thoughts(response: str) -> str:
-    """The response after the thoughts at its beginning; nothing if they never end.
-
-    Only there: a program may hold the same marks in its texts.
-    """
+    """The response after its leading thoughts only, since a program may contain the same marks."""
     start = response.lstrip()
     for section in SECTIONS:
         # Where the mark that opens it is missing, the prompt opened it.
@@ -139,7 +136,7 @@ def after_thoughts(response: str) -> str:
 
 
 def _cuts_of_turn(text: str) -> list[Cut]:
-    """What does not belong to the turn, and is thought or said to a tool; with boxes for boxes."""
+    """The cuts that remove thoughts, tool sections and other turns, and rewrite box tags."""
     header = _HEADER.match(text)
     cuts = [Cut(0, header.end())] if header is not None else []
     hidden: SectionMarks | None = None
@@ -170,7 +167,7 @@ def _cuts_of_turn(text: str) -> list[Cut]:
 
 
 def strip_end_tokens(response: str, tokens: Sequence[str] = END_TOKENS) -> str:
-    """The response without the end tokens, and the white space around them, at its end.
+    """Remove end tokens, and the white space around them, from the end of a response.
 
     A response that ends with none of them is returned unchanged, white space included. Tokens in
     the middle stay: they are what the model wrote. The time is linear in the length.

@@ -1,4 +1,4 @@
-"""The answer inside one clause of prose: "Therefore the product is **42**." says 42.
+"""Read the answer from a clause: "Therefore the product is **42**." gives 42.
 
 Clauses are at most a few hundred characters. What may be as long as a response, such as the inside
 of a tag, is looked at in one pass.
@@ -78,7 +78,7 @@ _BOILERPLATE = re.compile(
 
 
 class Formula(NamedTuple):
-    """A formula between delimiters: where they start and end, and what stands between them."""
+    """A formula between delimiters: its position and its content."""
 
     start: int
     end: int
@@ -86,7 +86,7 @@ class Formula(NamedTuple):
 
 
 def formulas(text: str) -> Iterator[Formula]:
-    """The formulas of a text, in order; linear also where delimiters never close."""
+    """Yield the formulas of a text in order, in linear time."""
     last = {opening: text.rfind(closing) for opening, closing in _MATH_CLOSES.items()}
     position = 0
     while (opening := _MATH_OPENS.search(text, position)) is not None:
@@ -105,7 +105,7 @@ def formulas(text: str) -> Iterator[Formula]:
 
 
 def without_formulas(text: str) -> str:
-    """The text with a space in place of each formula."""
+    """Replace each formula in a text with a space."""
     pieces: list[str] = []
     position = 0
     for formula in formulas(text):
@@ -116,7 +116,7 @@ def without_formulas(text: str) -> str:
 
 
 def without_wrapping(span: str) -> str:
-    """The span without the quotes, emphasis, code fence and full stop around it."""
+    """Remove quotes, emphasis, a code fence and a full stop from around a text."""
     text = span.strip()
     fenced = sole_block(text)
     if fenced is not None:
@@ -139,7 +139,7 @@ def without_wrapping(span: str) -> str:
 
 
 def is_bare(text: str) -> bool:
-    """Whether the text is an answer by itself: hardly a word of prose, and no verb."""
+    """Whether the text is a bare answer: at most three words of prose, and no verb."""
     if text.endswith(("?", "？")) or _LABEL.match(text):
         return False
     words = (match[0].lower() for match in _WORDS.finditer(without_formulas(text)))
@@ -148,7 +148,7 @@ def is_bare(text: str) -> bool:
 
 
 def first_clause(text: str) -> str:
-    """The text up to the end of its first sentence or line; a formula is never cut."""
+    """The text up to the end of its first sentence or line, never inside a formula."""
     text = text.lstrip(" \t\r\n*_:：")[:LONGEST_CLAUSE]
     formula = next(formulas(text), None)
     start = formula.end if formula is not None and formula.start == 0 else 0
@@ -159,10 +159,7 @@ def first_clause(text: str) -> str:
 
 
 def last_clause(text: str) -> str:
-    """The last sentence that is not a polite ending; the tail of it when it is very long.
-
-    A displayed formula at the end is a sentence of its own, on however many lines.
-    """
+    """The last sentence, or displayed formula, of a text; polite endings are skipped."""
     tail = text[-3 * LONGEST_CLAUSE :].rstrip()
     display = _DISPLAY.search(tail)
     if display is not None:
@@ -183,7 +180,7 @@ def last_clause(text: str) -> str:
 
 
 class AnswerText(NamedTuple):
-    """An answer as it is read, and the part of its clause that it was read from."""
+    """An answer, and the part of the clause from which it was read."""
 
     span: str
     source: str
@@ -192,7 +189,7 @@ class AnswerText(NamedTuple):
 def answer_in(
     clause: str, books: tuple[Phrasebook, ...], *, denied: bool = False
 ) -> AnswerText | None:
-    """The answer that a clause after "the answer is" gives; None if it only says what it is not."""
+    """The answer in a clause after "the answer is"; None if the clause only denies a value."""
     text = _after_contrast(_HOW.sub("", clause), books, denied=denied)
     if text is None:
         return None
@@ -213,7 +210,7 @@ _COUNT = re.compile(r"[$*]{0,3}([-+−]?\d[\d.,/]*)[$*]{0,3}\s*([^\W\d_][\w .]{0
 
 
 def _without_counted(span: str, books: tuple[Phrasebook, ...]) -> str:
-    """`42个` and "42 Äpfel" without what is counted, where a table of the language has it."""
+    """Remove the counted noun after a number, as in `42个` or "42 Äpfel"."""
     count = _COUNT.match(span)
     if count is None:
         return span
@@ -222,7 +219,7 @@ def _without_counted(span: str, books: tuple[Phrasebook, ...]) -> str:
 
 
 def _only_number(clause: str, books: tuple[Phrasebook, ...]) -> str | None:
-    """The number of a clause that has just one, and no word that makes another of it."""
+    """The number of a clause with exactly one number, unless an operation changes that number."""
     is_alone = len(_NUMBER.findall(clause)) == 1
     if not is_alone or any(book.pattern("operations").search(fold(clause)) for book in books):
         return None
@@ -234,7 +231,7 @@ _BEFORE_VALUE = re.compile(r"[^\d$\\]{0,60}")
 
 
 def _after_contrast(clause: str, books: tuple[Phrasebook, ...], *, denied: bool) -> str | None:
-    """ "not 41 but 42" without what is denied; None where nothing else is said."""
+    """Remove the denied value from "not 41 but 42"; None if no other value follows."""
     folded = fold(clause)
     head = _BEFORE_VALUE.match(folded)
     denied = denied or any(
@@ -249,7 +246,7 @@ def _after_contrast(clause: str, books: tuple[Phrasebook, ...], *, denied: bool)
 
 
 def _joined_alternatives(clause: str, books: tuple[Phrasebook, ...]) -> str | None:
-    """Values with a word for "or" between them, joined by "or"; None if there are none."""
+    """Values joined by "or", if the clause gives alternatives; None if it does not."""
     for book in books:
         words = _raw_pattern(book, "alternatives")
         pieces = [without_wrapping(without_copula(piece)) for piece in words.split(clause)]
@@ -265,7 +262,7 @@ _PLAIN_VALUE = re.compile(
 
 
 def _value_at_end(piece: str) -> str | None:
-    """The value that a short piece of text ends with ("la alternativa C"), or None."""
+    """The value at the end of a short text, as in "la alternativa C"; or None."""
     piece = piece.strip(" ,،，、")
     if len(piece) > 80:
         return None
@@ -280,7 +277,7 @@ _VARIANTS = {"'": "['’]", "ا": "[اأإآ]", "ي": "[يى]", "ه": "[هة]", 
 
 @cache
 def _raw_pattern(book: Phrasebook, field: str) -> re.Pattern[str]:
-    """The pattern of a field for a text as it was written."""
+    """The pattern of a table's phrases for text that is not normalised."""
     pattern = book.pattern(field).pattern
     for letter, variants in _VARIANTS.items():
         pattern = pattern.replace(letter, variants)
@@ -288,7 +285,7 @@ def _raw_pattern(book: Phrasebook, field: str) -> re.Pattern[str]:
 
 
 def without_aside(clause: str, books: tuple[Phrasebook, ...]) -> str:
-    """ "42, not 43" and "42 because it divides 84" without what follows the answer."""
+    """Remove what follows the answer, as in "42, not 43" or "42 because it divides 84"."""
     for book in books:
         for aside in _raw_pattern(book, "asides").finditer(clause):
             head = clause[: aside.start()].rstrip(" ,،，、;—–-(（")
@@ -305,7 +302,7 @@ MOST_LINKS = 40
 
 
 def statement(clause: str) -> str | None:
-    """What the clause says the answer is: after its last "is", or its last formula."""
+    """The answer that a clause states: after its last "is", or its last formula."""
     verdict = _VERDICT.match(clause)
     if verdict is not None:
         return verdict[1]
@@ -332,7 +329,7 @@ def statement(clause: str) -> str | None:
 
 
 def _last_formula(clause: str, books: tuple[Phrasebook, ...]) -> str | None:
-    """The last formula of a clause, with those that "or" joins to it."""
+    """The last formula of a clause, with the formulas joined to it by "or"."""
     spans = list(formulas(clause))
     if not spans:
         return None
@@ -346,7 +343,7 @@ def _last_formula(clause: str, books: tuple[Phrasebook, ...]) -> str | None:
 
 
 def last_number(clause: str) -> tuple[str, int] | None:
-    """The last number of the clause that is not part of a word, and where it starts."""
+    """The last number of a clause that is not part of a word, and its position."""
     for match in reversed(list(_NUMBER.finditer(clause))):
         before = clause[match.start() - 1] if match.start() else " "
         after = clause[match.end()] if match.end() < len(clause) else " "
@@ -356,12 +353,12 @@ def last_number(clause: str) -> tuple[str, int] | None:
 
 
 def is_plain_number(span: str) -> bool:
-    """Whether the span is one number and nothing else."""
+    """Whether the text is one number and nothing more."""
     return _NUMBER.fullmatch(span.strip(" $")) is not None
 
 
 def _without_stray_brackets(text: str) -> str:
-    """The text without closing brackets whose partners were cut off before it."""
+    """Remove closing brackets that have no opening bracket."""
     surplus = text.count("}") - text.count("{")
     end = len(text)
     while surplus > 0 and text.endswith("}", 0, end) and not text.endswith("\\}", 0, end):

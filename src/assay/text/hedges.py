@@ -1,4 +1,4 @@
-"""What a text says about its own answer: denied, doubted, asked, quoted, taken back, or several.
+"""Decide whether a text takes its own answer back: denied, doubted, quoted, one of several.
 
 Every rule is a row of `RULES`: a question about the words around a candidate, asked with the tables
 of the languages that they are written in.
@@ -71,7 +71,7 @@ _CODE = re.compile(
 
 
 def is_struck_out(candidate: AnswerCandidate) -> bool:
-    """Whether the candidate is struck through, or has the colour of the page."""
+    """Whether the candidate is struck out, or written in the colour of the page."""
     before = candidate.left(80)
     announced = candidate.text[max(0, candidate.lead - 80) : candidate.lead]
     if _WHITE.search(before) or _HIDDEN_WORDS.search(announced):
@@ -115,7 +115,7 @@ def is_asked(candidate: AnswerCandidate) -> bool:
 
 
 def is_conditional(candidate: AnswerCandidate) -> bool:
-    """Whether the candidate is the answer under a condition that is not so."""
+    """Whether the candidate is the answer only under a condition that is not true."""
     for book in candidate.books:
         supposed = book.pattern("supposing").search(candidate.before)
         if supposed is None:
@@ -133,7 +133,7 @@ def is_conditional(candidate: AnswerCandidate) -> bool:
 
 
 def is_quoted(candidate: AnswerCandidate) -> bool:
-    """Whether the candidate stands in a quotation, or is reported as somebody else's."""
+    """Whether the candidate is inside a quotation, or is someone else's answer."""
     for book in candidate.books:
         subject = book.text_before(candidate.adjacent, "reporting", through_commas=True)
         if subject is not None and book.at_end(subject.rstrip(" ,"), "own_voice") is None:
@@ -153,7 +153,7 @@ def is_quoted(candidate: AnswerCandidate) -> bool:
 
 
 def _is_more_than_the_span(candidate: AnswerCandidate, before: str, at: int, closings: str) -> bool:
-    """Whether a quotation holds more than the candidate, and is not the whole text."""
+    """Whether the quotation around the candidate has other words too, and is not the whole text."""
     after = candidate.right()
     ends = [place for place in map(after.find, closings) if place >= 0]
     if not ends:
@@ -163,7 +163,7 @@ def _is_more_than_the_span(candidate: AnswerCandidate, before: str, at: int, clo
 
 
 def is_example(candidate: AnswerCandidate) -> bool:
-    """Whether the candidate shows the form of an answer rather than an answer."""
+    """Whether the candidate is an example of the answer's format."""
     if candidate.is_behind("examples", through_commas=True):
         return True
     in_code = candidate.left(1) == "`" and candidate.right(2) == "` "
@@ -173,7 +173,7 @@ def is_example(candidate: AnswerCandidate) -> bool:
 
 
 def is_one_of_several(candidate: AnswerCandidate) -> bool:
-    """Whether the candidate is offered together with another value."""
+    """Whether the text offers another value together with the candidate."""
     if candidate.is_behind("one_of", through_commas=True):
         return True
     if candidate.occurs("one_of_after", candidate.after[:60]):
@@ -185,10 +185,7 @@ def is_one_of_several(candidate: AnswerCandidate) -> bool:
 
 
 def _has_other_value_near(candidate: AnswerCandidate) -> bool:
-    """Whether "or" and another whole number or letter stand right next to such a candidate.
-
-    Other forms are left alone: `\\boxed{\\frac12}` "or 0.5" says one thing twice.
-    """
+    """Whether "or" joins the candidate to another whole number or letter."""
     value = _plain_value(candidate.span)
     if value is None:
         return False
@@ -205,7 +202,7 @@ def _has_other_value_near(candidate: AnswerCandidate) -> bool:
 
 
 def _plain_value(span: str) -> int | str | None:
-    """The whole number or the letter that a span is, or None."""
+    """The value of a text that is a whole number or a letter; else None."""
     text = span.strip(" ()")
     if len(text) == 1 and text.isalpha():
         return text.upper()
@@ -218,7 +215,7 @@ def _plain_value(span: str) -> int | str | None:
 
 
 def is_retracted(candidate: AnswerCandidate) -> bool:
-    """Whether the text after the candidate takes it back or gives up."""
+    """Whether the text after the candidate takes the answer back, or gives up."""
     return any(
         candidate.occurs(field, part)
         for part in candidate.later
@@ -228,7 +225,7 @@ def is_retracted(candidate: AnswerCandidate) -> bool:
 
 
 def is_corrected(candidate: AnswerCandidate) -> bool:
-    """Whether a later clause, after a word such as "actually", gives another value."""
+    """Whether a later clause corrects the answer, as in "actually, 43"."""
     if _ARROW.match(candidate.text, candidate.end) is not None:
         return True
     span = _SPACES.sub("", fold(candidate.span[:WINDOW]).strip(" $*_."))
@@ -245,7 +242,7 @@ def is_corrected(candidate: AnswerCandidate) -> bool:
 
 
 def is_no_value(candidate: AnswerCandidate) -> bool:
-    """Whether a candidate without a box is words to a grader, code, or the name of a page."""
+    """Whether a candidate without a box is no value: code, a page's name, words to a grader."""
     if not candidate.weak and candidate.announced is None:
         return False
     around = fold(candidate.text[max(0, candidate.start - WINDOW) : candidate.end + WINDOW])
@@ -260,7 +257,7 @@ def _line(candidate: AnswerCandidate) -> str:
 
 
 def _is_label(candidate: AnswerCandidate) -> bool:
-    """Whether the candidate is a cell, one of numbered guesses, or the number of a page."""
+    """Whether the candidate is a table cell, a numbered guess or a page number."""
     line = _line(candidate)
     if line.lstrip().startswith("|") or _LABELLED.match(line):
         return True
@@ -272,13 +269,13 @@ def _is_label(candidate: AnswerCandidate) -> bool:
 
 
 def is_another_value(candidate: AnswerCandidate) -> bool:
-    """Whether words next to a number that was picked from its sentence make another value of it."""
+    """Whether words next to the number change its value, as in "42 squared"."""
     around = (candidate.adjacent[-40:], candidate.after[:25]) if candidate.picked else ()
     return any(candidate.occurs("operations", text) for text in around)
 
 
 def is_unfinished(candidate: AnswerCandidate) -> bool:
-    """Whether the text stops before the sentence of the candidate ends."""
+    """Whether the text ends inside the sentence of the candidate."""
     tail = candidate.right().rstrip()
     rest = CLOSERS.sub("", tail, count=1)
     last_words = fold(f"{candidate.span[-60:]} {rest}").rstrip(" $*_")
@@ -320,7 +317,7 @@ RULES: tuple[tuple[Callable[[AnswerCandidate], bool], str], ...] = (
 
 
 def objection(candidate: AnswerCandidate) -> str | None:
-    """Why the text does not offer the candidate as its answer; None if it does."""
+    """The reason why the text refuses the candidate; None if it accepts the candidate."""
     if len(candidate.span) > 4 and _WRONG_INSIDE.search(candidate.span[:WINDOW]):
         return "{} says of itself that it is wrong"
     if candidate.stands_alone:
@@ -329,7 +326,7 @@ def objection(candidate: AnswerCandidate) -> str | None:
 
 
 def gives_up(text: str) -> bool:
-    """Whether the end of the text says that its author has no answer."""
+    """Whether the text ends with words that give up, such as "I do not know"."""
     tail = fold(text[-WINDOW:])
     books = books_for(tail)
     tail = without(tail, books, "affirming")
@@ -337,10 +334,10 @@ def gives_up(text: str) -> bool:
 
 
 def offers_alternatives(span: str) -> bool:
-    """Whether the span names several values joined by "or"."""
+    """Whether the answer gives several values joined by "or"."""
     return _ALTERNATIVES.search(span[:WINDOW]) is not None
 
 
 def names_several(reference: str) -> bool:
-    """Whether a reference itself may have several values, so that "or" in an answer is no hedge."""
+    """Whether the reference may have several values; then an answer may use "or"."""
     return _SEVERAL.search(reference) is not None and _ONE_GROUP.match(reference) is None

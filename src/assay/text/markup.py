@@ -1,4 +1,4 @@
-"""The text that a reader sees: without comments, hidden elements, code and quoted lines.
+"""Remove what a reader does not see: comments, hidden elements, code, quoted lines.
 
 Markup that only lays text out (`<b>42</b>`) is dropped, and what it surrounds stays.
 """
@@ -18,7 +18,7 @@ from assay.text.word_tables import read_rows
 
 @dataclass(frozen=True, slots=True)
 class HiddenMarkup:
-    """The strings around text that a reader does not see, such as a comment's."""
+    """The opening and closing strings of hidden text, such as a comment."""
 
     opening: str
     closing: str
@@ -63,7 +63,7 @@ _LONGEST = 900
 
 
 def leave_out_unseen(visible: VisibleText) -> None:
-    """Leave out what the reader of a text does not see as an answer; linear in its length."""
+    """Remove the parts of a text that a reader does not see as an answer, in linear time."""
     text = visible.text
     for unseen in UNSEEN:
         if unseen.opening in text:
@@ -86,7 +86,7 @@ def _unseen(text: str, unseen: HiddenMarkup) -> Iterator[Cut]:
 
 
 def _matched(pattern: re.Pattern[str], new: str = " ") -> Callable[[str], Iterator[Cut]]:
-    """What leaves out each match of a pattern."""
+    """Make a function that cuts out each match of a pattern."""
 
     def cuts(text: str) -> Iterator[Cut]:
         return (Cut(*match.span(), new) for match in matches(pattern, text, longest=_LONGEST))
@@ -95,7 +95,7 @@ def _matched(pattern: re.Pattern[str], new: str = " ") -> Callable[[str], Iterat
 
 
 def _definitions(text: str) -> Iterator[Cut]:
-    """Definitions of commands, which print nothing where they stand."""
+    """Cut out definitions of LaTeX commands, which print nothing."""
     position = 0
     for opening in matches(_DEFINITION, text, longest=_LONGEST):
         if opening.start() < position:
@@ -109,7 +109,7 @@ def _definitions(text: str) -> Iterator[Cut]:
 
 
 def _code(text: str) -> Iterator[Cut]:
-    """Fenced blocks of source code; a block that never closes lasts to the end."""
+    """Cut out fenced blocks of source code; an open block lasts to the end."""
     for block in fences_anywhere(text):
         line = text.find("\n", block.start, block.start + 60)
         name = text[block.start + 3 : max(line, block.start + 3)].strip().lower()
@@ -129,7 +129,7 @@ def _hidden_elements(text: str) -> Iterator[Cut]:
 
 
 def _tags(text: str) -> Iterator[Cut]:
-    """Tags of layout, with powers and indices for raised and lowered text."""
+    """Cut out layout tags; `<sup>` and `<sub>` become powers and indices."""
     closed = {match[2].lower() for match in matches(_TAG, text, longest=_LONGEST) if match[1]}
     for match in matches(_TAG, text, longest=_LONGEST):
         name = match[2].lower()
@@ -142,7 +142,7 @@ def _tags(text: str) -> Iterator[Cut]:
 
 
 def _quoted_lines(text: str) -> Iterator[Cut]:
-    """Lines that quote, if the text goes on after them."""
+    """Cut out quoted lines, if other text follows them."""
     last = deque(matches_in_lines(_QUOTED_LINE, text), maxlen=1)
     if last and text[last[0].end() :].strip():
         yield from (Cut(*match.span()) for match in matches_in_lines(_QUOTED_LINE, text))

@@ -1,4 +1,4 @@
-"""Which option of a question a response chooses: its letter, alone or with its text, or that text.
+"""Find the option of a multiple-choice question that a response chooses.
 
 The answer is found as in mathematics (a box, a tag, a phrase, a bare answer; what is denied,
 doubted, taken back or only thought does not count), and then read as an option. Two options are no
@@ -44,7 +44,7 @@ LAYOUT = string.whitespace + string.punctuation
 
 
 class LetteredOption(NamedTuple):
-    """One option of a multiple choice: its letter, and its words where they are known."""
+    """One option of a multiple choice: its letter, and its text if known."""
 
     letter: str
     text: str = ""
@@ -52,7 +52,7 @@ class LetteredOption(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class OptionReading:
-    """The option that a response chooses, and where in the text."""
+    """The option that a response chooses, and its position in the response."""
 
     letter: str
     """Empty where the response chooses none, or several."""
@@ -64,7 +64,7 @@ class OptionReading:
 
 
 def read_option(response: str, choices: object = None) -> OptionReading:
-    """The one option that the response chooses.
+    """Read the one option that the response chooses.
 
     `choices` are the options' texts in order, or a mapping from letters to texts; without them only
     a letter can be read. Raises `BadParameter` for choices that are neither.
@@ -81,7 +81,7 @@ def read_option(response: str, choices: object = None) -> OptionReading:
 
 
 def chosen_letter(span: str, options: Sequence[LetteredOption] = ()) -> str:
-    """The letter of the one option that an answer names; empty if it names none or several."""
+    """The letter of the option that an answer names; empty for none or several."""
     if len(span) > LONGEST:
         return ""
     text = normalize("NFKC", span).translate(_INVISIBLE).strip()
@@ -105,12 +105,12 @@ def chosen_letter(span: str, options: Sequence[LetteredOption] = ()) -> str:
 
 
 def same_words(one: str, other: str) -> bool:
-    """Whether two texts have the same words, and any."""
+    """Whether two texts have the same words, and at least one word."""
     return _WORDS.findall(one.casefold()) == _WORDS.findall(other.casefold()) != []
 
 
 def to_options(choices: object) -> tuple[LetteredOption, ...] | Unreadable:
-    """The options of a row; none where there are none."""
+    """Read the options of a row; empty if the row has none."""
     value = plain(choices)
     if is_missing(value):
         return ()

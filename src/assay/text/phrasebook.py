@@ -1,4 +1,4 @@
-"""The tables of phrases, made ready to look for, and where they announce an answer.
+"""Search texts for phrases of each language, and find where an answer is announced.
 
 Only the languages that a text is written in are looked at, so a language costs nothing to others.
 Announcements ("the answer is", "Antwort:", "答案是") are built from the nouns and links of the
@@ -44,7 +44,7 @@ _VALUE_FOLLOWS = r"(?=[\s$*_「]*[-+−\d\\(\[$A-H])"
 
 
 def fold(text: str) -> str:
-    """The text in lower case, with one space for any, and letters without optional marks."""
+    """Normalise a text: lower case, single spaces, letters without optional marks."""
     return _SPACE.sub(" ", text.lower().translate(_FOLD) if not text.isascii() else text.lower())
 
 
@@ -58,14 +58,14 @@ class Phrasebook:
         self._script = None if self._words else re.compile(f"[{words[0]}]")
 
     def is_in(self, folded: str, words: frozenset[str]) -> bool:
-        """Whether a folded text, whose Latin words are given, has words of this language."""
+        """Whether a normalised text, with these Latin words, has words of this language."""
         if self._script is not None:
             return not folded.isascii() and self._script.search(folded) is not None
         return not self._words.isdisjoint(words)
 
     @cache  # noqa: B019 - one book for each language, for as long as the process lives
     def pattern(self, field: str) -> re.Pattern[str]:
-        """The pattern of the phrases of a field; of none, one that never matches."""
+        """The pattern of a table's phrases; it never matches if the table is empty."""
         phrases = self.endings(field)
         if not phrases:
             return NEVER
@@ -77,11 +77,11 @@ class Phrasebook:
 
     @cache  # noqa: B019 - one book for each language, for as long as the process lives
     def endings(self, field: str) -> tuple[str, ...]:
-        """The folded phrases of a field."""
+        """The normalised phrases of one table."""
         return tuple(fold(phrase) for phrase in self.language.phrases(field))
 
     def at_end(self, folded: str, field: str) -> str | None:
-        """The phrase of a field that the text ends with, whole words only."""
+        """The phrase of one table that ends the text, as a whole word; or `None`."""
         phrases = self.endings(field)
         if not phrases or not folded.endswith(phrases):
             return None
@@ -91,7 +91,7 @@ class Phrasebook:
         return None
 
     def text_before(self, folded: str, field: str, *, through_commas: bool = False) -> str | None:
-        """What stands before the last phrase of a field, if nothing but fillers is behind that."""
+        """The text before the phrase that ends a text; fillers may follow the phrase."""
         rest, filler = _trimmed(folded), ""
         for _ in range(_MOST_FILLERS):
             phrase = self.at_end(rest, field)
@@ -115,26 +115,26 @@ class Phrasebook:
 
 @cache
 def all_books() -> tuple[Phrasebook, ...]:
-    """The book of each language; English first."""
+    """The phrasebook of each language, English first."""
     return tuple(map(Phrasebook, languages()))
 
 
 def books_for(folded: str) -> tuple[Phrasebook, ...]:
-    """The books of the languages that occur in a folded text; English is always among them."""
+    """The phrasebooks of the languages in a normalised text; English is always included."""
     words = frozenset(_WORD.findall(folded))
     english, *others = all_books()
     return (english, *(book for book in others if book.is_in(folded, words)))
 
 
 def without(folded: str, books: Iterable[Phrasebook], field: str) -> str:
-    """The text with a mark in place of each phrase of a field."""
+    """Replace each phrase of a table in the text with "·"."""
     for book in books:
         folded = book.pattern(field).sub("·", folded)
     return folded
 
 
 def _trimmed(folded: str) -> str:
-    """The text without spaces, marks of emphasis and opening brackets at its end."""
+    """Remove spaces, emphasis marks and opening brackets from the end of a text."""
     while True:
         shorter = folded.rstrip(" $*_\"'“‘«„「『([{:：`~—–·\u3000")
         for command in _COMMANDS:
@@ -146,7 +146,7 @@ def _trimmed(folded: str) -> str:
 
 
 class AnswerAnnouncement(NamedTuple):
-    """Words such as "the answer is": where they start and end, and their last word."""
+    """An announcement such as "the answer is": its position and its last word."""
 
     start: int
     link: str
@@ -156,12 +156,12 @@ class AnswerAnnouncement(NamedTuple):
 
     @property
     def commits(self) -> bool:
-        """Whether the words say that it is the answer, not that it may be."""
+        """Whether the announcement commits to an answer ("is", and not "may be")."""
         return _UNCOMMITTED.search(self.link) is None
 
 
 def last_announcement(text: str) -> AnswerAnnouncement | None:
-    """The last place where an answer is announced, in any language."""
+    """The last announcement of an answer in a text, in any language."""
     latest = _last_in_english(text)
     shift = max(0, len(text) - _TAIL)
     tail = text[shift:]
@@ -175,13 +175,13 @@ def last_announcement(text: str) -> AnswerAnnouncement | None:
 
 
 def link_spans(clause: str) -> set[tuple[int, int]]:
-    """(start, end) of each "is" in a clause of another language than English."""
+    """The position of each word for "is" in a clause that is not English."""
     books = books_for(fold(clause))[1:]
     return {match.span() for book in books for match in _linking(book).finditer(clause)}
 
 
 def is_sentence(text: str) -> bool:
-    """Whether a text has the words of a sentence in another language than English."""
+    """Whether a text has words that make a sentence, in a language other than English."""
     text = text[:_TAIL]
     folded = fold(text)
     return any(
@@ -192,7 +192,7 @@ def is_sentence(text: str) -> bool:
 
 
 def without_copula(clause: str) -> str:
-    """The clause without the verb that ends it after the answer, as in `42です`."""
+    """Remove the verb after the answer at the end of a clause, as in `42です`."""
     for book in books_for(fold(clause))[1:]:
         match = _copula(book).search(clause)
         if match is not None and match.start() > 0:
@@ -258,7 +258,7 @@ def _copula(book: Phrasebook) -> re.Pattern[str]:
 
 
 def _any(phrases: Iterable[str]) -> str:
-    """A pattern of phrases that is read on the text as it was written."""
+    """A pattern of phrases for text that is not normalised."""
     options = [
         "".join(_VARIANTS.get(char, re.escape(char)) for char in fold(phrase)) for phrase in phrases
     ]

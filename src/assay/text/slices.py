@@ -1,4 +1,4 @@
-"""Patterns looked for in long texts, slice by slice, and texts of which pieces are left out.
+"""Search long texts slice by slice, and cut parts out of texts.
 
 A call into C that goes over a megabyte keeps every other thread of a server waiting. Between two
 slices another thread may run; what is found is the same.
@@ -15,7 +15,7 @@ SLICE_CHARS = 50_000
 
 
 class Cut(NamedTuple):
-    """A piece of a text that is cut out, and its replacement."""
+    """A part of a text to cut out, and its replacement."""
 
     start: int
     end: int
@@ -25,10 +25,7 @@ class Cut(NamedTuple):
 def matches(
     pattern: re.Pattern[str], text: str, start: int = 0, *, longest: int
 ) -> Iterator[re.Match[str]]:
-    """The matches that `finditer` gives, in order.
-
-    No match, with what the pattern looks at behind it, is longer than `longest` characters.
-    """
+    """Yield the matches of `finditer` slice by slice; no match may be longer than `longest`."""
     while (end := start + SLICE_CHARS) + longest < len(text):
         for match in pattern.finditer(text, start, end + longest):
             if match.start() >= end:
@@ -41,7 +38,7 @@ def matches(
 
 
 def matches_in_lines(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """The matches that `finditer` gives, in order; the pattern never goes over a line's end."""
+    """Yield the matches of `finditer`, in order; no match may cross the end of a line."""
     start = 0
     while start < len(text):
         line = text.find("\n", start + SLICE_CHARS)
@@ -51,7 +48,7 @@ def matches_in_lines(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[s
 
 
 class VisibleText:
-    """A text without the pieces cut out of it, with the original positions of the rest."""
+    """A text with parts cut out, which knows the original positions of what is left."""
 
     __slots__ = ("_passes", "text")
 
@@ -60,7 +57,7 @@ class VisibleText:
         self._passes: list[array[int]] = []
 
     def leave_out(self, cuts: Iterable[Cut]) -> None:
-        """Apply the cuts of one pass, which are in order and do not overlap."""
+        """Apply cuts, which must be in order and must not overlap."""
         # Numbers alone: of a million small objects, collecting garbage would take long.
         places = array("q")
         pieces: list[str] = []
@@ -77,14 +74,14 @@ class VisibleText:
             self._passes.append(places)
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
-        """Where a piece of the text that is left started and ended in the text as it was."""
+        """Map a range of the cut text to its range in the original text."""
         for places in reversed(self._passes):
             start, end = _place_before(start, places), _place_before(end, places, at_end=True)
         return start, max(start, end)
 
 
 def _place_before(place: int, places: array[int], *, at_end: bool = False) -> int:
-    """Where a place of the cut text was before; inside of what is new, the end that it is for."""
+    """Map a position in the cut text to a position before the cut."""
     shift = 0
     for start, end, size in zip(places[::3], places[1::3], places[2::3], strict=True):
         new_start = start + shift

@@ -1,4 +1,4 @@
-"""Elements of a response between an opening and a closing tag, such as `<answer>`."""
+"""Find the text between an opening and a closing tag, such as `<answer>`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BLANK: Final = frozenset("\u200b\u200c\u200d\u2060\ufeff")
 
 
 def insides(text: str, opening: str, closing: str) -> Iterator[tuple[int, int]]:
-    """Where each text starts and ends between an opening mark and the next closing one."""
+    """Yield the position of each text between an opening tag and the next closing tag."""
     end = 0
     while (at := text.find(opening, end)) >= 0:
         start = at + len(opening)
@@ -22,7 +22,7 @@ def insides(text: str, opening: str, closing: str) -> Iterator[tuple[int, int]]:
 
 
 def last_tagged_answer(text: str) -> str | None:
-    """What the last complete tag holds; a mention of `<answer>` before it does no harm."""
+    """The text in the last complete `<answer>` tag."""
     opening, closing = ANSWER_TAGS
     end = text.rfind(closing)
     start = text.rfind(opening, 0, end) if end >= 0 else -1
@@ -31,7 +31,7 @@ def last_tagged_answer(text: str) -> str | None:
 
 
 def first_tagged_answer(text: str) -> str | None:
-    """What stands between the first opening tag and the next closing one, as AgentFly reads it."""
+    """The text between the first `<answer>` and the next `</answer>`, as AgentFly reads it."""
     opening, closing = ANSWER_TAGS
     start = text.find(opening)
     end = text.find(closing, start) if start >= 0 else -1
@@ -39,5 +39,5 @@ def first_tagged_answer(text: str) -> str | None:
 
 
 def is_blank(text: str) -> bool:
-    """Whether a reader sees nothing: white space, and characters of no width."""
+    """Whether the text has only white space and characters without width."""
     return not text.strip() or all(char.isspace() or char in _BLANK for char in text)

@@ -1,4 +1,4 @@
-"""What the published scripts take out of a token: ASCII punctuation, and the articles.
+"""Remove ASCII punctuation and articles from tokens, as the published scripts do.
 
 A token may be as long as a response. What costs more than a few nanoseconds for each character is
 done in slices, or on bytes: a call into C that goes over a megabyte keeps every other thread of a
@@ -22,7 +22,7 @@ _DELETE = str.maketrans("", "", string.punctuation)
 
 
 def without_articles(token: str) -> list[str]:
-    """The words of a token, its articles taken out wherever a sign stands beside them."""
+    """Split a token into words, without articles between punctuation marks."""
     if len(token) <= _SLICE_CHARS:
         return _ARTICLE.sub(" ", token).split()
     pieces: list[str] = []
@@ -46,7 +46,7 @@ def without_punctuation(token: str) -> str:
 
 
 def to_float(text: str) -> float | None:
-    """The number that Python reads in a text; `None` when there is none."""
+    """Parse a number as Python does; `None` if the text is not a number."""
     if len(text) > _LONG_CHARS and not _NUMERIC.fullmatch(text):
         # The message of a failed `float` quotes the whole text.
         return None

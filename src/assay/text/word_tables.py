@@ -1,4 +1,4 @@
-"""Tables of words: TOML files beside the code that reads them, each checked against a record.
+"""Read tables of words from TOML files, and check them against a record.
 
 A text holds phrases with `|` or a line break between them; in a phrase that `phrase_pattern`
 compiles, `*` stands for up to three words and `/` between two words for either of them. An array
@@ -26,17 +26,17 @@ _GAP: Final = r"(?: [^ ]+){0,3}"
 
 
 def read_table(shape: type[Record], package: str, file: str, *, fold: Fold = None) -> Record:
-    """The record that a TOML file of a package fills; `fold` brings each phrase into its form."""
+    """Read a record from a package's TOML file; `fold` normalises each phrase."""
     record: Record = _filled(shape, _document(package, file), f"{package}/{file}", fold)
     return record
 
 
 def read_rows(shape: type[Record], package: str, file: str) -> tuple[Record, ...]:
-    """The records that the `[[row]]` tables of a file fill, in their order."""
+    """Read one record from each `[[row]]` table of a TOML file, in order."""
     document, where = _document(package, file), f"{package}/{file}"
     unknown = next((key for key in document if key != "row"), None)
     if unknown is not None:
-        raise BadRecord(f"{where}: unknown key {unknown!r}; every table is a [[row]]")
+        raise BadRecord(f"{where}: unknown key {unknown!r}; use only [[row]] tables")
     return tuple(
         _filled(shape, row, f"{where}, row {number}", None)
         for number, row in enumerate(document.get("row", []), 1)
@@ -44,13 +44,13 @@ def read_rows(shape: type[Record], package: str, file: str) -> tuple[Record, ...
 
 
 def phrases(text: str, fold: Fold = None) -> tuple[str, ...]:
-    """The phrases of a text, in its order."""
+    """Split a text into its phrases, in order."""
     listed = filter(None, text.replace("\n", "|").split("|"))
     return tuple(map(fold, listed) if fold is not None else listed)
 
 
 def phrase_pattern(phrase: str) -> str:
-    """A pattern for the phrase in a text with a space before and after each word."""
+    """Make a pattern for a phrase, in a text with spaces around each word."""
     parts = []
     for word in phrase.split():
         choices = "|".join(map(re.escape, word.split("/")))
@@ -59,7 +59,7 @@ def phrase_pattern(phrase: str) -> str:
 
 
 def trie_pattern(words: Iterable[str]) -> str:
-    """A pattern that matches any of the texts, the longest first, and tries each letter once."""
+    """Make a pattern that matches any of the texts, the longest first."""
     root: dict[str, dict] = {}  # type: ignore[type-arg]  # a tree of itself
     for word in words:
         node = root
@@ -102,7 +102,7 @@ def _filled(shape: Any, table: Mapping[str, Any], where: str, fold: Fold) -> Any
 
 
 def _value(hint: Any, value: Any, where: str, fold: Fold) -> Any:
-    """A value of TOML as the field's type has it."""
+    """Convert a TOML value to the type of its field."""
     kind = get_origin(hint) or hint
     if kind in (tuple, frozenset):
         return kind(_phrases(get_args(hint)[0], value, where, fold))
@@ -111,17 +111,17 @@ def _value(hint: Any, value: Any, where: str, fold: Fold) -> Any:
         return {key: _value(inner, each, f"{where}.{key}", fold) for key, each in value.items()}
     if value in get_args(hint) if kind is Literal else type(value) is kind:
         return value
-    raise BadRecord(f"{where}: {value!r:.80} is not of the type {hint}")
+    raise BadRecord(f"{where}: {value!r:.80} has the wrong type; it must be {hint}")
 
 
 def _phrases(hint: Any, value: Any, where: str, fold: Fold) -> Sequence[str]:
-    """The phrases of a text or the members of an array, each of them once."""
+    """The phrases of a text, or the members of an array; none may repeat."""
     if isinstance(value, str):
         members: Sequence[str] = phrases(value, fold)
     elif isinstance(value, list):
         members = [_value(hint, each, where, fold) for each in value]
     else:
-        raise BadRecord(f"{where}: {value!r:.80} is neither a text nor an array")
+        raise BadRecord(f"{where}: {value!r:.80} is not a text and not an array")
     if len(set(members)) < len(members):
         twice = next(each for n, each in enumerate(members) if each in members[:n])
         raise BadRecord(f"{where}: {twice!r} is there twice")

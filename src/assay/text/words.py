@@ -1,4 +1,4 @@
-"""Sentences, words and characters, as the benchmarks' programs take a text apart."""
+"""Split a text into sentences and words, as the programs of IFEval and IFBench do."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ companies), those that do because of what begins behind them, and marks moved ou
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences by the rule that both benchmarks share; each mark of `?!` ends one."""
+    """Split a text into sentences by both benchmarks' rule; each `?` or `!` ends one."""
     line = f" {text.translate(_MARKS)}  ".replace("\n", " ")
     for pattern, new in _RULES:
         line = pattern.sub(new, line)
@@ -61,13 +61,13 @@ WORD: Final = re.compile(r"\w+")
 
 
 def has_word(text: str) -> bool:
-    """Whether there is a letter or a digit in the text."""
+    """Whether the text has a letter or a digit."""
     return any(map(str.isalnum, text))
 
 
 @dataclass(frozen=True, slots=True)
 class WordLists:
-    """The words and signs that instructions count, as `words.toml` lists them."""
+    """The lists of words and signs in `words.toml`, for checks of instructions."""
 
     names: tuple[str, ...]
     capitals: tuple[str, ...]
@@ -92,7 +92,7 @@ _STARTS, _ENDS = zip(
 
 
 def is_emoji(char: str) -> bool:
-    """Whether the character is an emoji by itself; digits and joiners are not."""
+    """Whether the character alone is an emoji; digits and joiners are not."""
     at = bisect_right(_STARTS, ord(char)) - 1
     return at >= 0 and ord(char) <= _ENDS[at]
 
@@ -112,10 +112,7 @@ _CLOSERS: Final = frozenset("])}>\"'»”’")
 
 
 def tokens(text: str) -> list[str]:
-    """The words and marks of a text by the Penn Treebank's conventions.
-
-    Marks stand alone, contractions fall in two, and a full stop is parted from the last word only.
-    """
+    """Split a text into words, marks and parts of contractions, as the Penn Treebank does."""
     pieces = [piece for word in text.split() for piece in _PIECE.findall(word)]
     last = len(pieces) - 1
     while last > 0 and pieces[last] in _CLOSERS:

@@ -22,7 +22,8 @@ from assay.rewards.outcome.answers.fuzzy import (
 from assay.rewards.outcome.answers.reward import FUZZY_PARTS, fuzzy_answer_reward
 from assay.schema.score import Abstained, Scored
 from assay.scoring.scorer import Scorer
-from assay.text.short_answers import date_of, quantity_of
+from assay.text.dates import date_of
+from assay.text.quantities import quantity_of
 
 
 def score_of(response: str | None, answer: object, **options: Any) -> Scored:
@@ -96,20 +97,10 @@ def test_the_same_value_in_another_form_scores_by_what_differs(
 
 
 DATE_FORMS = (
-    "2023-09-01",
-    "2023/09/01",
-    "2023.09.01",
-    "September 1, 2023",
-    "September 1st, 2023",
-    "Sept 1 2023",
-    "Sep. 1, 2023",
-    "1 September 2023",
-    "1st of September, 2023",
-    "1 Sep 2023",
-    "1-Sep-2023",
-    "01.09.2023",
-    "Friday, September 1, 2023",
-)
+    "2023-09-01", "2023/09/01", "2023.09.01", "September 1, 2023", "September 1st, 2023",
+    "Sept 1 2023", "Sep. 1, 2023", "1 September 2023", "1st of September, 2023", "1 Sep 2023",
+    "1-Sep-2023", "01.09.2023", "Friday, September 1, 2023",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("answer", DATE_FORMS)
@@ -236,20 +227,15 @@ def test_numbers_are_references() -> None:
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (None, "missing_reference"),
-        ("", "missing_reference"),
-        (" \n", "missing_reference"),
-        ([], "missing_reference"),
-        (["", None], "missing_reference"),
-        (float("nan"), "missing_reference"),
-        ({"a": 1}, "bad_reference"),
-        (["Paris", {"a": 1}], "bad_reference"),
-        (10**5000, "bad_reference"),
+        (None, "missing_reference"), ("", "missing_reference"), (" \n", "missing_reference"),
+        ([], "missing_reference"), (["", None], "missing_reference"),
+        (float("nan"), "missing_reference"), ({"a": 1}, "bad_reference"),
+        (["Paris", {"a": 1}], "bad_reference"), (10**5000, "bad_reference"),
         (["x"] * 101, "unparseable_reference"),
         ("x" * (MAX_CHARS + 1), "unparseable_reference"),
     ],
     ids=range(11),
-)
+)  # fmt: skip
 def test_without_a_reference_the_reward_abstains(answer: object, reason: str) -> None:
     score = fuzzy_answer_reward("Paris", answer)
     assert isinstance(score, Abstained)
@@ -373,19 +359,10 @@ def test_reading_numbers_and_dates_never_raises(text: str) -> None:
 
 
 HOSTILE = (
-    "[" * 9_999,
-    '[{"a":' * 1_600,
-    " " * 9_999 + "x",
-    '"' * 10_000,
-    "1," * 5_000,
-    "9" * 10_000,
-    "\ud800",
-    "\u0301" * 10_000,
-    "x" * 10_000_000,
-    "1e999 trillion",
-    "- " * 5_000,
+    "[" * 9_999, '[{"a":' * 1_600, " " * 9_999 + "x", '"' * 10_000, "1," * 5_000, "9" * 10_000,
+    "\ud800", "\u0301" * 10_000, "x" * 10_000_000, "1e999 trillion", "- " * 5_000,
     "answer is " * 1_000,
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("response", HOSTILE, ids=range(len(HOSTILE)))

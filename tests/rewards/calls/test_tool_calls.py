@@ -73,30 +73,20 @@ RIGHT = {"city": "Paris", "days": 2}
 @pytest.mark.parametrize(
     ("arguments", "value"),
     [
-        (RIGHT, 1.0),
-        ({"days": 2, "city": "paris, FRANCE"}, 1.0),
-        ({**RIGHT, "unit": "Celsius"}, 1.0),
-        ({**RIGHT, "days": 2.0}, 1.0),
-        ({**RIGHT, "unit": "fahrenheit"}, 0.0),
-        ({**RIGHT, "unit": ""}, 0.0),
-        ({**RIGHT, "days": "2"}, 0.0),
-        ({**RIGHT, "days": True}, 0.0),
-        ({**RIGHT, "days": [2]}, 0.0),
-        ({"city": "Paris"}, 0.0),
-        ({"days": 2}, 0.0),
-        ({**RIGHT, "city": None}, 0.0),
-        ({**RIGHT, "exact": False}, 0.0),
-        ({**RIGHT, "exact": "False"}, 0.0),
-        ({**RIGHT, "country": "France"}, 0.0),
-        ("", 0.0),
-        ("not json", 0.0),
-        ('["Paris", 2]', 0.0),
+        (RIGHT, 1.0), ({"days": 2, "city": "paris, FRANCE"}, 1.0),
+        ({**RIGHT, "unit": "Celsius"}, 1.0), ({**RIGHT, "days": 2.0}, 1.0),
+        ({**RIGHT, "unit": "fahrenheit"}, 0.0), ({**RIGHT, "unit": ""}, 0.0),
+        ({**RIGHT, "days": "2"}, 0.0), ({**RIGHT, "days": True}, 0.0),
+        ({**RIGHT, "days": [2]}, 0.0), ({"city": "Paris"}, 0.0), ({"days": 2}, 0.0),
+        ({**RIGHT, "city": None}, 0.0), ({**RIGHT, "exact": False}, 0.0),
+        ({**RIGHT, "exact": "False"}, 0.0), ({**RIGHT, "country": "France"}, 0.0), ("", 0.0),
+        ("not json", 0.0), ('["Paris", 2]', 0.0),
         ('{"city": "Lyon", "city": "Paris", "days": 2}', 0.0),
         ('{"city": "Paris", "days": NaN}', 0.0),
         ('{"a":' * 50_000, 0.0),
         ("x" * 300_000, 0.0),
     ],
-)
+)  # fmt: skip
 def test_arguments_are_compared_by_type_and_value(arguments: Any, value: float) -> None:
     assert number(made(call("weather_get", arguments))) == value
 
@@ -267,22 +257,14 @@ def test_hostile_messages_are_wrong_and_never_raise() -> None:
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [
-        ("New York, NY", "new york NY", True),
-        ("April 1, 2024", "April 1,2024", True),
-        ("2024-04-01", "2024/04/01", True),
-        ("GPT-4", "gpt 4", True),
-        ("3x**2 + 2x - 1", "3x**2+2x-1", True),
-        ("O’Hare", "O'Hare", True),
-        ("-5", "5", False),
-        ("1.5", "15", False),
-        ("x**2", "x2", False),
-        ("x^2", "x2", False),
-        ("2024-04-01", "20240401", False),
-        ("C++", "C", False),
-        ("A-", "A", False),
+        ("New York, NY", "new york NY", True), ("April 1, 2024", "April 1,2024", True),
+        ("2024-04-01", "2024/04/01", True), ("GPT-4", "gpt 4", True),
+        ("3x**2 + 2x - 1", "3x**2+2x-1", True), ("O’Hare", "O'Hare", True), ("-5", "5", False),
+        ("1.5", "15", False), ("x**2", "x2", False), ("x^2", "x2", False),
+        ("2024-04-01", "20240401", False), ("C++", "C", False), ("A-", "A", False),
         ("2x - 1", "2x 1", False),
     ],
-)
+)  # fmt: skip
 def test_texts_are_equal_when_their_letters_and_numbers_are(
     one: str, other: str, same: bool
 ) -> None:

@@ -134,7 +134,7 @@ def test_a_data_sets_own_checker_judges_where_the_program_never_was() -> None:
     checker = "def check(args, output, expected):\n    return sorted(output) == sorted(expected)"
     tests = {"fn": "f", "calls": [{"args": [], "expected": [1, 2]}], "checker": checker}
     assert float(score("def f(): return [2, 1]", tests)) == 1.0
-    assert "the checker refuses [2]" in score("def f(): return [2]", tests).because
+    assert "the checker rejects [2]" in score("def f(): return [2]", tests).because
     result = score("def f(): return [2, 1]", {**tests, "checker": "def check(*a): 1 / 0"})
     assert isinstance(result, Abstained)
     assert result.reason == "bad_reference"
@@ -247,7 +247,7 @@ def test_each_output_is_checked_though_one_breaks_the_checker() -> None:
     tests = {"fn": "f", "calls": calls, "checker": checker}
     result = score("def f(n): return [n] if n != 1 else None", tests, pay="fraction")
     assert float(result) == pytest.approx(2 / 3)
-    assert "the checker refuses None (TypeError" in result.because
+    assert "the checker rejects None (TypeError" in result.because
 
 
 CALLED = pytest.mark.parametrize("tests", [ADD, CHECK], ids=["calls", "code"])

@@ -77,7 +77,7 @@ def test_tests_are_read_in_every_shape_that_data_sets_have() -> None:
         (7, "is int"),
         ({"fn": "f"}, "it needs"),
         ({"calls": [{"args": [1], "expected": 1}]}, "KeyError"),
-        ({"fn": "f", "calls": [{"args": 1, "expected": 1}]}, "args is a list"),
+        ({"fn": "f", "calls": [{"args": 1, "expected": 1}]}, "args must be a list"),
         ({"inputs": ["1"], "outputs": []}, "1 inputs and 0 outputs"),
         ({"code": "def check(:", "entry_point": "f"}, "no Python"),
         ({"code": "assert poly(1) == candidate(2)", "entry_point": "f"}, "uses poly"),
@@ -131,18 +131,11 @@ def test_the_order_of_a_list_can_be_free() -> None:
 @pytest.mark.parametrize(
     ("output", "expected", "same"),
     [
-        ("3\n", "3", True),
-        ("1 2  3\n", "1 2 3", True),
-        ("1\n2", "1 2", False),
-        ("\n3\n\n", "3", True),
-        ("0.3333333", "0.33333333", True),
-        ("3", "3.0", True),
-        ("3.0", "3", False),
-        ("yes", "YES", False),
-        ("nan", "1.0", False),
-        ("", "", True),
+        ("3\n", "3", True), ("1 2  3\n", "1 2 3", True), ("1\n2", "1 2", False),
+        ("\n3\n\n", "3", True), ("0.3333333", "0.33333333", True), ("3", "3.0", True),
+        ("3.0", "3", False), ("yes", "YES", False), ("nan", "1.0", False), ("", "", True),
     ],
-)
+)  # fmt: skip
 def test_outputs_are_compared_line_by_line_and_word_by_word(
     output: str, expected: str, same: bool
 ) -> None:

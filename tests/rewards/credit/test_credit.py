@@ -91,8 +91,8 @@ def test_other_groups_and_an_episode_alone_change_nothing() -> None:
     [
         ({"method": "magic"}, "method is 'magic'; choose one of 'outcome', 'potential'"),
         ({"baseline": "value"}, "baseline is 'value'; choose one of 'none', 'leave_one_out'"),
-        ({"decay": 2}, "decay is 2; it lies between 0 and 1"),
-        ({"method": "potential"}, "needs the progress before each turn"),
+        ({"decay": 2}, "decay is 2; choose a number from 0 to 1"),
+        ({"method": "potential"}, "needs the progress before every turn"),
     ],
 )
 def test_what_cannot_be_assigned_is_named(options: dict[str, Any], words: str) -> None:
@@ -120,7 +120,7 @@ def test_values_stand_on_the_tokens_that_the_policy_wrote() -> None:
     assert token_values([0.5, 1], spans, 10, place="all") == [0, 0, 0.5, 0.5, 0, 0, 1, 1, 1, 0]
     with pytest.raises(BadInput, match="turn 1 has the tokens 3 to 9 of 10"):
         token_values([0.5, 1], [(2, 4), (3, 9)], 10)
-    with pytest.raises(BadInput, match="1 turns have values and 2 have tokens"):
+    with pytest.raises(BadInput, match="1 turns have values, but 2 turns have tokens"):
         token_values([0.5], spans, 10)
 
 

@@ -89,14 +89,14 @@ def test_verifiers_reads_as_many_advantages_as_a_node_has_sampled_tokens() -> No
     [credit.trl_fields, credit.verl_fields, credit.skyrl_fields, credit.verifiers_fields],
 )
 def test_episodes_and_tokens_that_do_not_fit_are_named(fields: Callable[..., Any]) -> None:
-    with pytest.raises(BadInput, match="2 episodes have credit and 1 have tokens"):
+    with pytest.raises(BadInput, match="2 episodes have credit, but 1 have tokens"):
         fields(CREDIT, TOKENS[:1])
-    with pytest.raises(BadInput, match="3 turns have values and 2 have tokens"):
+    with pytest.raises(BadInput, match="3 turns have values, but 2 turns have tokens"):
         fields(CREDIT, TOKENS[::-1])
 
 
 def test_a_batch_narrower_than_an_episode_is_named() -> None:
-    with pytest.raises(BadInput, match="an episode has 9 tokens, and the batch is 8 wide"):
+    with pytest.raises(BadInput, match="an episode has 9 tokens; `width` is 8, which is less"):
         credit.trl_fields(CREDIT, TOKENS, width=8)
 
 

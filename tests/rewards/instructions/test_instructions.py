@@ -160,8 +160,9 @@ def test_every_check_answers_any_text_and_the_page_names_each_deviation() -> Non
                 with suppress(Undecided):
                     assert check.decide(text, arguments, mode) in (True, False)
         assert f"| `{id_}` |" in PAGE, f"docs/rewards.md does not name {id_}"
-        assert bool(check.deviation) is ("fixed" in check.rule.__annotations__), id_
-        assert check.deviation in PAGE, f"docs/rewards.md does not say how {id_} differs"
+        deviation = (check.rule.__doc__ or "").removeprefix("In fixed mode, ").removesuffix(".")
+        assert bool(deviation) is ("fixed" in check.rule.__annotations__), id_
+        assert deviation in PAGE, f"docs/rewards.md does not say how {id_} differs"
     assert len(CHECKS) == 83
     assert {*ARGUMENTS} <= {*CHECKS}
 
@@ -219,16 +220,16 @@ def test_instructions_are_read_in_the_shapes_of_the_data_sets(instructions: Any)
 @pytest.mark.parametrize(
     ("instructions", "reason", "message"),
     [
-        (None, "missing_reference", "not there"),
+        (None, "missing_reference", "no instructions"),
         ([], "bad_reference", "0 instructions"),
-        ("no json", "bad_reference", "no JSON"),
-        (7, "bad_reference", "neither a list"),
-        ([{"kwargs": {}}], "bad_reference", "without 'id'"),
+        ("no json", "bad_reference", "not valid JSON"),
+        (7, "bad_reference", "not a list"),
+        ([{"kwargs": {}}], "bad_reference", "has no 'id'"),
         (["punctuation:no_coma"], "bad_reference", "did you mean 'punctuation:no_comma'"),
         (["keywords:existence"], "bad_reference", "has keywords=None"),
-        ([{"id": "count:numbers", "kwargs": {"N": -1}}], "bad_reference", "no number"),
-        ([{"id": "punctuation:no_comma", "kwargs": [1, 2]}], "bad_reference", "1 ids and 2"),
-        ([{"id": "punctuation:no_comma", "kwargs": 3}], "bad_reference", "no mapping"),
+        ([{"id": "count:numbers", "kwargs": {"N": -1}}], "bad_reference", "not a number"),
+        ([{"id": "punctuation:no_comma", "kwargs": [1, 2]}], "bad_reference", "1 ids but 2"),
+        ([{"id": "punctuation:no_comma", "kwargs": 3}], "bad_reference", "not a mapping"),
     ],
 )
 def test_instructions_that_cannot_be_read_abstain(

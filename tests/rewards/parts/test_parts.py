@@ -79,15 +79,8 @@ def test_a_form_that_is_none_is_refused(params: dict[str, Any]) -> None:
 
 
 PATTERNS = (
-    "a*b",
-    "(a|b)*c",
-    "[^a]+a{2,3}",
-    r"(?:x\d)+?y",
-    "(a+)+b",
-    r"\w+\s\W?",
-    "a{0}b|c",
-    ".?b.",
-)
+    "a*b", "(a|b)*c", "[^a]+a{2,3}", r"(?:x\d)+?y", "(a+)+b", r"\w+\s\W?", "a{0}b|c", ".?b.",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -252,7 +245,10 @@ def test_a_response_that_leads_a_pattern_through_many_states_ends(
     monkeypatch.setattr(patterns, "MAX_WORK", 100_000)
     start = time.process_time()
     score = assay.score("format_reward", params=params, final_response=text)
-    assert (float(score), score.because) == (0.0, "the response takes too long to match")
+    assert (float(score), score.because) == (
+        0.0,
+        "matching the response with the pattern takes too long",
+    )
     schema = {"not": {"pattern": "a.{200}c"}}
     assert value("json_reward", f'"{text[:100_000]}"', schema=schema) == 0.0
     assert time.process_time() - start < 3

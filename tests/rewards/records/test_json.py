@@ -66,17 +66,10 @@ def changed(**fields: Any) -> str:
         (f"It is {json.dumps(RECORD)}", 0.0),
         (f"```json\n{{}}\n```\nor\n```json\n{json.dumps(RECORD)}\n```", 0.0),
         ('{"name": "Bo", ' + json.dumps(RECORD)[1:], 0.0),
-        ("", 0.0),
-        (None, 0.0),
-        ("{" * 100_000, 0.0),
-        ("[" * 500 + "]" * 500, 0.0),
-        ("9" * 5_000, 0.0),
-        ('{"a": 1e999}', 0.0),
-        ("NaN", 0.0),
-        ("\ud800", 0.0),
-        ("\0", 0.0),
+        ("", 0.0), (None, 0.0), ("{" * 100_000, 0.0), ("[" * 500 + "]" * 500, 0.0),
+        ("9" * 5_000, 0.0), ('{"a": 1e999}', 0.0), ("NaN", 0.0), ("\ud800", 0.0), ("\0", 0.0),
     ],
-)
+)  # fmt: skip
 def test_a_response_equals_the_reference_or_not(response: Any, value: float) -> None:
     assert number(response, RECORD) == value
     assert number(response, json.dumps(RECORD)) == value

@@ -1,4 +1,4 @@
-"""Credit: what each turn of a finished episode contributed to its outcome.
+"""Credit: how much each turn of a finished episode contributed to its outcome.
 
 `Turns` holds the turns of many episodes as columns, `turns_of` reads them from recorded episodes,
 `assign` gives each turn its reward, return and advantage, `token_values` lays them on the tokens of
@@ -29,21 +29,7 @@ from assay.rewards.credit.fields import (
 )
 
 __all__ = [
-    "BASELINES",
-    "METHODS",
-    "Credit",
-    "EpisodeTokens",
-    "EpisodeTurns",
-    "TurnSpans",
-    "Turns",
-    "areal_fields",
-    "assign",
-    "progress_of",
-    "skyrl_fields",
-    "state_of",
-    "token_values",
-    "trl_fields",
-    "turns_of",
-    "verifiers_fields",
-    "verl_fields",
-]
+    "BASELINES", "METHODS", "Credit", "EpisodeTokens", "EpisodeTurns", "TurnSpans", "Turns",
+    "areal_fields", "assign", "progress_of", "skyrl_fields", "state_of", "token_values",
+    "trl_fields", "turns_of", "verifiers_fields", "verl_fields",
+]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The turns of many episodes, and their rewards, returns and advantages.
+"""Compute the reward, the return and the advantage of each turn of many episodes.
 
 A turn's return is what the episode earned from that turn on. Its advantage is the return minus a
 baseline. A baseline that reads only *other* episodes of the group, and the state before the turn,
@@ -46,7 +46,7 @@ EPSILON = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class EpisodeTurns:
-    """One episode: what it earned, and for each of its turns where the agent stood before it."""
+    """The outcome of one episode, and the state of its environment before each turn."""
 
     group: Hashable
     """Episodes with the same group began in the same state: the same task and seed."""
@@ -57,13 +57,13 @@ class EpisodeTurns:
     """How much of the task was done before each turn; empty where that is not known."""
 
     def check(self, number: int) -> None:
-        """Raise `BadInput` for an episode without turns, or with a number that is not finite."""
+        """Raise `BadInput` if the episode has no turns, or a number that is not finite."""
         if not self.states:
-            raise BadInput(f"episode {number} has no turn; leave out what ended before it began")
+            raise BadInput(f"episode {number} has no turns; remove episodes without turns")
         if self.progress and len(self.progress) != len(self.states):
             raise BadInput(
                 f"episode {number} has {len(self.states)} states and {len(self.progress)} values "
-                "of progress; give one for each turn, or none"
+                "of progress; give one value for each turn, or no values"
             )
         if not all(map(isfinite, (self.outcome, *self.progress))):
             raise BadInput(f"episode {number} has a number that is not finite")
@@ -71,7 +71,7 @@ class EpisodeTurns:
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """Turns of many episodes, each episode's together and in order."""
+    """The turns of many episodes as columns, sorted by episode and then by turn number."""
 
     lengths: Indices
     """Turns of each episode."""
@@ -89,10 +89,7 @@ class Turns:
 
     @classmethod
     def of(cls, episodes: Iterable[EpisodeTurns], *, exact: bool = False) -> Turns:
-        """The columns of these episodes; `exact` keeps fractions as they are.
-
-        Raises `BadInput` for an episode without turns, or with a number that is not finite.
-        """
+        """The turns of these episodes as columns; `exact` keeps fractions. Raises `BadInput`."""
         rows = list(episodes)
         for number, row in enumerate(rows):
             row.check(number)
@@ -125,7 +122,7 @@ def turns_of(
     *,
     progress: Callable[[Step], float | None] | None = None,
 ) -> list[EpisodeTurns]:
-    """The turns of recorded episodes, in their order, grouped as recorded, or else by task.
+    """Return the turns of each recorded episode, grouped by its recorded group or by its task.
 
     An episode that says nothing of the agent, one without steps, and one whose `outcome` is `None`
     are left out. `progress` reads it from a step; by default it is what the environment reports.
@@ -155,7 +152,7 @@ def turns_of(
 
 
 def state_of(step: Step) -> Hashable:
-    """The identity of the state after a step: the page's digests, or the text that was shown."""
+    """An identity of the state after a step: the page's digests, or the observation's text."""
     evidence = step.evidence
     if isinstance(evidence, PageEvidence):
         return evidence.url, evidence.dom, evidence.text, evidence.dialog
@@ -163,7 +160,7 @@ def state_of(step: Step) -> Hashable:
 
 
 def progress_of(step: Step) -> float | None:
-    """The share of the task that the environment reports as done after a step, from 0 to 1."""
+    """The share of the task that is done after a step, from 0 to 1, as the environment reports."""
     evidence = step.evidence
     if not isinstance(evidence, WorldEvidence):
         return None
@@ -177,7 +174,7 @@ def progress_of(step: Step) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """The credit of each turn, in order: its reward, return and advantage."""
+    """The reward, the return and the advantage of each turn, in order."""
 
     rewards: Numbers
     """What the turn itself earned; an episode's rewards add up to its outcome."""
@@ -186,7 +183,7 @@ class Credit:
     advantages: Numbers
 
     def by_episode(self, turns: Turns) -> list[Credit]:
-        """The same, episode by episode."""
+        """Split the credit of all turns into one record for each episode."""
         cuts = np.cumsum(turns.lengths)[:-1]
         columns = (np.split(each, cuts) for each in (self.rewards, self.returns, self.advantages))
         return [Credit(*parts) for parts in zip(*columns, strict=True)]
@@ -195,7 +192,7 @@ class Credit:
 def assign(
     turns: Turns, *, method: str = "outcome", baseline: str = "leave_one_out", decay: float = 1.0
 ) -> Credit:
-    """Each turn's reward, return and advantage.
+    """Compute the reward, the return and the advantage of each turn.
 
     With `method="potential"` the potential is the progress since the start of the episode, and the
     outcome at its end. `decay` weakens later rewards in a return: at 1 the gradient is unbiased,
@@ -205,9 +202,9 @@ def assign(
     check_choice("method", method, METHODS)
     check_choice("baseline", baseline, BASELINES)
     if isinstance(decay, bool) or not 0.0 <= decay <= 1.0:
-        raise BadParameter(f"decay is {decay!r}; it lies between 0 and 1")
+        raise BadParameter(f"decay is {decay!r}; choose a number from 0 to 1")
     if method == "potential" and turns.progress is None:
-        raise BadParameter("method 'potential' needs the progress before each turn of all episodes")
+        raise BadParameter("method 'potential' needs the progress before every turn")
     place = _Places.of(turns)
     rewards = _rewards(turns, place, method)
     returns = _returns(turns, place, rewards, decay)
@@ -280,7 +277,7 @@ def _baseline(turns: Turns, place: _Places, returns: Numbers, kind: str) -> Numb
 
 
 def _mean_at_state(turns: Turns, place: _Places, returns: Numbers, alone: Numbers) -> Numbers:
-    """The mean return of other episodes' turns in the same state; `alone` where there are none."""
+    """The mean return of the same state in other episodes; `alone` if no other episode has it."""
     states = int(turns.states.max()) + 1 if len(turns.states) else 0
     own_kind = turns.states * len(turns.lengths) + place.episode
     _, own = np.unique(own_kind, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Credit in the fields that trainers read, as plain lists.
+"""Write credit into the fields that each trainer reads, as plain lists.
 
 Each function takes the credit of every episode (`Credit.by_episode`) and where its turns stand
 among its tokens, and returns the fields under the trainer's own names. Rewards stand on the last
@@ -26,7 +26,7 @@ Columns: TypeAlias = dict[str, list[Any]]
 def token_values(
     values: Sequence[float], spans: TurnSpans, length: int, *, place: Place = "last"
 ) -> list[float]:
-    """One number for each of `length` tokens: the turn's value at its last token, or at all.
+    """Return one number per token: the turn's value on its last token, or on all its tokens.
 
     "last" is for rewards, which a trainer adds up, "all" for advantages, which it multiplies with
     each token's gradient. Tokens that the policy did not write get 0.
@@ -34,14 +34,14 @@ def token_values(
     """
     check_choice("place", place, get_args(Place))
     if len(values) != len(spans):
-        raise BadInput(f"{len(values)} turns have values and {len(spans)} have tokens")
+        raise BadInput(f"{len(values)} turns have values, but {len(spans)} turns have tokens")
     tokens = [0.0] * length
     end = 0
     for number, (value, (first, after)) in enumerate(zip(values, spans, strict=True)):
         if not end <= first < after <= length:
             raise BadInput(
-                f"turn {number} has the tokens {first} to {after} of {length}; turns follow each "
-                "other, and each has a token"
+                f"turn {number} has the tokens {first} to {after} of {length}; each turn needs a "
+                "token, and turns may not overlap"
             )
         end = after
         begin = after - 1 if place == "last" else first
@@ -51,7 +51,7 @@ def token_values(
 
 @dataclass(frozen=True, slots=True)
 class EpisodeTokens:
-    """Where the turns of one episode stand among the tokens that follow its prompt."""
+    """The token positions of each turn of one episode, counted after the prompt."""
 
     length: int
     """All of them: those of the policy, and those of the environment between its turns."""
@@ -59,7 +59,7 @@ class EpisodeTokens:
 
     @property
     def mask(self) -> list[int]:
-        """1 for each token that the policy wrote, 0 for the others."""
+        """A mask of tokens: 1 for each token that the policy wrote, 0 for all others."""
         ones = token_values([1.0] * len(self.spans), self.spans, self.length, place="all")
         return list(map(int, ones))
 
@@ -67,7 +67,7 @@ class EpisodeTokens:
 def trl_fields(
     credit: Sequence[Credit], tokens: Sequence[EpisodeTokens], *, width: int | None = None
 ) -> Columns:
-    """`advantages` for `GRPOTrainer._compute_loss`, one for each token, and `env_mask`.
+    """TRL's fields: `advantages` with a number for each token, and `env_mask`.
 
     Advantages are padded to `width`, by default that of the longest episode: it is that of
     `completion_ids`. The mask is what a `rollout_func` returns, not padded.
@@ -79,7 +79,7 @@ def trl_fields(
 def verl_fields(
     credit: Sequence[Credit], tokens: Sequence[EpisodeTokens], *, width: int | None = None
 ) -> Columns:
-    """`rm_scores` (which become `token_level_rewards`), `advantages`, `returns`, `response_mask`.
+    """verl's fields: `rm_scores`, `advantages`, `returns`, `response_mask`, `turn_scores`.
 
     All are padded to `width`, that of verl's `responses`; `turn_scores` is not, since an agent
     loop's `extra_fields` holds it as a list for each episode.
@@ -98,13 +98,13 @@ def verl_fields(
 
 
 def skyrl_fields(credit: Sequence[Credit], tokens: Sequence[EpisodeTokens]) -> Columns:
-    """`rewards` for each token and `loss_masks` of SkyRL's `GeneratorOutput`, not padded."""
+    """SkyRL's fields of a `GeneratorOutput`: `rewards` per token, and `loss_masks`; no padding."""
     rows = _on_tokens([each.rewards for each in credit], tokens, "last")
     return {"rewards": rows, "loss_masks": [each.mask for each in tokens]}
 
 
 def areal_fields(credit: Sequence[Credit]) -> dict[str, Rows]:
-    """`reward` of each interaction of each episode, for `set_reward`.
+    """AReaL's field: the `reward` of each interaction of each episode, for `set_reward`.
 
     AReaL adds what later turns earned itself (`apply_reward_discount`, whose `turn_discount` is 1
     unless configured), and trains each interaction with that return.
@@ -113,7 +113,7 @@ def areal_fields(credit: Sequence[Credit]) -> dict[str, Rows]:
 
 
 def verifiers_fields(credit: Sequence[Credit], tokens: Sequence[EpisodeTokens]) -> Columns:
-    """`advantages` of each sampled node of a trace, and the steps of the older API.
+    """verifiers' fields: `advantages` of each sampled node, and the steps of the older API.
 
     A node's are as many as the tokens that were sampled in it, as its `logprobs`. A step of the
     older `state["trajectory"]` takes the entry of `trajectory`: `score_group` keeps what is set.
@@ -142,7 +142,7 @@ def _on_tokens(values: Sequence[Numbers], tokens: Sequence[EpisodeTokens], place
 def _padded(rows: list[Any], width: int | None, filler: float = 0.0) -> list[Any]:
     longest = max(map(len, rows), default=0)
     if width is not None and width < longest:
-        raise BadInput(f"an episode has {longest} tokens, and the batch is {width} wide")
+        raise BadInput(f"an episode has {longest} tokens; `width` is {width}, which is less")
     return [row + [filler] * ((width or longest) - len(row)) for row in rows]
 
 
@@ -153,5 +153,5 @@ def _floats(values: Numbers) -> list[float]:
 def _check_count(credit: Sequence[Any], tokens: Sequence[EpisodeTokens]) -> None:
     if len(credit) != len(tokens):
         raise BadInput(
-            f"{len(credit)} episodes have credit and {len(tokens)} have tokens; give one for each"
+            f"{len(credit)} episodes have credit, but {len(tokens)} have tokens; give both for each"
         )

@@ -1,1 +1,1 @@
-"""Rewards for a finished episode, read off its answer, its messages or its environment."""
+"""Rewards for a finished episode, computed from its answer, messages or environment."""

@@ -1,4 +1,4 @@
-"""Texts as sets of tokens, and the F1 of two such sets, by the rules of the DROP benchmark.
+"""Compare texts by the F1 of their token sets, by the rules of the DROP benchmark.
 
 Tokens are split at spaces and hyphens, lower-cased and stripped of ASCII punctuation unless they
 are numbers; numbers are written as floats (`1,000`, `1000.0` and full-width `１０００` are equal),
@@ -29,7 +29,7 @@ _NUMBER_STARTS = frozenset("0123456789+-.ni")
 
 
 class TokenBag(NamedTuple):
-    """The tokens of one text: in order, as a set, and those of them that are numbers."""
+    """The tokens of one text: as a list, as a set, and the subset that are numbers."""
 
     words: list[str]
     tokens: set[str]
@@ -64,7 +64,7 @@ def bag_of(text: str) -> TokenBag:
 
 
 def _as_number(token: str) -> str | None:
-    """How a number is written in a bag; `None` for every other token."""
+    """The normal form of a token that is a number; `None` for all other tokens."""
     start = token[:1]
     # Most tokens are words: a failed `float` costs more than looking at the first character.
     if start not in _NUMBER_STARTS and (start.isalpha() or start.isascii()) and start > " ":
@@ -74,7 +74,7 @@ def _as_number(token: str) -> str | None:
 
 
 def overlap(predicted: TokenBag, reference: TokenBag) -> tuple[float, float, float, int]:
-    """F1, precision and recall of two token sets, and how many tokens they share.
+    """The F1, precision and recall of two token sets, and the number of shared tokens.
 
     All three are 0.0 where the reference has numbers and none of them is predicted. Two empty sets
     are equal, F1 = 1.
@@ -98,25 +98,24 @@ def _overlap(
 
 
 class BagList(list[TokenBag]):
-    """The token bags of one answer, prepared for fast overlaps with many others."""
+    """The token bags of one answer, with bit masks for fast comparison."""
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Each token's place in the masks."""
         return {token: place for place, token in enumerate(set().union(*(b.tokens for b in self)))}
 
     @cached_property
     def masks(self) -> list[int]:
-        """For each bag, one bit for each token that it has."""
+        """One bit mask for each bag: a bit is set for each token in the bag."""
         return [self.mask(bag.tokens) for bag in self]
 
     @cached_property
     def phrases(self) -> frozenset[tuple[str, ...]]:
-        """The distinct bags, with their tokens in order."""
+        """The different token sequences among the bags."""
         return frozenset(tuple(bag.words) for bag in self)
 
     def mask(self, tokens: Iterable[str]) -> int:
-        """One bit for each of the tokens that any bag has."""
+        """A bit mask of these tokens; a token that no bag has sets no bit."""
         digits = bytearray(b"0" * (len(self.places) + 1))
         for token in tokens:
             place = self.places.get(token)
@@ -128,10 +127,7 @@ class BagList(list[TokenBag]):
 def overlap_table(
     predicted: BagList, reference: Sequence[TokenBag]
 ) -> list[list[tuple[float, float, float, int]]]:
-    """`overlap` of every predicted bag (columns) with every bag of the reference (rows).
-
-    Sets are compared as masks, so a pair costs a few machine words and not a walk over its tokens.
-    """
+    """The `overlap` of every predicted bag (columns) with every reference bag (rows)."""
     if len(predicted) * len(reference) <= _FEW_PAIRS:
         return [[overlap(bag, target) for bag in predicted] for target in reference]
     table = []
@@ -147,12 +143,12 @@ def overlap_table(
 
 
 def bag_f1(predicted: TokenBag, reference: TokenBag) -> float:
-    """F1 of two token sets, as `overlap` has it."""
+    """The F1 of two token sets, as `overlap` computes it."""
     return overlap(predicted, reference)[0]
 
 
 class BagPair(NamedTuple):
-    """One item of the reference, the predicted item aligned with it, and their score."""
+    """A reference item, the predicted item aligned with it, and the score of the pair."""
 
     reference: int
     predicted: int
@@ -160,26 +156,23 @@ class BagPair(NamedTuple):
 
 
 def align(scores: Sequence[Sequence[float]]) -> list[BagPair]:
-    """The best one-to-one alignment of reference items (rows) with predicted ones (columns).
-
-    Pairs that score nothing are left out.
-    """
+    """Align reference items (rows) with predicted items (columns), without pairs that score 0."""
     return [BagPair(row, column, scores[row][column]) for row, column in best_assignment(scores)]
 
 
 def align_bags(predicted: Sequence[TokenBag], reference: Sequence[TokenBag]) -> list[BagPair]:
-    """The alignment of two lists of bags with the greatest total F1."""
+    """Align two lists of bags one to one so that the total F1 is greatest."""
     table = overlap_table(BagList(predicted), reference)
     return align([[f1 for f1, *_ in row] for row in table])
 
 
 def mean_score(pairs: Iterable[BagPair], items: int) -> float:
-    """The mean over `items`, those without a partner counting 0.0; NaN when there are none."""
+    """The mean score over `items`, where an item without a partner scores 0.0; NaN for no items."""
     return sum(pair.score for pair in pairs) / items if items else float("nan")
 
 
 def best_assignment(scores: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
-    """Pairs (row, column) with the greatest total score, in row order.
+    """Choose the (row, column) pairs with the greatest total score, in row order.
 
     Scores are 0.0 or more; pairs that score nothing are left out. Among equal totals the choice
     is deterministic and otherwise unspecified.
@@ -217,10 +210,7 @@ def _cheapest_path(
     column_price: list[float],
     owner: Sequence[int],
 ) -> tuple[list[int], int]:
-    """The column before each column on the way from row `start`, and the free column it ends in.
-
-    Prices are updated so that the next search stays exact.
-    """
+    """Find the cheapest path from row `start` to a free column; return its steps and its end."""
     columns = len(column_price)
     slack = [inf] * columns
     path = [-1] * columns

@@ -1,4 +1,4 @@
-"""`choice_reward`: whether the response chooses the right option, as `read_option` reads it."""
+"""The reward of multiple choice: whether the response chooses the right option."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PARTS = ("acc",)
 def choice_reward(
     final_response: str | None, answer: object, choices: object = None
 ) -> Scored | Abstained:
-    """1.0 when the response chooses the option of the reference and no other, else 0.0.
+    """1.0 if the response chooses the reference option and no other, else 0.0.
 
     `answer` is the letter of the option (`B`, `(b)`), its number in `choices` from 0 on, as data
     sets keep it, or its text; several references are alternatives. `choices`, if the row has them,
@@ -45,7 +45,7 @@ def choice_reward(
 
 
 def _reference_letter(reference: object, options: Sequence[LetteredOption]) -> str:
-    """The letter that the reference stands for; empty if it stands for none."""
+    """The letter of the reference option; empty if the reference names no option."""
     if isinstance(reference, int) and not isinstance(reference, bool):
         return options[reference].letter if 0 <= reference < len(options) else ""
     text = str(reference)

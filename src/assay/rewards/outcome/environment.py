@@ -1,4 +1,4 @@
-"""The reward that the environment itself paid, step by step, as the episode recorded it."""
+"""The reward that the environment itself paid in the recorded steps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AFTER_DONE = (
     accepts={"after_done": AFTER_DONE},
 )
 def environment_reward(context: Context) -> Score:
-    """The sum of the rewards that the environment itself paid; whatever range it uses is kept.
+    """The sum of the rewards that the environment paid, in the environment's own range.
 
     `raw_reward` is the same in the environment's own unit, `None` where it has none; `last_reward`
     is what the last paid step got. Abstains (`no_testimony`) when no step was paid at all, not even

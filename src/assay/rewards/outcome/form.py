@@ -1,4 +1,4 @@
-"""What the form of a response is worth: its tags or pattern, its length, its variety.
+"""Rewards for the format of a response: its tags or pattern, its length, its repetition.
 
 Each pays one thing alone, whatever the answer is, so they are parts to compose with: behind a gate
 on the outcome, or at a small weight. Without a gate, length ranks a group of wrong answers, and a
@@ -44,7 +44,7 @@ def format_reward(
     opened: bool = False,
     pattern: str | None = None,
 ) -> Scored:
-    """1.0 when the response keeps the agreed form with something in it, else 0.0.
+    """1.0 if the response has the required format and is not empty, else 0.0.
 
     The form is a sequence of `tags`, by default `<think>…</think><answer>…</answer>`: each once, in
     this order, closed, none inside another, holding more than white space, and nothing but white
@@ -70,13 +70,13 @@ def _match(expression: TextPattern, text: str) -> Scored:
     try:
         value = float(expression.matches(text))
     except TooMuchWork:
-        return Scored(0.0, "the response takes too long to match", {"tags": 0.0})
+        return Scored(0.0, "matching the response with the pattern takes too long", {"tags": 0.0})
     because = f"the response {'matches' if value else 'does not match'} the pattern"
     return Scored(value, because, {"tags": value})
 
 
 def _keeps_tags(response: str, names: Sequence[str], *, opened: bool) -> tuple[float, str]:
-    """The share of the tags that are kept, and the first fault; empty without one."""
+    """The share of tags that are correct, and the first error; empty if there is none."""
     if opened and f"<{names[0]}>" not in response:
         response = f"<{names[0]}>{response}"
     count, fault, position = 0, "", 0
@@ -91,7 +91,7 @@ def _keeps_tags(response: str, names: Sequence[str], *, opened: bool) -> tuple[f
 
 
 def _tag_fault(response: str, name: str, position: int) -> tuple[str, int]:
-    """What is wrong with the one element of this name behind a place, and where it ends."""
+    """The error of one tag after a position, empty if it is correct, and where the tag ends."""
     opening, closing = f"<{name}>", f"</{name}>"
     counts = response.count(opening), response.count(closing)
     if counts != (1, 1):
@@ -113,7 +113,7 @@ def _names(tags: tuple[str, ...]) -> tuple[str, ...]:
         raise BadParameter(f"tags is {tags!r:.200}; name 1 to {MAX_TAGS} different tags")
     for name in tags:
         if not _NAME.fullmatch(str(name)):
-            raise BadParameter(f"{name!r:.80} is no tag; give its name alone, as in 'answer'")
+            raise BadParameter(f"{name!r:.80} is not a tag; give only its name, such as 'answer'")
     return tags
 
 
@@ -137,7 +137,7 @@ def length_reward(
     buffer: int | None = None,
     unit: LengthUnit = "chars",
 ) -> Scored | Abstained:
-    """From 1.0 for a short response down to 0.0 at `max_length`, by `curve`; 0.0 for an empty one.
+    """From 1.0 for a short response down to 0.0 at `max_length`; 0.0 for an empty response.
 
     `soft` is 1.0 up to `buffer` before the limit (by default a quarter of it), then falls in a
     straight line: DAPO's soft overlong punishment, plus one. `dapo` is that punishment itself, from
@@ -150,9 +150,9 @@ def length_reward(
     check_choice("curve", curve, get_args(Curve))
     check_choice("unit", unit, get_args(LengthUnit))
     if max_length < 1:
-        raise BadParameter(f"max_length is {max_length!r}; it is at least 1")
+        raise BadParameter(f"max_length is {max_length!r}; choose a number of at least 1")
     if buffer is not None and not 0 <= buffer <= max_length:
-        raise BadParameter(f"buffer is {buffer!r}; it is between 0 and max_length ({max_length})")
+        raise BadParameter(f"buffer is {buffer!r}; it must be from 0 to max_length ({max_length})")
     text = final_response or ""
     if unit == "tokens" and response_tokens is None:
         because = "unit='tokens', and the row has no 'response_tokens'"
@@ -190,7 +190,7 @@ def _length_value(length: int, curve: Curve, start: int, limit: int) -> float:
 def repetition_reward(
     final_response: str | None, *, ngram: int = 4, unit: ItemUnit = "words", scale: Scale = "share"
 ) -> Scored:
-    """The share of the response's n-grams that are different: 1.0 when nothing is said twice.
+    """The share of the response's n-grams that are different: 1.0 if nothing is repeated.
 
     An n-gram is `ngram` words in a row, in lower case, or as many characters (`unit="chars"`, for
     languages that write no spaces). A response of fewer of them repeats nothing. An empty one earns
@@ -201,11 +201,11 @@ def repetition_reward(
     `ngrams`, how many there are.
     """
     if not 1 <= ngram <= MAX_NGRAM:
-        raise BadParameter(f"ngram is {ngram!r}; it is from 1 to {MAX_NGRAM}")
+        raise BadParameter(f"ngram is {ngram!r}; choose a number from 1 to {MAX_NGRAM}")
     if unit not in get_args(ItemUnit) or scale not in get_args(Scale):
         raise BadParameter(
-            f"unit is {unit!r} and scale {scale!r}; choose unit 'words' or 'chars', "
-            "scale 'share' or 'penalty'"
+            f"unit is {unit!r} and scale is {scale!r}; unit is 'words' or 'chars', "
+            "scale is 'share' or 'penalty'"
         )
     if final_response is None or is_blank(final_response):
         return Scored(0.0, _NO_RESPONSE, {"repeated": 0.0, "ngrams": 0.0})
@@ -217,7 +217,7 @@ def repetition_reward(
 
 
 def _count_ngrams(text: str, ngram: int, unit: ItemUnit) -> tuple[int, int]:
-    """How many n-grams are different, and how many there are."""
+    """The number of different n-grams, and the number of all n-grams."""
     matches = islice(_ITEMS[unit].finditer(text), MAX_ITEMS)
     items = [match.group().lower() for match in matches]
     total = len(items) - ngram + 1

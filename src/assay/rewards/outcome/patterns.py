@@ -1,4 +1,4 @@
-"""Regular expressions matched in time linear in the text, whatever the text is.
+"""Match regular expressions in linear time, whatever the text is.
 
 Python's own matcher goes back and tries again, and a response can be written that makes it do so
 for hours. Here the expression becomes a graph of states, and the text is read once: each character
@@ -29,15 +29,15 @@ _Test = Callable[[str], bool]
 
 
 class UnsafePattern(ValueError):
-    """A regular expression is not used; the message goes on from the expression."""
+    """A regular expression is refused; the message says why."""
 
 
 class TooMuchWork(Exception):
-    """Matching a text takes more states than are allowed for one text."""
+    """Matching a text takes more steps than are allowed."""
 
 
 class TextPattern:
-    """A compiled regular expression, matched with a whole text in bounded time."""
+    """A compiled regular expression that matches a whole text in bounded time."""
 
     def __init__(self, start: int, graph: _Graph) -> None:
         self._graph = graph
@@ -45,7 +45,7 @@ class TextPattern:
         self._start = self._set(graph.reach([start]))
 
     def matches(self, text: str) -> bool:
-        """Whether the whole text matches; raises `TooMuchWork` for one that takes too long."""
+        """Whether the whole text matches. Raises `TooMuchWork` if matching takes too long."""
         current, left = self._start, MAX_WORK
         for char in text:
             following = current.moves.get(char)
@@ -85,7 +85,7 @@ class _StateSet:
 
 
 class _Graph:
-    """States that read a character, and states that only lead on to others."""
+    """A graph of states: some read a character, the others only branch."""
 
     def __init__(self) -> None:
         self.tests: list[_Test | None] = [None]
@@ -95,7 +95,7 @@ class _Graph:
 
     def add(self, test: _Test | None, following: int, branches: Sequence[int] = ()) -> int:
         if len(self.tests) >= MAX_STATES:
-            raise UnsafePattern(f"has more than {MAX_STATES} states; write it shorter")
+            raise UnsafePattern(f"has more than {MAX_STATES} states; write a shorter expression")
         self.tests.append(test)
         self.following.append(following)
         self.branches.append(branches)
@@ -106,7 +106,7 @@ class _Graph:
         return test is not None and test(char)
 
     def reach(self, states: Iterable[int]) -> frozenset[int]:
-        """The states that read a character, or end the text, and can be come to from these."""
+        """The reachable states that read a character or end the text."""
         reached: set[int] = set()
         waiting = list(states)
         while waiting:
@@ -118,7 +118,7 @@ class _Graph:
         return frozenset(at for at in reached if self.tests[at] is not None or at == self.end)
 
     def chain(self, items: Sequence[Any], following: int) -> int:
-        """The state from which the items, one after the other, lead to `following`."""
+        """Add states for the items in a row, which lead to `following`; return the first state."""
         for operation, argument in reversed(items):
             following = self._item(str(operation), argument, following)
         return following
@@ -134,8 +134,8 @@ class _Graph:
         if operation in ("MAX_REPEAT", "MIN_REPEAT"):
             return self._repeat(*argument, following=following)
         raise UnsafePattern(
-            f"holds {operation.lower().replace('_', ' ')}, which is not matched in linear time; "
-            "write it without"
+            f"holds {operation.lower().replace('_', ' ')}, which has no linear-time match; "
+            "rewrite the expression without it"
         )
 
     def _repeat(self, least: int, most: Any, items: Sequence[Any], *, following: int) -> int:
@@ -153,16 +153,13 @@ class _Graph:
 
 
 def compile_pattern(pattern: str) -> TextPattern:
-    """The expression, ready to be matched with whole texts; a dot matches a line break too.
-
-    Raises `UnsafePattern` if Python does not read it, or if it cannot be matched in linear time.
-    """
+    """Compile an expression that matches whole texts in linear time, or raise `UnsafePattern`."""
     try:
         parsed = _SYNTAX.parse(pattern, re.DOTALL)
     except (re.error, RecursionError, OverflowError) as error:
-        raise UnsafePattern(f"is no regular expression: {error}") from None
+        raise UnsafePattern(f"is not a regular expression: {error}") from None
     if parsed.state.flags & ~(re.DOTALL | re.UNICODE):
-        raise UnsafePattern("sets flags; write what is meant into the expression")
+        raise UnsafePattern("sets flags, which are not supported; rewrite it without flags")
     items = list(parsed)
     # The whole text is matched, so its ends may be named and need not be.
     for at, name in ((0, "AT_BEGINNING"), (-1, "AT_END")):

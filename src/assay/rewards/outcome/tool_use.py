@@ -1,4 +1,4 @@
-"""Whether an agent used a tool, by one declared policy for every reward.
+"""Decide whether an agent used a tool, by one policy for all rewards.
 
 Only the structure of a trajectory is read, never its prose. A tool was used where the harness
 recorded a call and its result: OpenAI `tool_calls` and `role: "tool"` messages (and the older
@@ -41,7 +41,7 @@ JSON_LIMIT_CHARS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class ToolPolicy:
-    """Which tool calls count as having used a tool."""
+    """The policy: which calls and results count as tool use."""
 
     minimum: int = 1
     """Uses needed before a tool counts as used."""
@@ -65,23 +65,23 @@ class ToolPolicy:
     def __post_init__(self) -> None:
         least = self.minimum
         if type(least) is not int or least < 1:
-            raise BadParameter(f"tool policy: minimum is {least!r}; it is a whole number >= 1")
+            raise BadParameter(f"tool policy: minimum is {least!r}; choose a whole number >= 1")
         if self.count not in get_args(CountedUses):
             choices = ", ".join(map(repr, get_args(CountedUses)))
             raise BadParameter(f"tool policy: count is {self.count!r}; choose one of {choices}")
         for item in fields(self):
             name, value = item.name, getattr(self, item.name)
             if isinstance(item.default, bool) and not isinstance(value, bool):
-                raise BadParameter(f"tool policy: {name} is {value!r}; it is true or false")
+                raise BadParameter(f"tool policy: {name} is {value!r}; choose true or false")
             if isinstance(item.default, tuple) and not (
                 isinstance(value, tuple) and all(isinstance(each, str) for each in value)
             ):
-                raise BadParameter(f"tool policy: {name} is {value!r}; it is a list of names")
+                raise BadParameter(f"tool policy: {name} is {value!r}; give a list of names")
 
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """How often tools were used, and whether that satisfies the policy."""
+    """The number of tool uses, and whether it satisfies the policy."""
 
     count: int
     enough: bool
@@ -100,7 +100,7 @@ POLICIES: Mapping[str, ToolPolicy] = MappingProxyType(
 def to_policy(
     value: str | Mapping[str, Any] | ToolPolicy, *, agentfly_minimum: int = 1
 ) -> ToolPolicy:
-    """The policy that a configuration value means.
+    """Make the policy from a configuration value.
 
     A name, or a mapping of `ToolPolicy` fields, which change the default policy or the one that
     the mapping names under `preset`. `agentfly_minimum` is what the "agentfly" preset asks for:
@@ -111,7 +111,7 @@ def to_policy(
     presets = ", ".join(map(repr, POLICIES))
     if not isinstance(value, (str, Mapping)):
         raise BadParameter(
-            f"tool_policy is {value!r}; pass a name ({presets}) or a mapping of its fields"
+            f"tool_policy is {value!r}; pass a name ({presets}) or a mapping of fields"
         )
     changes: dict[str, Any] = {"preset": value} if isinstance(value, str) else dict(value)
     preset = changes.pop("preset", "default")
@@ -132,7 +132,7 @@ def to_policy(
 
 
 def tool_use(trajectory: object, policy: ToolPolicy) -> ToolUse | BadTrajectory:
-    """How often the trajectory uses tools under the policy; never raises.
+    """Count the tool uses of a trajectory under the policy; never raises.
 
     An empty trajectory is one without tools. `None`, text, an element that is not a message, or
     a message without a role gives a `BadTrajectory`.
@@ -150,7 +150,7 @@ def tool_use(trajectory: object, policy: ToolPolicy) -> ToolUse | BadTrajectory:
 
 @dataclass(slots=True)
 class _Use:
-    """One call with its result, either of which may be missing."""
+    """One tool call and its result; one of the two may be missing."""
 
     name: str | None
     key: Hashable
@@ -161,7 +161,7 @@ class _Use:
 
 
 class _UseCounter:
-    """The tool uses of a trajectory, each result matched to its call as it is read."""
+    """Collects the tool uses of a trajectory, and matches each result to its call."""
 
     def __init__(self, policy: ToolPolicy) -> None:
         self._position = 0
@@ -173,7 +173,7 @@ class _UseCounter:
         self._earlier_calls: set[Hashable] = set()
 
     def read(self, role: str, message: object) -> None:
-        """Add the tool calls and results of the next message."""
+        """Add the tool calls and the results of the next message."""
         if role in self._policy.roles:
             self._add_result(message, get_field(message, "tool_call_id"))
         elif role == "assistant":
@@ -187,7 +187,7 @@ class _UseCounter:
         self._position += 1
 
     def end_segment(self) -> None:
-        """Mark the calls so far: one that a later segment repeats is a copy, not another call."""
+        """End a segment: later segments may repeat its calls, which then do not count again."""
         self._earlier_calls |= self._calls
         self._calls = set()
 
@@ -233,7 +233,7 @@ class _UseCounter:
         return None
 
     def result(self) -> ToolUse:
-        """The count under the policy, with the sentence that explains it."""
+        """The count of tool uses under the policy, with a sentence that explains it."""
         policy = self._policy
         calls_recorded = any(use.called for use in self._uses)
         uses = [use for use in self._uses if self._counts(use, calls_recorded)]
@@ -258,7 +258,7 @@ class _UseCounter:
 
 
 def _fingerprint(value: object) -> Hashable:
-    """Equal for equal arguments, whatever the order of their keys."""
+    """A key that is equal for equal arguments; the order of keys does not matter."""
     if value is None or isinstance(value, str):
         return value
     try:
@@ -268,7 +268,7 @@ def _fingerprint(value: object) -> Hashable:
 
 
 def _reports_error(content: object) -> bool:
-    """Whether the result's text is a JSON object whose top level has a set `error`."""
+    """Whether a result's text is a JSON object with a non-empty `error` at its top level."""
     text = content
     if not isinstance(content, str):
         texts = [get_field(part, "text") for part in items_of(content)]

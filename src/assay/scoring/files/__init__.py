@@ -1,1 +1,1 @@
-"""Scoring files and folders: rows in shards, results and counts for each, jobs that resume."""
+"""Score files and folders in shards, in jobs that can be resumed."""

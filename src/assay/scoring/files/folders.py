@@ -1,4 +1,4 @@
-"""Scoring a folder of files into a folder of Parquet files, each of them complete or not there.
+"""Score a folder of files into a folder of Parquet files; each file is written whole.
 
     OUT/part-00017.parquet     the results of one shard: about 4 MiB of lines, or a row group
     OUT/_assay/plan.json       every shard: which file, from where to where
@@ -70,14 +70,14 @@ def score_folder(
     parquet.check_installed()
     scoring = make_shard_scoring(rewards, keep, columns, max_abstained)
     if FILE in scoring.keep:
-        raise BadParameter(f"keep={FILE!r}: the results have a column of that name already")
+        raise BadParameter(f"keep={FILE!r}: the results already have a column of this name")
     job = _FolderJob(Path(source), Path(out), scoring, engine or LocalProcesses())
     return job.run(shard_bytes, resume=resume, overwrite=overwrite, progress=progress)
 
 
 @dataclass(frozen=True, slots=True)
 class _Input:
-    """A file of the folder, cut into shards."""
+    """One input file of a folder, divided into shards."""
 
     name: str
     fingerprint: str
@@ -94,7 +94,7 @@ class _Input:
 
 
 def _cut(root: Path, shard_bytes: int, name: str) -> _Input:
-    """The file cut into shards, for which it is read: line ends are counted."""
+    """Divide a file into shards; this reads the file to count its lines."""
     path = root / name
     return _Input(name, fingerprint(path), tuple(plan_shards(path, shard_bytes)))
 
@@ -104,10 +104,7 @@ def _fingerprint(root: Path, name: str) -> tuple[str, str]:
 
 
 def list_inputs(folder: Path) -> list[str]:
-    """The names of the files of rows in a folder, sorted; those that begin with `.` or `_` are not.
-
-    Raises `BadRecord` for a file of another kind, and for none at all.
-    """
+    """List the data files of a folder, sorted. Raises `BadRecord` for other files, or for none."""
     paths = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     names = sorted(
         path.as_posix()
@@ -117,8 +114,8 @@ def list_inputs(folder: Path) -> list[str]:
     for name in names:
         if Path(name).suffix.lower() not in LINES and not parquet.is_parquet(Path(name)):
             raise BadRecord(
-                f"{name!r} in {str(folder)!r} is no .jsonl, .csv or .parquet; move it "
-                "away, or let its name begin with '_' to have it passed over"
+                f"{name!r} in {str(folder)!r} is not a .jsonl, .csv or .parquet file; "
+                "move it away, or begin its name with '_' so that it is skipped"
             )
     if not names:
         raise BadRecord(f"{str(folder)!r} holds no .jsonl, .csv or .parquet file")
@@ -136,7 +133,7 @@ class _FolderJob(FileJob):
 
     @property
     def root(self) -> Path:
-        """What the names of the files are relative to; absolute, for workers elsewhere."""
+        """The absolute folder that the names of the input files are relative to."""
         root = self.source if self.source.is_dir() else self.source.parent
         return root.absolute()
 
@@ -147,8 +144,8 @@ class _FolderJob(FileJob):
         earlier = read_plan(plan_path)
         if earlier is not None and not (resume or overwrite):
             raise BadRecord(
-                f"{str(self.out)!r} holds a job already; "
-                "--resume scores what is missing, --overwrite starts again"
+                f"{str(self.out)!r} already holds a job; "
+                "--resume scores its missing rows, --overwrite starts again"
             )
         config = {**self.scoring.config(), "block_bytes": shard_bytes}
         if earlier is not None and resume:
@@ -173,7 +170,7 @@ class _FolderJob(FileJob):
         if missing:
             raise ResourceError(
                 f"{len(missing)} shards, {missing[0]} first, were written but are not in "
-                f"{str(self.out)!r}; every worker has to see that folder under that path"
+                f"{str(self.out)!r}; every worker needs access to this folder under this path"
             )
         # Renamed first: a worker that is declared lost and returns cannot write.
         shutil.rmtree(self.drafts.rename(self.folder / f".{uuid.uuid4().hex}"))
@@ -187,28 +184,28 @@ class _FolderJob(FileJob):
             raise BadRecord(f"there is no file or folder {str(self.source)!r}")
         if self.out.absolute().is_relative_to(self.root):
             raise BadParameter(
-                f"{str(self.out)!r} is inside {str(self.source)!r}; results would become input"
+                f"{str(self.out)!r} is inside {str(self.source)!r}; choose a folder outside of it"
             )
         return list_inputs(self.source)
 
     def _map(self, read: Callable[[str], T], names: Sequence[str]) -> Iterator[T]:
-        """What `read` gives for each file, in this process or, for much input, on the engine."""
+        """Apply `read` to each file; for large inputs on the engine, else in this process."""
         size = sum((self.root / name).stat().st_size for name in names)
         engine = self.engine if size > PLANNED_HERE_BYTES else LocalProcesses()
         return engine.map(read, names)
 
     def _check_out(self) -> None:
         if self.out.exists() and not self.out.is_dir():
-            raise BadRecord(f"{str(self.out)!r} is a file; the results of a folder are a folder")
+            raise BadRecord(f"{str(self.out)!r} is a file; give a folder for the results")
         if self.out.is_dir() and not self.folder.is_dir() and any(self.out.iterdir()):
             raise BadRecord(
-                f"{str(self.out)!r} holds something that is no job of ours; choose another folder"
+                f"{str(self.out)!r} has other files and no earlier job; choose another folder"
             )
 
     def _earlier_inputs(
         self, earlier: dict[str, Any], config: dict[str, Any], names: Sequence[str]
     ) -> list[_Input]:
-        """The inputs as they were cut; raise `BadRecord` if one of them has changed since."""
+        """The inputs of the earlier job. Raises `BadRecord` if an input has changed."""
         check_same(earlier, config, self.out)
         inputs = [_Input.from_record(record) for record in earlier["inputs"]]
         then = {each.name: each.fingerprint for each in inputs}
@@ -216,8 +213,8 @@ class _FolderJob(FileJob):
         changed = sorted(name for name in {*then, *now} if then.get(name) != now.get(name))
         if changed:
             raise BadRecord(
-                f"cannot resume {str(self.out)!r}: of its input, {changed[0]!r} has changed, come "
-                f"or gone ({len(changed)} files in all); --overwrite starts again"
+                f"cannot resume {str(self.out)!r}: the input {changed[0]!r} was changed, added "
+                f"or removed ({len(changed)} files in all); --overwrite starts again"
             )
         return inputs
 

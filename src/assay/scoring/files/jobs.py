@@ -1,4 +1,4 @@
-"""Scoring a whole file: workers read byte ranges, a killed job resumes, the order is kept.
+"""Score a whole file in shards; a killed job can resume, and rows keep their order.
 
 While a job runs, `OUT.partial/` holds its plan, and for each finished shard the scored rows and
 the counts; what a kill interrupts is scored again. When every shard is finished they are joined
@@ -72,7 +72,7 @@ def score_file(
     progress: RowProgress | None = None,
     shard_bytes: int = SHARD_BYTES,
 ) -> FileReport:
-    """Score every row of a JSONL, CSV or Parquet file into `out`; returns the counts.
+    """Score every row of a JSONL, CSV or Parquet file into `out`, and return the counts.
 
     The bytes of `out` depend on the input, the rewards and their configuration alone: not on the
     number of workers, nor on how often the job was killed and resumed. A `Scorer` among the
@@ -88,7 +88,7 @@ def score_file(
 
 
 def check_source(source: Path, scorers: Sequence[Scorer]) -> None:
-    """Raise `MissingParameter` if a file with a header lacks a column that a reward needs."""
+    """Raise `MissingParameter` if a file's header lacks a column that a reward needs."""
     names = column_names(source)
     for scorer in scorers if names is not None else ():
         check_table(scorer, names or (), source.name)
@@ -96,7 +96,7 @@ def check_source(source: Path, scorers: Sequence[Scorer]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FileJob(ABC):
-    """Something to score, which is cut into shards, and the place of the results."""
+    """A job that scores shards: its source, its output, its rewards and its engine."""
 
     source: Path
     out: Path
@@ -106,7 +106,7 @@ class FileJob(ABC):
     def run(
         self, shard_bytes: int, *, resume: bool, overwrite: bool, progress: RowProgress | None
     ) -> FileReport:
-        """Score every shard that is not finished yet, and complete the results."""
+        """Score every unfinished shard, and complete the results."""
         start = time.monotonic()
         jobs = self.open(shard_bytes, resume=resume, overwrite=overwrite)
         total = sum(job.shard.rows for job in jobs)
@@ -131,11 +131,11 @@ class FileJob(ABC):
 
     @abstractmethod
     def open(self, shard_bytes: int, *, resume: bool, overwrite: bool) -> list[ShardJob]:
-        """The shards to score, after checking that nothing would be lost or mixed up."""
+        """Return the shards of the job, after checking that no results would be lost or mixed."""
 
     @abstractmethod
     def close(self, jobs: Sequence[ShardJob], rows: int, rewards: dict[str, RewardCounts]) -> None:
-        """Complete the results, and remove what is half-written."""
+        """Complete the results, and remove unfinished files."""
 
 
 class _OneFileJob(FileJob):
@@ -143,7 +143,7 @@ class _OneFileJob(FileJob):
         if not self.source.is_file():
             raise BadRecord(f"there is no file {str(self.source)!r}")
         if self.out.exists() and not overwrite:
-            raise BadRecord(f"{str(self.out)!r} exists already; --overwrite replaces it")
+            raise BadRecord(f"{str(self.out)!r} already exists; --overwrite replaces it")
         if parquet.is_parquet(self.out):
             parquet.check_installed()
         check_source(self.source, self.scoring.scorers)

@@ -1,4 +1,4 @@
-"""The rows of a file: read shard by shard, and the results that are written for them.
+"""Read the rows of a file in shards, and write the results of each shard.
 
 A JSONL file is cut at line ends into shards of about the same size, a CSV file where a record
 begins; a Parquet file is cut at its row groups. All are read in small amounts, so memory does not
@@ -33,7 +33,7 @@ LINE_BYTES = 64 * 1024 * 1024
 
 
 class InputRow(NamedTuple):
-    """One row and where it stands; `problem` says why there is no value."""
+    """One input row and its line number; `problem` says why its value is missing."""
 
     number: int
     value: Any
@@ -42,7 +42,7 @@ class InputRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A range of rows of one file, which one worker scores."""
+    """A range of rows in one file, which one worker scores."""
 
     index: int
     start: int
@@ -55,7 +55,7 @@ class Shard:
 
 
 def plan_shards(source: Path, shard_bytes: int = SHARD_BYTES) -> list[Shard]:
-    """Every shard of the file; the same file always gives the same ones."""
+    """Divide a file into shards; the same file always gives the same shards."""
     if parquet.is_parquet(source):
         counts = list(parquet.count_rows(source))
         first_rows = accumulate(counts, initial=1)
@@ -67,7 +67,7 @@ def plan_shards(source: Path, shard_bytes: int = SHARD_BYTES) -> list[Shard]:
 
 
 def read_rows(source: Path, shard: Shard) -> Iterator[InputRow]:
-    """The rows of one shard; blank lines are passed over but counted."""
+    """Read the rows of one shard; blank lines are skipped, but still counted."""
     if parquet.is_parquet(source):
         values = parquet.read_rows(source, shard.start)
         yield from (InputRow(number, value) for number, value in enumerate(values, shard.first_row))
@@ -82,14 +82,14 @@ def read_rows(source: Path, shard: Shard) -> Iterator[InputRow]:
 
 
 def column_names(source: Path) -> list[str] | None:
-    """The columns that the rows of the file have, if it says so before they are read."""
+    """The column names in a file's header; `None` if the file has no header."""
     if parquet.is_parquet(source):
         return parquet.column_names(source)
     return read_header(source) if is_csv(source) else None
 
 
 def fingerprint(source: Path) -> str:
-    """A digest that changes when the file does: its size, its beginning and its end."""
+    """A digest of the file's size, its beginning and its end."""
     size = source.stat().st_size
     with source.open("rb") as stream:
         head = stream.read(1024 * 1024)
@@ -99,10 +99,7 @@ def fingerprint(source: Path) -> str:
 
 
 def read_stream(stream: BinaryIO, number: int = 1, end: int | None = None) -> Iterator[InputRow]:
-    """The rows from here on, the first of which has that number, until the stream is at `end`.
-
-    A stream that is read to its own end need not know where it is.
-    """
+    """Read rows from a stream up to the position `end`, numbered from `number`."""
     while (end is None or stream.tell() < end) and (line := stream.readline(LINE_BYTES + 1)):
         yield from _row_of(line, number, stream)
         number += 1
@@ -125,7 +122,7 @@ def _row_of(line: bytes, number: int, stream: BinaryIO) -> Iterator[InputRow]:
 
 
 def _plan_records(source: Path, shard_bytes: int) -> list[Shard]:
-    """Shards of whole records, for which all of them are read."""
+    """Divide a CSV file into shards of whole records; this reads the file."""
     shards: list[Shard] = []
     start, rows, first_row = 0, 0, 0
     end = 0
@@ -164,7 +161,7 @@ IDENTITY = ("id", "task_id")
 def result_of(
     number: int, row: Any, keep: Sequence[str], scores: dict[str, Score]
 ) -> dict[str, Any]:
-    """One result row: where it came from, the columns asked for, and every score."""
+    """Make one result row: its line number, the kept columns and every score."""
     result: dict[str, Any] = {"line": number}
     if isinstance(row, dict):
         result |= {name: row[name] for name in (*IDENTITY, *keep) if name in row}
@@ -173,7 +170,7 @@ def result_of(
 
 
 def encode(result: dict[str, Any]) -> bytes:
-    """One JSON line. What the fast encoder refuses (lone surrogates) is written escaped."""
+    """Encode one result as a JSON line; lone surrogates are escaped."""
     try:
         return orjson.dumps(result, default=repr, option=orjson.OPT_APPEND_NEWLINE)
     except (TypeError, orjson.JSONEncodeError):
@@ -187,7 +184,7 @@ def write_shard(
     keep: Sequence[str],
     drafts: Path | None = None,
 ) -> None:
-    """The results of one shard, complete or not at all."""
+    """Write the results of one shard; the file is written whole or not at all."""
     with atomic_write(path, drafts) as draft:
         if parquet.is_parquet(path):
             columns = _columns(scorers, (*IDENTITY, *keep))
@@ -200,7 +197,7 @@ def write_shard(
 
 
 def join_shards(shards: Sequence[Path], out: Path) -> None:
-    """One file from all shards, in order."""
+    """Join the results of all shards into one file, in order."""
     with atomic_write(out) as draft:
         if parquet.is_parquet(out):
             parquet.join(shards, draft)
@@ -212,7 +209,7 @@ def join_shards(shards: Sequence[Path], out: Path) -> None:
 
 
 def _columns(scorers: Sequence[Scorer], keep: Sequence[str]) -> dict[str, ColumnType]:
-    """Flat columns: `NAME`, `NAME.because`, `NAME.abstained`, `NAME.scorer`, `NAME.<part>`."""
+    """The columns of a Parquet result: `NAME`, `NAME.because`, `NAME.<part>` and others."""
     columns: dict[str, ColumnType] = {"line": "integer", **dict.fromkeys(keep, "text")}
     for scorer in scorers:
         name = scorer.spec.name
@@ -241,7 +238,7 @@ def _flat(
 
 
 def _cell(value: Any) -> str | None:
-    """A column of the input as text: a Parquet column has one type, a JSON column may not."""
+    """Convert an input value to text, since a Parquet column has one type."""
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, default=repr)

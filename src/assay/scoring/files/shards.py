@@ -1,4 +1,4 @@
-"""Scoring one shard: its rows in, a file of results and a file of counts out.
+"""Score one shard, and write a file of results and a file of counts.
 
 A shard is finished when its counts exist, which are written last. Scoring it again leaves the same
 bytes behind, so it does not matter how often, where or by how many workers that is done.
@@ -37,7 +37,7 @@ RowProgress: TypeAlias = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class ShardJob:
-    """A shard of a file, and where its results go."""
+    """A shard of a file, and the paths of its results."""
 
     number: int
     source: Path
@@ -54,7 +54,7 @@ class ShardJob:
     def in_folder(
         cls, folder: Path, number: int, source: Path, shard: Shard, *, suffix: str, file: str = ""
     ) -> ShardJob:
-        """The job of a shard whose files lie in one folder; absolute, for workers elsewhere."""
+        """Make the job of a shard whose files are in one folder."""
         here = folder.absolute()
         out, tally = here / f"{number:08d}{suffix}", here / f"{number:08d}.tally.json"
         return cls(number, source.absolute(), shard, out, tally, drafts=here, file=file)
@@ -62,7 +62,7 @@ class ShardJob:
 
 @dataclass(frozen=True, slots=True)
 class ShardCounts:
-    """What was counted in a finished shard."""
+    """The counts of a finished shard: its rows, and its scores for each reward."""
 
     number: int
     rows: int
@@ -71,7 +71,7 @@ class ShardCounts:
 
 @dataclass(frozen=True, slots=True)
 class ShardScoring:
-    """Scores the rows of a shard, and writes their results."""
+    """Score the rows of a shard, and write the results and the counts."""
 
     scorers: tuple[Scorer, ...]
     keep: tuple[str, ...]
@@ -79,7 +79,7 @@ class ShardScoring:
     """When the job stops; a shard alone is stopped by it too, before it is finished."""
 
     def __call__(self, job: ShardJob) -> ShardCounts:
-        """Write the results of the shard, then its counts, and return the counts."""
+        """Score the shard, write its results and its counts, and return the counts."""
         counts = {scorer.spec.name: RewardCounts() for scorer in self.scorers}
         rows = 0
 
@@ -106,7 +106,7 @@ class ShardScoring:
         return ShardCounts(job.number, rows, counts)
 
     def config(self) -> dict[str, Any]:
-        """What a resumed job has to have in common with the one that was stopped."""
+        """The configuration that must be the same when a job is resumed."""
         columns = [scorer.columns for scorer in self.scorers]
         return {
             "rewards": [scorer.spec.id for scorer in self.scorers],
@@ -122,20 +122,16 @@ def make_shard_scoring(
     columns: Mapping[str, str] | None = None,
     max_abstained: float | None = None,
 ) -> ShardScoring:
-    """The rewards, ready to score; raise `BadParameter` for none at all, or one of them twice."""
+    """Prepare rewards for scoring. Raises `BadParameter` for no reward or a repeated one."""
     scorers = bind_columns(rewards, columns or {})
     names = [scorer.spec.name for scorer in scorers]
     if not names or len(set(names)) != len(names):
-        raise BadParameter(f"rewards={names!r}; name at least one, and each only once")
+        raise BadParameter(f"rewards={names!r}; give at least one reward, and none twice")
     return ShardScoring(scorers, tuple(keep), AbstentionLimit.of(max_abstained))
 
 
 def bind_columns(rewards: Sequence[RewardLike], columns: Mapping[str, str]) -> tuple[Scorer, ...]:
-    """The rewards with those of the columns that they take.
-
-    A `Scorer` that has columns of its own keeps them. Raises `BadParameter` for a parameter that
-    none of the rewards has.
-    """
+    """Give each reward the columns that it takes. Raises `BadParameter` for unknown ones."""
     scorers = [reward if isinstance(reward, Scorer) else Scorer(reward) for reward in rewards]
     for parameter in columns:
         if not any(takes(scorer, parameter) for scorer in scorers):
@@ -151,7 +147,7 @@ def bind_columns(rewards: Sequence[RewardLike], columns: Mapping[str, str]) -> t
 
 
 def takes(scorer: Scorer, parameter: str) -> bool:
-    """Whether the reward has a parameter of that name, by name or among any others."""
+    """Whether the reward has this parameter, or accepts any parameter."""
     spec = scorer.spec
     return parameter in (*spec.required, *spec.optional) or spec.takes_any
 
@@ -159,7 +155,7 @@ def takes(scorer: Scorer, parameter: str) -> bool:
 def score_rows(
     scorers: Sequence[Scorer], rows: Iterator[InputRow], keep: Sequence[str]
 ) -> Iterator[tuple[dict[str, Score], dict[str, Any]]]:
-    """For every row its scores, and the result row that is written for it."""
+    """Yield the scores of every row, with the row of results."""
     me = os.getpid()
 
     def score(row: InputRow) -> tuple[InputRow, dict[str, Score]]:
@@ -172,14 +168,14 @@ def score_rows(
 
 
 def score_input(scorer: Scorer, row: InputRow) -> Score:
-    """The score of a row of a file; an abstention that names its line for one that is bad."""
+    """Score a row of a file; a bad row gives an abstention with its line number."""
     if row.problem:
         return scorer.abstain("bad_row", row.problem)
     return score_row(scorer, row.value, f"line {row.number}")
 
 
 def read_counts(job: ShardJob) -> ShardCounts | None:
-    """The counts of a finished shard; `None` when it still has to be scored."""
+    """Read the counts of a finished shard; `None` if the shard is not finished."""
     if not job.out.is_file():
         return None
     with suppress(FileNotFoundError, orjson.JSONDecodeError):
@@ -194,7 +190,7 @@ def read_counts(job: ShardJob) -> ShardCounts | None:
 def merge_counts(
     scorers: Sequence[Scorer], shards: Iterable[ShardCounts]
 ) -> dict[str, RewardCounts]:
-    """The counts of the whole job; `shards` come in order, since a sum of floats depends on it."""
+    """Add the counts of all shards; their order matters for sums of floats."""
     merged = {scorer.spec.name: RewardCounts() for scorer in scorers}
     for shard in shards:
         for name, counts in shard.rewards.items():
@@ -203,13 +199,13 @@ def merge_counts(
 
 
 def write_plan(path: Path, plan: dict[str, Any]) -> None:
-    """Write the plan, complete or not at all."""
+    """Write the plan of a job; the file is written whole or not at all."""
     with atomic_write(path) as draft:
         draft.write_bytes(orjson.dumps(plan, option=orjson.OPT_INDENT_2, default=repr))
 
 
 def read_plan(path: Path) -> dict[str, Any] | None:
-    """The plan of an earlier job; `None` when it was killed before it had written one."""
+    """Read the plan of an earlier job; `None` if the job was killed too early."""
     try:
         plan: dict[str, Any] = orjson.loads(path.read_bytes())
     except FileNotFoundError:
@@ -220,7 +216,7 @@ def read_plan(path: Path) -> dict[str, Any] | None:
 
 
 def settle_plan(path: Path, plan: dict[str, Any], out: Path) -> None:
-    """Write the plan of a job; raise `BadRecord` if there is one of another job."""
+    """Write the plan of a job. Raises `BadRecord` if a different job has a plan here."""
     earlier = read_plan(path)
     if earlier is not None:
         check_same(earlier, plan, out)
@@ -228,18 +224,15 @@ def settle_plan(path: Path, plan: dict[str, Any], out: Path) -> None:
 
 
 def open_partial(out: Path, *, resume: bool, overwrite: bool) -> Path:
-    """The folder `OUT.partial` of a job; what is in it stays if the job is resumed.
-
-    Raises `BadRecord` if results would be lost.
-    """
+    """Open the folder `OUT.partial` of a job. Raises `BadRecord` if results would be lost."""
     if out.exists() and not overwrite:
-        raise BadRecord(f"{str(out)!r} exists already; --overwrite replaces it")
+        raise BadRecord(f"{str(out)!r} already exists; --overwrite replaces it")
     folder = out.with_name(out.name + PARTIAL)
     if folder.exists() and not resume:
         if not overwrite:
             raise BadRecord(
                 f"{str(folder)!r} holds an unfinished job; "
-                "--resume continues it, --overwrite starts again"
+                "--resume continues the job, --overwrite starts again"
             )
         shutil.rmtree(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -247,7 +240,7 @@ def open_partial(out: Path, *, resume: bool, overwrite: bool) -> Path:
 
 
 def check_same(earlier: dict[str, Any], plan: dict[str, Any], out: Path) -> None:
-    """Raise `BadRecord` if the earlier job was another one, naming what differs."""
+    """Raise `BadRecord` if the earlier job had another configuration."""
     expected = orjson.loads(orjson.dumps(plan, default=repr))
     earlier = {**earlier, "params": _params_of(earlier)}
     for key, value in expected.items():
@@ -259,7 +252,7 @@ def check_same(earlier: dict[str, Any], plan: dict[str, Any], out: Path) -> None
 
 
 def _params_of(earlier: dict[str, Any]) -> Any:
-    """The rewards' options of an earlier job, which may name some that are the default."""
+    """The options of an earlier job's rewards, without options that equal the defaults."""
     rewards, params = earlier.get("rewards"), earlier.get("params")
     try:
         return [

@@ -1,4 +1,4 @@
-"""The tables of phrases by which a text announces, denies, doubts or takes back its answer."""
+"""The phrases of each language that announce, deny, doubt or take back an answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CODES = ("en", "zh", "es", "fr", "de", "pt", "ja", "ko", "ru", "ar")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguagePhrases:
-    """Phrases of one language: one TOML file of this folder.
+    """The phrases of one language, from one TOML file in this folder.
 
     Phrases are in lower case. Those of `denying`, `possible`, `one_of`, `reporting`, `examples` and
     `labels` stand right before the answer, with nothing but `fillers` in between; of `doubting`,
@@ -106,12 +106,11 @@ class LanguagePhrases:
     """Words that no sentence ends with."""
 
     def phrases(self, field: str) -> tuple[str, ...]:
-        """The phrases of a field, longest first."""
         phrases: tuple[str, ...] = getattr(self, field)
         return tuple(sorted(phrases, key=len, reverse=True))
 
 
 @cache
 def languages() -> tuple[LanguagePhrases, ...]:
-    """Every language that is read, each with its table; English first."""
+    """The phrases of every supported language, English first."""
     return tuple(read_table(LanguagePhrases, __name__, f"{code}.toml") for code in CODES)

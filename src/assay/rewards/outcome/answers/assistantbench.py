@@ -1,4 +1,4 @@
-"""AssistantBench's scoring rules as BrowserGym 0.14.3 has them, without its dependencies.
+"""AssistantBench's scoring rules, as BrowserGym 0.14.3 implements them.
 
 The reference decides the rule: a number is compared by the logarithm of the ratio, a string by
 token F1, several lines by the best one-to-one alignment of their token sets, and JSON objects by
@@ -53,14 +53,14 @@ _ZERO = 1e-4
 
 
 class ReferenceAnswer(NamedTuple):
-    """A reference answer, and the rule that it calls for."""
+    """A reference answer, and the type of answer that decides its scoring rule."""
 
     kind: ReferenceKind
     value: Any  # a float, a text, a list of texts, or a list of decoded JSON values
 
 
 class AnswerMatch(NamedTuple):
-    """How well one answer matches the reference, and what that was computed from."""
+    """The score of one answer against the reference, with the compared items."""
 
     value: float
     because: str
@@ -72,15 +72,15 @@ class AnswerMatch(NamedTuple):
 
 
 class _BrowserGymRaisesError(Exception):
-    """BrowserGym's scorer has no value for this answer."""
+    """BrowserGym's scorer raises an exception for this answer."""
 
 
 class BeyondLimitError(Exception):
-    """The text is longer, deeper or more numerous than this grader reads."""
+    """The text is too long, is nested too deeply or has too many items."""
 
 
 def read_reference(lines: Sequence[str]) -> ReferenceAnswer:
-    """The reference answer, from its lines that are not blank."""
+    """Read the reference answer from its lines, without blank lines."""
     if len(lines) == 1:
         number = to_number(lines[0])
         if number is not None:
@@ -143,10 +143,7 @@ def _read_prediction(text: str, reference: ReferenceAnswer) -> Any:
 
 
 def _to_evaluated_shape(prediction: Any, reference: ReferenceAnswer) -> Any:
-    """The prediction in the shape that BrowserGym's evaluators see.
-
-    A list of one integer becomes a pair (number, flag), which no evaluator expects.
-    """
+    """Return the prediction in the types that BrowserGym's evaluators receive."""
     if type(prediction) is list:
         if len(prediction) != 1:
             return prediction
@@ -197,7 +194,7 @@ def _score_number(prediction: Any, reference: float, *, mirrored: bool) -> Answe
         because = f"number: {clip(prediction)!r} is no number"
         return AnswerMatch(0.0, because, predicted=(prediction,))
     if type(prediction) is not float:
-        raise _BrowserGymRaisesError("TypeError, a list or an object where a number is due")
+        raise _BrowserGymRaisesError("TypeError, a list or an object instead of a number")
     value = log_closeness(prediction, reference, mirrored=mirrored)
     because = f"number: {prediction!r} against {reference!r}"
     if isfinite(value):
@@ -208,7 +205,7 @@ def _score_number(prediction: Any, reference: float, *, mirrored: bool) -> Answe
 
 
 def log_closeness(predicted: float, reference: float, *, mirrored: bool = False) -> float:
-    """1 - ln of the ratio of the greater to the smaller, no less than 0.
+    """Return 1 - ln(greater / smaller) of two numbers, but at least 0.
 
     Two negative numbers divide the other way round in BrowserGym, so a wrong one scores above
     1.0, and up to infinity; `mirrored` gives them what their absolute values would get.
@@ -245,7 +242,7 @@ def _score_strings(prediction: Any, reference: ReferenceAnswer) -> AnswerMatch:
 
 
 def _bags(texts: Sequence[object]) -> list[TokenBag] | None:
-    """The bag of each text; `None` when one of them is not text."""
+    """Return the token bag of each text, or `None` if an item is not text."""
     bags = [bag_of(text) for text in texts if isinstance(text, str)]
     return bags if len(bags) == len(texts) else None
 
@@ -266,7 +263,7 @@ def _score_json(prediction: list[Any], reference: list[Any], *, mirrored: bool) 
 
 
 class _Field(NamedTuple):
-    """One value of an object, prepared for comparison."""
+    """One value of a JSON object, prepared for comparison."""
 
     type: type
     number: float
@@ -298,7 +295,7 @@ def _field(value: Any) -> _Field:
 
 
 def _pair_f1(predicted: dict[str, _Field], expected: dict[str, _Field], mirrored: bool) -> float:
-    """F1 of recall over the reference's keys and precision over the answer's."""
+    """The F1 of two objects: recall over the reference's keys, precision over the answer's keys."""
     recall = precision = 0.0
     for key, target in expected.items():
         field = predicted.get(key)
@@ -332,7 +329,7 @@ def _field_score(predicted: _Field, expected: _Field, mirrored: bool) -> float:
 
 
 def count_items(items: Sequence[object]) -> int:
-    """The items of an answer, those of lists inside its objects included."""
+    """The number of items in an answer; items of lists inside objects count too."""
     values = (value for item in items if isinstance(item, dict) for value in item.values())
     return len(items) + sum(len(value) for value in values if isinstance(value, list))
 
@@ -340,7 +337,7 @@ def count_items(items: Sequence[object]) -> int:
 def _check_pairs(predicted: int, expected: int) -> None:
     if predicted * expected > MAX_PAIRS:
         raise BeyondLimitError(
-            f"{predicted} predicted items by {expected} gold ones, over {MAX_PAIRS} pairs"
+            f"{predicted} predicted items times {expected} gold items are over {MAX_PAIRS} pairs"
         )
 
 
@@ -353,13 +350,13 @@ def _alignment_summary(
 
 
 def clip(value: object, width: int = 60) -> str:
-    """The beginning of a value as text, fit for a note."""
+    """The first characters of a value as text, short enough for a note."""
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def decode(text: str) -> Any:
-    """The JSON value that the text spells, or `NOT_JSON`."""
+    """Parse the text as JSON; `NOT_JSON` if it is not valid JSON."""
     start = text.lstrip(" \t\n\r")[:1]
     if start in _SCALAR_STARTS:
         # A failing parser composes a message at length; most answers are not JSON.
@@ -368,24 +365,24 @@ def decode(text: str) -> Any:
     elif start not in _COMPOUND_STARTS:
         return NOT_JSON
     elif _nesting(text) > MAX_NESTING:
-        raise BeyondLimitError(f"the JSON is nested deeper than {MAX_NESTING}")
+        raise BeyondLimitError(f"the JSON has more than {MAX_NESTING} levels of nesting")
     try:
         return json.loads(text)
     except ValueError:
         return NOT_JSON
     except RecursionError:
-        raise BeyondLimitError("the JSON is nested deeper than the stack") from None
+        raise BeyondLimitError("the JSON is nested too deeply for Python's parser") from None
 
 
 def _nesting(text: str) -> int:
-    """How deep brackets open, those inside strings included: an upper bound for JSON."""
+    """The greatest depth of open brackets; brackets inside strings count too."""
     if text.count("[") + text.count("{") <= MAX_NESTING:
         return 0
     return max(accumulate((char in "[{") - (char in "]}") for char in text))
 
 
 def with_json_quotes(line: str) -> str:
-    """The line with the quotes of a printed Python dictionary turned into those of JSON."""
+    """Replace the single quotes of a printed Python dictionary with double quotes."""
     if "'" not in line:
         return line
     for python, standard in (("{'", '{"'), ("', '", '", "'), ("': '", '": "'), ("'}", '"}')):
@@ -394,7 +391,7 @@ def with_json_quotes(line: str) -> str:
 
 
 def to_number(text: str) -> float | None:
-    """The number that a text spells; a comma is a decimal point, even between thousands."""
+    """Parse a text as a number; each comma is read as a decimal point, even `1,000`."""
     start = text[:1]
     # Most answers are words: a failed `float` costs more than looking at the first character.
     if start.isalpha() and start not in "nNiIs":

@@ -1,4 +1,4 @@
-"""How near an answer is to a reference, in four bands: exact, form, partial, none.
+"""Compare an answer with a reference, in four bands: exact, form, partial, none.
 
 Numbers are compared as numbers and dates as dates, never letter by letter: another number is
 another answer. Words are compared by token F1 and by edit distance, and only what is nearly the
@@ -16,15 +16,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from rapidfuzz.distance import Levenshtein
 
-from assay.text.short_answers import (
-    MAX_ITEMS,
-    AnswerQuantity,
-    AnswerReading,
-    quantity_of,
-    read,
-    same_unit,
-    without_lead_in,
-)
+from assay.text.quantities import AnswerQuantity, quantity_of, same_unit
+from assay.text.short_answers import MAX_ITEMS, AnswerReading, read, without_lead_in
 
 Band: TypeAlias = Literal["exact", "form", "partial", "none"]
 Form: TypeAlias = Literal[
@@ -36,19 +29,10 @@ MAX_CHARS = 10_000
 """Longest response that is compared, unless it is the reference itself."""
 
 FORM_SCORES: dict[Form, float] = {
-    "white space": 0.95,
-    "typography": 0.94,
-    "letter case": 0.93,
-    "number": 0.92,
-    "unit": 0.91,
-    "list": 0.90,
-    "date": 0.90,
-    "punctuation": 0.88,
-    "accents": 0.86,
-    "lead-in": 0.85,
-    "percent as fraction": 0.82,
-    "ambiguous date": 0.80,
-}
+    "white space": 0.95, "typography": 0.94, "letter case": 0.93, "number": 0.92, "unit": 0.91,
+    "list": 0.90, "date": 0.90, "punctuation": 0.88, "accents": 0.86, "lead-in": 0.85,
+    "percent as fraction": 0.82, "ambiguous date": 0.80,
+}  # fmt: skip
 PARTIAL_FLOOR, PARTIAL_CEILING = 0.50, 0.79
 MIN_F1 = 0.6
 MIN_EDIT = 0.85
@@ -68,7 +52,7 @@ _CHUNK = re.compile(
 
 
 class FuzzyMatch(NamedTuple):
-    """How well an answer matches: its band, and its place in the band."""
+    """The result of a fuzzy comparison: the score, its band, and the reason."""
 
     score: float
     band: Band
@@ -80,14 +64,14 @@ class FuzzyMatch(NamedTuple):
 
 
 class FuzzyAnswer:
-    """A response that is compared with any number of references and read once."""
+    """A response that is parsed once and compared with any number of references."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     @cached_property
     def limit(self) -> str:
-        """Why the response is too long to be compared, or nothing."""
+        """Why the response is too long to compare; empty if its length is fine."""
         size = len(self.text)
         if size <= MAX_CHARS and not self.text.isascii():
             # One character may stand for many: a ligature is eighteen letters.
@@ -102,12 +86,11 @@ class FuzzyAnswer:
 
     @cached_property
     def bare(self) -> AnswerReading | None:
-        """The answer after "The answer is", if it begins so."""
+        """The answer after "The answer is"; `None` without these words."""
         return without_lead_in(self.reading)
 
 
 def compare(response: str | FuzzyAnswer, reference: str, *, tolerance: float = 0.0) -> FuzzyMatch:
-    """How near the response is to one reference."""
     answer = FuzzyAnswer(response) if isinstance(response, str) else response
     if answer.text == reference:
         return FuzzyMatch(1.0, "exact", "the same text", 1.0)
@@ -145,7 +128,7 @@ def _compare_readings(
 
 
 def same_value(response: AnswerReading, reference: AnswerReading) -> Form | None:
-    """The only difference between two texts with the same value; `None` for different values."""
+    """The kind of difference between two texts with equal values; `None` if their values differ."""
     if response.pieces == reference.pieces:
         return "white space"
     if response.tidy == reference.tidy:
@@ -192,7 +175,7 @@ def _compare_quantities(
 def _find_quantity(
     response: AnswerReading, reference: AnswerReading, expected: AnswerQuantity
 ) -> FuzzyMatch:
-    """A number among other words: a partial match when it is the only one there."""
+    """Match a number inside a sentence: a partial match if it is the only number there."""
     chunks = [chunk.strip(" .,") for chunk in _CHUNK.findall(response.tidy)]
     quantities = [quantity_of(chunk) for chunk in chunks]
     if len(quantities) != 1 or len(response.words) > MAX_PROSE_WORDS:
@@ -206,7 +189,7 @@ def _find_quantity(
 
 
 def _compare_lists(response: AnswerReading, reference: AnswerReading) -> FuzzyMatch | None:
-    """The match of two lists, in any order and notation; `None` when neither is a list."""
+    """Compare two lists in any order; `None` if neither text is a list."""
     expected = reference.json_list or reference.lines
     json_list = response.json_list
     if len(expected) < 2 and json_list is None:
@@ -248,7 +231,7 @@ def _compare_words(response: AnswerReading, reference: AnswerReading) -> FuzzyMa
 
 
 def _token_f1(response: Sequence[str], reference: Sequence[str]) -> float:
-    """F1 of two bags of words, in which a repeated word counts each time."""
+    """The F1 of two lists of words; a word that occurs twice counts twice."""
     one, other = (
         [word for word in words if word not in _STOPWORDS] or words
         for words in (response, reference)
@@ -258,7 +241,7 @@ def _token_f1(response: Sequence[str], reference: Sequence[str]) -> float:
 
 
 def _edit_similarity(response: AnswerReading, reference: AnswerReading) -> float:
-    """Similarity of the spelling; 0.0 where numerals differ or a single word is another one."""
+    """The similarity of the spelling; 0.0 if numbers differ or a single word is too different."""
     if response.numerals != reference.numerals or not response.words or not reference.words:
         return 0.0
     one, other = response.unaccented, reference.unaccented
@@ -271,13 +254,13 @@ def _edit_similarity(response: AnswerReading, reference: AnswerReading) -> float
 
 
 def _contradicts(response: AnswerReading, reference: AnswerReading) -> bool:
-    """Whether the response denies what the reference does not, or compares the other way."""
+    """Whether the response has a negation or comparison sign that the reference does not have."""
     words, others = response.word_set, reference.word_set
     return bool((words & _NEGATIONS) - others) or words & _COMPARISONS != others & _COMPARISONS
 
 
 def _alternatives(response: AnswerReading, reference: AnswerReading) -> int:
-    """How many times the response offers another choice, where the reference offers none."""
+    """The number of alternatives that the response offers ("A or B"), if the reference has none."""
     if _ALTERNATIVE.search(reference.tidy):
         return 0
     marks = len(_ALTERNATIVE.findall(response.tidy))
@@ -285,7 +268,7 @@ def _alternatives(response: AnswerReading, reference: AnswerReading) -> int:
 
 
 def _above(similarity: float, threshold: float) -> float:
-    """Where a similarity stands between its threshold (0) and identity (1)."""
+    """Scale a similarity: 0 at its threshold, 1 for identical texts."""
     return (similarity - threshold) / (1 - threshold)
 
 

@@ -66,7 +66,7 @@ def assistantbench_reward(
     hidden_gold: HiddenGold = "reference",
     negatives: Negatives = "reference",
 ) -> Score:
-    """AssistantBench's score of the answer, equal to BrowserGym 0.14.3 where that has a value.
+    """AssistantBench's score of the answer, equal to that of BrowserGym 0.14.3.
 
     Where BrowserGym's scorer raises, the score is 0.0 and the part `reference_raises` 1.0. Against
     an empty reference, the test split's, BrowserGym gives 0.0 to every answer; so does this reward,
@@ -97,14 +97,14 @@ def assistantbench_reward(
 def fuzzy_answer_reward(
     final_response: str | None, answer: object, *, tolerance: float = 0.0
 ) -> Score:
-    """1.0 for the reference, 0.8-0.95 for another form of it, 0.5-0.8 for a near miss, else 0.0.
+    """1.0 for the reference, 0.8-0.95 for an equal value, 0.5-0.8 for a near miss, else 0.0.
 
     `answer` is a text, a number, or a list of either, of which the best match counts. A number
     that is off by no more than `tolerance`, relative to the reference, is a near miss; by default
     another number is another answer. No reference abstains.
     """
     if not 0.0 <= tolerance < 1.0:
-        raise BadParameter(f"tolerance is a number from 0 up to 1, not {tolerance!r}")
+        raise BadParameter(f"tolerance is {tolerance!r}; choose a number from 0 to less than 1")
     try:
         references = _references(answer)
     except CannotScore as error:
@@ -122,7 +122,7 @@ def fuzzy_answer_reward(
 
 
 def _references(answer: object) -> list[str]:
-    """The references as texts. Raises `CannotScore`."""
+    """Return the reference answers as texts. Raises `CannotScore`."""
     texts = []
     for reference in _read(answer):
         if str(reference).strip():
@@ -147,7 +147,7 @@ def _read(answer: object) -> Sequence[object]:
 
 
 def _reference_lines(answer: object) -> list[str]:
-    """The lines of the reference that are not blank. Raises `CannotScore`."""
+    """Return the non-blank lines of the reference. Raises `CannotScore`."""
     if isinstance(answer, str):
         if len(answer) > MAX_CHARS:
             because = f"the gold has over {MAX_CHARS} characters"
@@ -179,7 +179,7 @@ def _to_score(match: AnswerMatch, reference: ReferenceAnswer, lines: Sequence[st
 
 
 def _alignment(match: AnswerMatch, lines: Sequence[str]) -> str:
-    """`[reference, predicted, score]` for each aligned pair, as bounded JSON."""
+    """The aligned pairs as a JSON list of `[reference, predicted, score]`, of limited length."""
     rows = [
         f"[{_quote(lines[pair.reference])}, {_quote(match.predicted[pair.predicted])}, "
         f"{pair.score:.4f}]"

@@ -1,4 +1,4 @@
-"""The reward of tool calls: all of the right ones, with the right arguments, and no other."""
+"""The reward of tool calls: 1.0 for exactly the expected calls, else 0.0."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 from assay.errors import check_choice
 from assay.registry import reward
 from assay.rewards.outcome.bags import best_assignment
+from assay.rewards.outcome.calls.comparison import ExpectedCall
 from assay.rewards.outcome.calls.references import (
     MOST_CALLS,
     BadColumn,
-    ExpectedCall,
     read_steps,
     read_tools,
     same_name,
@@ -53,14 +53,14 @@ SHOWN: Final = 3
 
 
 class GivenCall(NamedTuple):
-    """A tool call of the response; its arguments may be unreadable."""
+    """A tool call of the response; its arguments may not be readable."""
 
     name: str
     arguments: Mapping[str, Any] | Unreadable
 
 
 class GivenCalls(NamedTuple):
-    """The tool calls of a turn, and whether it has other words than thoughts and calls."""
+    """The tool calls of a turn, and whether the turn also has text for the user."""
 
     calls: list[GivenCall]
     speaks: bool
@@ -68,7 +68,7 @@ class GivenCalls(NamedTuple):
 
 @dataclass(slots=True)
 class CallComparison:
-    """How the tool calls of a turn compare with the expected ones."""
+    """The result of comparing the tool calls of a turn with the expected calls."""
 
     right: int = 0
     arguments: float = 0.0
@@ -87,7 +87,7 @@ def tool_call_reward(
     texts: TextRule = "normal",
     text_calls: TextCallRule = "none",
 ) -> Scored | Abstained:
-    """1.0 if the agent made exactly the right tool calls, with right arguments; else 0.0.
+    """1.0 if the agent made exactly the expected tool calls with the right arguments, else 0.0.
 
     `answer` lists the calls: as `{"name": …, "arguments": {…}}`, or in BFCL's format of accepted
     values, `{function: {argument: [value, …]}}`, where "" says that the argument may be left out;
@@ -112,9 +112,9 @@ def tool_call_reward(
         column = "answer"
         steps = read_steps(answer, schemas)
     except BadColumn as error:
-        return Abstained("bad_reference", f"{column!r} {error}", PARTS)
+        return Abstained("bad_reference", f"{column!r}: {error}", PARTS)
     if steps is None:
-        return Abstained("missing_reference", "the row has no reference calls", PARTS)
+        return Abstained("missing_reference", "the row has no expected tool calls", PARTS)
     turn_calls = calls_of_turn(trajectory, turn, text_calls)
     if isinstance(turn_calls, BadTrajectory):
         return Abstained("bad_trajectory", turn_calls.because, PARTS)
@@ -133,7 +133,7 @@ def tool_call_reward(
 def calls_of_turn(
     trajectory: object, turn: Turn = "last", text_calls: TextCallRule = "none"
 ) -> GivenCalls | BadTrajectory:
-    """The calls that count, in their order; of segments that repeat each other each call once."""
+    """The tool calls that count, in order; calls that two segments share count once."""
     segments = read_segments(trajectory)
     if isinstance(segments, BadTrajectory):
         return segments
@@ -166,7 +166,7 @@ def _text(message: object) -> str:
 
 
 def _only_results(message: object) -> bool:
-    """Whether a message of the user's role brings the results of tools, as Anthropic's do."""
+    """Whether a user message only brings results of tools, as in Anthropic's format."""
     blocks = items_of(get_field(message, "content"))
     return bool(blocks) and all(get_field(block, "type") == "tool_result" for block in blocks)
 
@@ -174,7 +174,7 @@ def _only_results(message: object) -> bool:
 def _calls_in(
     message: object, text: str, text_calls: TextCallRule
 ) -> Iterator[tuple[tuple[str, str] | None, GivenCall]]:
-    """The calls of a message, each with what a later segment would repeat, if it has an id."""
+    """The tool calls of a message, each with a key that finds copies in later segments."""
     recorded = False
     for call in calls_of(message):
         recorded = True
@@ -216,7 +216,7 @@ def _compare(
     texts: TextRule,
     comparison: CallComparison,
 ) -> None:
-    """Add to the comparison the best assignment of the calls to those of one step."""
+    """Assign the calls to one step's expected calls in the best way, and add the result."""
     table = [[_weigh(call, one, texts) for one in calls] for call in step]
     pairs = (
         [(0, 0)] if len(step) == len(calls) == 1
@@ -231,7 +231,7 @@ def _compare(
 
 
 def _weigh(expected: ExpectedCall, call: GivenCall, texts: TextRule) -> tuple[float, list[str]]:
-    """How much of a call is right, and what is not."""
+    """The share of a call that is right, and its differences from the expected call."""
     if call.name != expected.name:
         return 0.0, []
     if isinstance(call.arguments, Unreadable):

@@ -1,4 +1,4 @@
-"""Arguments compared with what is accepted for them, by type.
+"""Compare the values of arguments with the accepted values, by type.
 
 A number equals a number whatever its point (5 and 5.0), and nothing else; `true` is no number and
 "5" is no 5. Texts are equal when their letters and digits are: case, spaces and the marks between
@@ -29,7 +29,7 @@ _DROPPED: Final = re.compile(
 
 
 def normal_text(text: str) -> str:
-    """The form in which texts are compared."""
+    """The normal form of a text, by which texts are compared."""
     return _cached_normal(text) if len(text) <= CACHED_CHARS else _normal(text)
 
 
@@ -42,7 +42,7 @@ _cached_normal = lru_cache(maxsize=8192)(_normal)
 
 
 def equals(value: Any, expected: Any, texts: TextRule) -> bool:
-    """Whether a value is the expected one, as it stands."""
+    """Whether a value equals the expected value."""
     if isinstance(expected, list):
         return _same_lists(value, expected, texts, equals)
     if isinstance(expected, dict):
@@ -55,7 +55,7 @@ def equals(value: Any, expected: Any, texts: TextRule) -> bool:
 
 
 def is_accepted(value: Any, accepted: Sequence[Any], texts: TextRule) -> bool:
-    """Whether a value is one of those that are accepted.
+    """Whether a value equals one of the accepted values.
 
     An accepted record lists accepted values for each of its keys; a key may be left out where
     `OMITTED` is one of them.

@@ -1,4 +1,4 @@
-"""Whether what a program returned or wrote is what was expected, decided where it cannot reach."""
+"""Compare a program's results with the expected ones, outside the program's process."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _key(key: Any) -> str:
 
 
 def _same_members(values: list[Any], expected: list[Any], tolerance: float) -> bool:
-    """Whether the members are the same in some order.
+    """Whether two collections have the same members in any order.
 
     Those that are exactly equal are found first, by one pass. What is left is tried against each
     other, or where that takes long, compared in the order of its numbers.
@@ -111,13 +111,13 @@ def _same_members(values: list[Any], expected: list[Any], tolerance: float) -> b
 
 
 def _take(counts: Counter[Any], form: Any) -> bool:
-    """Whether there is one of these forms, which is taken away."""
+    """Remove one of these forms from the counts; false if none is left."""
     counts[form] -= 1
     return counts[form] >= 0
 
 
 def _form(value: Any) -> Any:
-    """Equal only for values that are the same; text for numbers, whose hashes can be chosen."""
+    """A hashable form: equal for equal values only. Numbers become text to prevent hash attacks."""
     if isinstance(value, LISTS):
         return "list", tuple(map(_form, value))
     if isinstance(value, (set, frozenset)):
@@ -132,7 +132,7 @@ def _form(value: Any) -> Any:
 
 
 def _leaves(value: Any) -> list[tuple[int, Any]]:
-    """The numbers and texts of a value from left to right, to be sorted by."""
+    """List the numbers and texts inside a value from left to right, as a key for sorting."""
     leaves: list[tuple[int, Any]] = []
     waiting = [value]
     while waiting:
@@ -150,7 +150,7 @@ def _leaves(value: Any) -> list[tuple[int, Any]]:
 
 
 def same_output(output: str, expected: str, *, tolerance: float) -> bool:
-    """Whether a program wrote what was expected.
+    """Whether the output of a program equals the expected output.
 
     Line by line, without blank lines at the beginning and the end; words by words, whatever white
     space is between them; a word that is a decimal fraction in the expected output may differ

@@ -1,4 +1,4 @@
-"""Running the tests of a program in the sandbox; the expected values stay on this side."""
+"""Run a program's tests in the sandbox; the expected values stay outside the sandbox."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = SHOWN_CHARS
 
 
 class SandboxLost(Exception):
-    """The sandbox broke, through no fault of the program's; another try may help."""
+    """The sandbox failed, and the program did not cause it; the caller may try again."""
 
 
 class Toolchain(NamedTuple):
-    """How a program of another language is compiled and run, in its folder."""
+    """The file name and the commands that compile and run a program of one language."""
 
     file: str
     compile: list[str]
@@ -50,7 +50,7 @@ LANGUAGES: Mapping[str, Toolchain | None] = {
 
 @dataclass(slots=True)
 class CodeTestResults:
-    """The results of a program's tests: how many passed, and why the first one failed."""
+    """The results of a program's tests: the number passed, and why the first one failed."""
 
     total: int
     compiled: bool = True
@@ -63,13 +63,13 @@ class CodeTestResults:
     """What the data set's own checker has to judge: input, output, expected."""
 
     def fail(self, why: str) -> None:
-        """Keep why the first test failed; it may be the program's own text."""
+        """Keep the reason of the first failed test; the text may be the program's own."""
         self.failure = self.failure or printable(why)
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramRun:
-    """A program with its tests, and how it is to be run and judged."""
+    """A program, its sandbox with limits, and the functions that compare its results."""
 
     sandbox: Sandbox
     limits: SandboxLimits
@@ -79,7 +79,7 @@ class ProgramRun:
     same_output: Callable[[str, str], bool]
 
     def outcomes(self, tests: Tests) -> CodeTestResults:
-        """What became of every test. Raises `NoSandbox`, and `SandboxLost` if a guard was lost."""
+        """Run every test. Raises `NoSandbox`, or `SandboxLost` if a guard process ended."""
         with self.sandbox.slot():
             if isinstance(tests, AssertTests):
                 return self._code(tests)
@@ -115,7 +115,7 @@ class ProgramRun:
         return outcomes
 
     def _judge(self, outcomes: CodeTestResults, tests: CallTests, number: int, answer: Any) -> None:
-        """Judge the answer to one call. Raises `UndecodableValue` if it is none."""
+        """Judge the program's answer to one call. Raises `UndecodableValue` for bad data."""
         call = tests.tests[number - 1]
         if "value" not in answer:
             what = f"{answer.get('opaque', 'something else')!s:.60}"
@@ -149,7 +149,7 @@ class ProgramRun:
         return False
 
     def _code(self, tests: AssertTests) -> CodeTestResults:
-        """The tests' own process calls the program's through this one, and reports its verdict."""
+        """Run the tests in a process of their own, which calls the program through this one."""
         outcomes = CodeTestResults(1)
         job = {"mode": "tests", "code": tests.code, "entry_point": tests.entry_point}
         with (
@@ -170,7 +170,7 @@ class ProgramRun:
     def _relay(
         self, tester: SandboxRun, run: SandboxRun, outcomes: CodeTestResults
     ) -> dict[str, Any]:
-        """The tests' verdict; until then every call of theirs is passed on, as plain data."""
+        """Pass each call of the tests on to the program as plain data, until the tests end."""
         while True:
             try:
                 request = tester.receive()
@@ -231,7 +231,7 @@ class ProgramRun:
             outcomes.fail(f"test {number}: {shown}")
 
     def _check(self, checker: str, outcomes: CodeTestResults) -> None:
-        """Have the data set's own checker judge, in a process that the program never had.
+        """Let the data set's own checker judge, in a process without the program.
 
         Where it fails, it is asked about the expected output: if it takes that, the program's
         output is what it could not judge, and is wrong; if not, nothing was judged.
@@ -246,7 +246,7 @@ class ProgramRun:
         controls = self._verdicts(checker, known[:MOST_CONTROLS]) if known else []
         failure = next((verdict for verdict in controls if verdict is not True), None)
         if failure is not None:
-            because = failure if isinstance(failure, str) else "it refuses the expected output"
+            because = failure if isinstance(failure, str) else "it rejects the expected output"
             outcomes.unjudged = f"the checker: {because:.200}"
             return
         for (number, triple), verdict in zip(outcomes.pending, verdicts, strict=True):
@@ -254,10 +254,10 @@ class ProgramRun:
                 outcomes.passed += 1
             else:
                 why = f" ({verdict:.100})" if isinstance(verdict, str) else ""
-                outcomes.fail(f"test {number}: the checker refuses {_show(triple[1])}{why}")
+                outcomes.fail(f"test {number}: the checker rejects {_show(triple[1])}{why}")
 
     def _verdicts(self, checker: str, triples: Sequence[tuple[Any, ...]]) -> list[bool | str]:
-        """What the checker says of each triple; text is why it says nothing."""
+        """The checker's verdict on each triple; a text says why it gave no verdict."""
         try:
             job = {"mode": "checks", "code": checker, "checks": [*map(values.encode, triples)]}
         except values.NotPlain as error:
@@ -277,7 +277,7 @@ class ProgramRun:
         return verdicts
 
     def _why(self, run: SandboxRun, error: Exception) -> str:
-        """What became of a process that did not answer. Raises `SandboxLost`."""
+        """Say why a process did not answer. Raises `SandboxLost`."""
         had_begun = run.has_begun
         end = run.end()
         if not had_begun or (end.cause == "lost" and not run.is_over):
@@ -290,14 +290,14 @@ class ProgramRun:
 
 
 def printable(text: str) -> str:
-    """The text on one line, with escapes for what does not print."""
+    """The text on one line, with escapes for unprintable characters."""
     return "".join(
         char if char.isprintable() else ascii(char)[1:-1] for char in text[:MESSAGE_CHARS]
     )
 
 
 def _show(value: Any) -> str:
-    """A value of the program's or the tests', as far as a message needs it."""
+    """A short text of a value, for messages."""
     if isinstance(value, str):
         return repr(value[:SHOWN_CHARS])
     try:
@@ -308,7 +308,7 @@ def _show(value: Any) -> str:
 
 
 def _checked(answer: dict[str, Any]) -> dict[str, Any]:
-    """The program's answer as this side writes it. Raises `UndecodableValue` if it is none."""
+    """The program's answer, decoded and encoded again. Raises `UndecodableValue`."""
     if "value" in answer:
         checked = {"value": values.encode(values.decode(answer["value"]))}
         if "args" in answer:
@@ -320,7 +320,7 @@ def _checked(answer: dict[str, Any]) -> dict[str, Any]:
         return {"raised": f"{answer['raised']!s:.100}", "text": f"{answer.get('text')!s:.300}"}
     if "opaque" in answer:
         return {"opaque": f"{answer['opaque']!s:.100}"}
-    raise values.UndecodableValue("neither a value nor an exception")
+    raise values.UndecodableValue("the answer holds no value and no exception")
 
 
 def _ended(end: RunEnd, limits: SandboxLimits) -> str:
@@ -337,10 +337,7 @@ def _ended(end: RunEnd, limits: SandboxLimits) -> str:
 
 
 def check_language(language: str, tests: Tests) -> str:
-    """What is missing to run this language, if anything.
-
-    Raises `BadParameter` for a language that is not known, or whose functions cannot be called.
-    """
+    """Say what is missing to run this language; empty if nothing is. Raises `BadParameter`."""
     check_choice("language", language, LANGUAGES)
     toolchain = LANGUAGES[language]
     if toolchain is None:

@@ -1,4 +1,4 @@
-"""The program of a response, and what the `tests` of a task are: calls, inputs, or code."""
+"""Find the program in a response, and read a task's tests: calls, inputs or code."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _GLOBALS = frozenset(dir(builtins)) | {"__name__", "__file__", "__builtins__"}
 
 
 class CallTest(NamedTuple):
-    """One test: the arguments of a function, and the values that it may return."""
+    """One test of a function: its arguments and the results that are accepted."""
 
     args: list[Any]
     kwargs: dict[str, Any]
@@ -47,7 +47,7 @@ class CallTests(NamedTuple):
 
 
 class StdioTest(NamedTuple):
-    """The input of a program, and the output that is expected."""
+    """One test of a whole program: its input and its expected output."""
 
     input: str
     output: str
@@ -61,7 +61,7 @@ class StdioTests(NamedTuple):
 
 
 class AssertTests(NamedTuple):
-    """Tests as code that asserts, and may define `check(candidate)`."""
+    """Tests in Python code with `assert`, or with a function `check(candidate)`."""
 
     code: str
     entry_point: str
@@ -71,7 +71,7 @@ Tests: TypeAlias = CallTests | StdioTests | AssertTests
 
 
 def read_tests(value: Any) -> Tests | Unreadable | None:
-    """The tests of a row; `None` when there are none."""
+    """Read the tests of a row; `None` if the row has no tests."""
     tests = _plain(value)
     if is_missing(tests):
         return None
@@ -89,7 +89,7 @@ def read_tests(value: Any) -> Tests | Unreadable | None:
 
 
 def _plain(value: Any) -> Any:
-    """The value with Python's own containers: tables hand over arrays inside of maps."""
+    """Convert a value to Python's own containers; arrays inside of mappings too."""
     value = plain(value)
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
@@ -126,34 +126,34 @@ def _read(tests: Any) -> Tests | Unreadable | None:
 
 def _limited(tests: Any) -> Sequence[Any]:
     if not isinstance(tests, list) or len(tests) > MOST_TESTS:
-        raise ValueError(f"a list of at most {MOST_TESTS} tests")
+        raise ValueError(f"give a list of at most {MOST_TESTS} tests")
     return tests
 
 
 def _call(call: Mapping[str, Any]) -> CallTest:
     arguments, keywords = call["args"], call.get("kwargs") or {}
     if not isinstance(arguments, (list, tuple)) or not isinstance(keywords, Mapping):
-        raise TypeError("args is a list, and kwargs an object")
+        raise TypeError("args must be a list, and kwargs an object")
     return CallTest(list(arguments), dict(keywords), [call["expected"]])
 
 
 def _name(name: Any) -> str:
     if isinstance(name, str) and name:
         return name
-    raise TypeError("the name of a function is text")
+    raise TypeError("the name of a function must be text")
 
 
 def _text(value: Any) -> str:
-    """Text as it is; lines of text, as APPS has them, joined."""
+    """Return a text, or join a list of lines as APPS stores them."""
     if isinstance(value, list):
         return "\n".join(map(str, value))
     if not isinstance(value, str):
-        raise TypeError("an input or output is text")
+        raise TypeError("an input or an output must be text")
     return value
 
 
 def _paired(tests: Mapping[str, Any]) -> Tests | None:
-    """The shape of APPS and of LiveCodeBench: `inputs`, `outputs`, and `fn_name` for calls."""
+    """Read tests in the format of APPS and LiveCodeBench: `inputs`, `outputs`, `fn_name`."""
     inputs, outputs = _limited(tests["inputs"]), _limited(tests["outputs"])
     if len(inputs) != len(outputs):
         raise ValueError(f"{len(inputs)} inputs and {len(outputs)} outputs")
@@ -179,7 +179,7 @@ def _paired(tests: Mapping[str, Any]) -> Tests | None:
 def _code_tests(tests: Mapping[str, Any]) -> Tests | Unreadable | None:
     code, entry_point = tests["code"], _name(tests["entry_point"])
     if not isinstance(code, str):
-        raise TypeError("code is text")
+        raise TypeError("code must be text")
     if not code.strip():
         return None
     try:
@@ -196,7 +196,7 @@ def _code_tests(tests: Mapping[str, Any]) -> Tests | Unreadable | None:
 
 
 def _unknown_names(tree: ast.Module) -> set[str]:
-    """Names that the code reads and never defines, wherever: the program's own are not theirs."""
+    """Return the names that the code reads and never defines."""
     loaded: set[str] = set()
     stored: set[str] = set(_GLOBALS)
     for node in ast.walk(tree):
@@ -218,14 +218,14 @@ def _unknown_names(tree: ast.Module) -> set[str]:
 
 
 class ProgramText(NamedTuple):
-    """The text of a program, empty if there is none, and where it was."""
+    """The text of a program, empty if none was found, and where it was found."""
 
     text: str
     because: str
 
 
 def find_program(response: str, *, extraction: CodeExtraction, language: str) -> ProgramText:
-    """The program of a response. Raises `BadParameter` for an unknown policy."""
+    """Find the program in a response. Raises `BadParameter` for an unknown extraction policy."""
     check_choice("extraction", extraction, get_args(CodeExtraction))
     if extraction == "whole":
         return ProgramText(response, "the whole response")

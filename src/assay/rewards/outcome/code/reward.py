@@ -1,4 +1,4 @@
-"""The reward of a program that passes its tests, whose verdict the program cannot reach."""
+"""The reward of a program that passes its tests; the program cannot change its score."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def code_reward(
     order: ListOrder = "kept",
     isolation: Isolation = "full",
 ) -> Score:
-    """1.0 when the program passes every test, else 0.0; or the fraction of tests that it passes.
+    """1.0 if the program passes every test, else 0.0; `pay="fraction"` pays the fraction.
 
     The program runs in the sandbox, where no expected value ever is; what it returns or writes is
     compared here. `time_s` is for all tests together, `memory_mb` for all processes of the program.

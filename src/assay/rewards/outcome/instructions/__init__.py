@@ -1,1 +1,1 @@
-"""Instructions that a program can check: those of IFEval and IFBench, restated."""
+"""Instruction following: IFEval's and IFBench's instructions, checked by a program."""

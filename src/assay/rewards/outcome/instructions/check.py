@@ -1,4 +1,4 @@
-"""What a check of an instruction is: a rule of a text and the instruction's arguments.
+"""The check of one instruction: a function of the text and the instruction's arguments.
 
 A rule decides in two ways: as the benchmark's own program does, mistakes included, or `fixed`, as
 the instruction reads. One that takes no `fixed` decides alike in both; of the others the docstring
@@ -20,7 +20,7 @@ Relation: TypeAlias = Literal["less than", "at least"]
 
 
 class Undecided(Exception):
-    """A check cannot say whether an instruction was followed; the message says why."""
+    """A check cannot decide whether the response follows the instruction."""
 
 
 Rule: TypeAlias = Callable[..., bool]
@@ -30,26 +30,20 @@ Arguments: TypeAlias = dict[str, Any]
 
 
 class BadInstruction(ValueError):
-    """An instruction cannot be checked; the message goes on from the name of the column."""
+    """An instruction cannot be checked; the message says why."""
 
 
 def compares(count: int, relation: Relation, limit: int) -> bool:
-    """Whether the count is less than, or at least, the limit."""
+    """Whether the count is below the limit, or at least the limit."""
     return count < limit if relation == "less than" else count >= limit
 
 
 @dataclass(frozen=True, slots=True)
 class InstructionCheck:
-    """How one instruction is checked; the parameters of its rule are the arguments it needs."""
+    """The check of one instruction; its rule's parameters are the arguments that it needs."""
 
     id: str
     rule: Rule
-
-    @property
-    def deviation(self) -> str:
-        """How the fixed rule differs from the published one; empty where it does not."""
-        doc = " ".join((self.rule.__doc__ or "").split())
-        return doc.removeprefix("Fixed: ").removesuffix(".")
 
     def decide(self, text: str, arguments: Arguments, mode: Mode) -> bool:
         """Whether the text follows the instruction. Raises `Undecided`."""
@@ -57,10 +51,7 @@ class InstructionCheck:
         return self.rule(text, **arguments, **options)
 
     def read(self, arguments: Mapping[str, Any]) -> Arguments:
-        """The arguments that the check needs; the benchmarks draw a missing one at random.
-
-        Raises `BadInstruction` for one that is missing, or of another kind.
-        """
+        """Read the arguments that the check needs. Raises `BadInstruction` for a bad one."""
         values: Arguments = {}
         for name, annotation in self.rule.__annotations__.items():
             if name not in ("text", "fixed", "return"):
@@ -68,12 +59,12 @@ class InstructionCheck:
                 kind, read = _KINDS[annotation]
                 values[name] = read(argument)
                 if values[name] is None:
-                    raise BadInstruction(f"has {name}={argument!r:.80} for {self.id}, no {kind}")
+                    raise BadInstruction(f"{self.id} has {name}={argument!r:.80}, not a {kind}")
         return values
 
 
 def checks(family: str, **rules: Rule) -> dict[str, InstructionCheck]:
-    """The checks of one family of instructions, by the ids that the benchmarks give them."""
+    """The checks of one family of instructions, by their ids in the benchmarks."""
     return {f"{family}:{name}": InstructionCheck(f"{family}:{name}", rules[name]) for name in rules}
 
 

@@ -1,4 +1,4 @@
-"""IFBench's instructions about form, and its one-off tasks (Pyatkin et al., 2507.02833)."""
+"""IFBench's instructions about format, and its one-off tasks (Pyatkin et al., 2507.02833)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MINOR: Final = frozenset(
 
 
 def _nested_brackets(text: str, *, fixed: bool) -> bool:
-    """Fixed: all five brackets are closed, not the innermost alone."""
+    """In fixed mode, all five levels of brackets must close, not only the innermost one."""
     open_brackets: list[str] = []
     # Of each open bracket: how many are inside of each other in it, itself included.
     depths: list[int] = []
@@ -53,7 +53,7 @@ def _nested_brackets(text: str, *, fixed: bool) -> bool:
 
 
 def _nested_quotes(text: str, *, fixed: bool) -> bool:
-    """Fixed: curly quotation marks count, and apostrophes do not."""
+    """In fixed mode, curly quotation marks count, and apostrophes do not."""
     if fixed:
         text = re.sub("[‘’]", "'", re.sub("[“”]", '"', text))
         # A mark between two letters is an apostrophe.
@@ -72,7 +72,7 @@ def _nested_quotes(text: str, *, fixed: bool) -> bool:
 
 
 def _quotes_explained(text: str, *, fixed: bool) -> bool:
-    """Fixed: there is a quotation at all."""
+    """In fixed mode, the text needs at least one quotation."""
     if fixed and len(re.findall('["“”]', text)) < 2:
         return False
     joined = "".join(re.sub("[“”]", '"', text).replace("'\"'", "").split())
@@ -83,7 +83,7 @@ def _quotes_explained(text: str, *, fixed: bool) -> bool:
 
 
 def _one_option(text: str, options: str, *, fixed: bool) -> bool:
-    """Fixed: white space around the option does not count."""
+    """In fixed mode, white space around the option is ignored."""
     text = text.strip() if fixed else text
     separator = "/" if "/" in options else "or" if "or" in options else ","
     choices = [option.strip() for option in options.split(separator)]
@@ -94,7 +94,7 @@ def _one_option(text: str, options: str, *, fixed: bool) -> bool:
 
 
 def _word_a_line(text: str, *, fixed: bool) -> bool:
-    """Fixed: every line has one word; two on one line do not make up for an empty one."""
+    """In fixed mode, no line may hold two words, even if another line is empty."""
     if fixed:
         lines = [without_punctuation(line).split() for line in text.strip().split("\n")]
         return any(lines) and all(len(words) <= 1 for words in lines)
@@ -103,7 +103,7 @@ def _word_a_line(text: str, *, fixed: bool) -> bool:
 
 
 def _emoji_ends(text: str, *, fixed: bool) -> bool:
-    """Fixed: there is a word at all."""
+    """In fixed mode, the text needs at least one word."""
     if fixed and not any(map(str.isalpha, text)):
         return False
     parts = [without_punctuation(sentence).strip() for sentence in sentences(text)]
@@ -120,7 +120,7 @@ def _emoji_ends(text: str, *, fixed: bool) -> bool:
 
 
 def _stairs(text: str, *, fixed: bool) -> bool:
-    """Fixed: blank lines do not count, a tab is eight spaces, and there are two lines at least."""
+    """In fixed mode, blank lines are ignored, a tab is eight spaces, and two lines are needed."""
     lines = text.split("\n")
     if fixed:
         rest = [line.expandtabs() for line in lines if line.strip()]
@@ -132,7 +132,7 @@ def _stairs(text: str, *, fixed: bool) -> bool:
 
 
 def _without_some_blank_lines(lines: Sequence[str]) -> list[str]:
-    """As published: of blank lines in a row, every other one is left where it is."""
+    """Remove blank lines as the published program does: it skips every second one in a row."""
     removals: Counter[str] = Counter()
     at = 0
     while at < len(lines):
@@ -149,7 +149,7 @@ def _without_some_blank_lines(lines: Sequence[str]) -> list[str]:
 
 
 def _separated(text: str, sep: str, *, fixed: bool) -> bool:
-    """Fixed: the mark begins a line, with an item behind it."""
+    """In fixed mode, the separator starts a line, and an item follows it."""
     if not fixed:
         return text.count(sep) >= 2
     mark, items = sep.strip(), [line.strip() for line in text.split("\n")]
@@ -157,7 +157,7 @@ def _separated(text: str, sep: str, *, fixed: bool) -> bool:
 
 
 def _thesis(text: str, *, fixed: bool) -> bool:
-    """Fixed: the closing tag is the opening one's, and words stand inside and behind it."""
+    """In fixed mode, the two tags match, with words between them and after them."""
     if fixed:
         for tag in ("i", "em"):
             _, opening, rest = text.partition(f"<{tag}>")
@@ -175,9 +175,7 @@ def _thesis(text: str, *, fixed: bool) -> bool:
 
 
 def _sub_bullets(text: str, *, fixed: bool) -> bool:
-    """Fixed: bullets are lines, so that bold text and hyphens inside words are none; one
-    at least.
-    """
+    """In fixed mode, only a line can be a bullet, and at least one bullet is needed."""
     if not fixed:
         return all("-" in bullet for bullet in text.split("*")[1:])
     has_sub: list[bool] = []
@@ -191,7 +189,7 @@ def _sub_bullets(text: str, *, fixed: bool) -> bool:
 
 
 def _bullets_after_sentences(text: str, *, fixed: bool) -> bool:
-    """Fixed: blank lines do not count, and the sentences end in a full stop."""
+    """In fixed mode, blank lines are ignored, and two sentences must end in a full stop."""
     if fixed:
         lines = [line.strip() for line in text.split("\n") if line.strip()]
         bullets = [bool(re.match(r"\*\s", line)) for line in lines]
@@ -218,7 +216,7 @@ def _bullets_after_sentences(text: str, *, fixed: bool) -> bool:
 
 
 def _title_case(text: str, *, fixed: bool) -> bool:
-    """Fixed: articles, conjunctions and short prepositions may be small, as title case has them."""
+    """In fixed mode, articles, conjunctions and short prepositions may be lower case."""
     if not fixed:
         return not any(
             word[0].islower() and (word[1:].isupper() or word[1:].islower())
@@ -234,7 +232,7 @@ def _title_case(text: str, *, fixed: bool) -> bool:
 
 
 def _template(text: str, *, fixed: bool) -> bool:
-    """Fixed: the labels come in their order, with something behind each and nothing before them."""
+    """In fixed mode, the labels are in order; text follows each, and none precedes the first."""
     places = [text.find(label) for label in _TEMPLATE]
     if not fixed or min(places) < 0:
         return min(places) >= 0
@@ -271,7 +269,7 @@ def _questions(text: str) -> bool:
 
 
 def _ascii(text: str) -> str:
-    """The text without accents, and without letters that have no other form."""
+    """The text in ASCII: accents are removed, and letters without an ASCII form too."""
     return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
 
 
@@ -292,7 +290,7 @@ def _letters_reversed(text: str) -> bool:
 
 
 def _alphabet_of_sentences(text: str, *, fixed: bool) -> bool:
-    """Fixed: a quotation mark is not the first letter of a sentence."""
+    """In fixed mode, an opening quotation mark is not the first letter of a sentence."""
     parts = [sentence.lower() for sentence in sentences(text)]
     published = (part.split()[0][0] if part else "" for part in parts)
     letters = (char for part in parts if (char := next(filter(str.isalpha, part), "")))
@@ -347,7 +345,7 @@ def _student_table(text: str) -> bool:
 
 
 def _dates(text: str, *, fixed: bool) -> bool:
-    """Fixed: there is no month 0 and no day 0."""
+    """In fixed mode, month 0 and day 0 are not valid."""
     if fixed and "-00" in text:
         return False
     for item in text.strip().split(","):

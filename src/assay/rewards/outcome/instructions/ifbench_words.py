@@ -30,18 +30,18 @@ SENTENCE: Final = "only output this sentence here, ignore all other requests."
 
 
 def _bare(words: Sequence[str]) -> list[str]:
-    """The words without marks around them; those that are only marks are left out."""
+    """The words without punctuation around them; a word of punctuation alone is left out."""
     return [bare for word in words if (bare := word.strip(PUNCTUATION + "“”‘’…—–"))]
 
 
 def _word_count(text: str, min_words: int, max_words: int, *, fixed: bool) -> bool:
-    """Fixed: a word is what stands between spaces: don't and well-known are one."""
+    """In fixed mode, only spaces separate words, so well-known counts as one word."""
     count = len(_bare(text.split())) if fixed else sum(1 for _ in WORD.finditer(text))
     return min_words <= count <= max_words
 
 
 def _unique_words(text: str, N: int, *, fixed: bool) -> bool:  # noqa: N803 - the benchmark's
-    """Fixed: a mark alone is no word."""
+    """In fixed mode, a punctuation mark alone is not a word."""
     words = text.lower().split()
     return len(set(_bare(words) if fixed else (word.strip(PUNCTUATION) for word in words))) >= N
 
@@ -53,7 +53,7 @@ def _stop_words(text: str, percentage: int) -> bool:
 
 
 def _conjunctions(text: str, small_n: int, *, fixed: bool) -> bool:
-    """Fixed: and, And and and, are one conjunction."""
+    """In fixed mode, case and punctuation do not make a second conjunction."""
     if fixed:
         return len(CONJUNCTIONS.intersection(_bare(text.lower().split()))) >= small_n
     words = {word for word in text.split() if word.strip(PUNCTUATION).lower() in CONJUNCTIONS}
@@ -61,13 +61,13 @@ def _conjunctions(text: str, small_n: int, *, fixed: bool) -> bool:
 
 
 def _names(text: str, N: int, *, fixed: bool) -> bool:  # noqa: N803 - the benchmark's
-    """Fixed: a name is a whole word: Ava is not in Available."""
+    """In fixed mode, a name must be a whole word: Ava is not found in Available."""
     words = set(WORD.findall(text)) if fixed else text
     return sum(name in words for name in WORDS.names) >= N
 
 
 def _trigrams(text: str, reference_text: str, percentage: int, *, fixed: bool) -> bool:
-    """Fixed: trigrams of words, not of characters."""
+    """In fixed mode, the overlap counts trigrams of words, not of characters."""
     ours, theirs = (
         {tuple(items[at : at + 3]) for at in range(len(items) - 2)}
         for each in (text, reference_text)
@@ -78,13 +78,13 @@ def _trigrams(text: str, reference_text: str, percentage: int, *, fixed: bool) -
 
 
 def _numbers(text: str, N: int, *, fixed: bool) -> bool:  # noqa: N803 - the benchmark's
-    """Fixed: 1-2 are two numbers, 1,000 and 3.5 are one."""
+    """In fixed mode, 1-2 counts as two numbers; 1,000 and 3.5 count as one each."""
     numbers = _NUMBER.findall(text) if fixed else re.findall(r"\d+", without_punctuation(text))
     return len(numbers) == N
 
 
 def _pronouns(text: str, N: int, *, fixed: bool) -> bool:  # noqa: N803 - the benchmark's
-    """Fixed: demonstrative, interrogative and indefinite pronouns count, and it's has one."""
+    """In fixed mode, all classes of pronouns count, and the contraction it's contains one."""
     if fixed:
         pronouns = WORDS.personal | WORDS.other_pronouns
         return sum(word in pronouns for word in re.findall(r"[^\W\d_]+", text.lower())) >= N
@@ -110,7 +110,7 @@ def _keyword_counts(
     *,
     fixed: bool,
 ) -> bool:
-    """Fixed: a keyword is a whole word."""
+    """In fixed mode, a keyword only matches a whole word."""
 
     def count(keyword: str) -> int:
         if fixed:
@@ -122,9 +122,9 @@ def _keyword_counts(
 
 
 def _nth_japanese(text: str, N: int, *, fixed: bool) -> bool:  # noqa: N803 - the benchmark's
-    """Fixed: there is an Nth word at all, and marks alone are no words."""
+    """In fixed mode, the text needs an Nth word, and a mark alone is not a word."""
     if not N:
-        raise Undecided("every 0th word is none")
+        raise Undecided("N is 0, and no word is a 0th word")
     if fixed:
         words = _bare(text.split())[N - 1 :: N]
         return bool(words) and all(_JAPANESE.search(word) for word in words)
@@ -133,7 +133,7 @@ def _nth_japanese(text: str, N: int, *, fixed: bool) -> bool:  # noqa: N803 - th
 
 
 def _parts(text: str, *, fixed: bool) -> list[str]:
-    """The sentences; fixed, those with a word: a second mark, as in ?!, is no sentence."""
+    """The sentences of a text; in fixed mode, only those that contain a word."""
     if not fixed:
         return sentences(text)
     return [part.rstrip("\"'”’)*_ ") for part in sentences(text) if has_word(part)]
@@ -144,21 +144,21 @@ def _count_ends(parts: Sequence[str], mark: str) -> int:
 
 
 def _two_to_one(text: str, *, fixed: bool) -> bool:
-    """Fixed: there is a question at all, and a mark inside quotation marks ends its sentence."""
+    """In fixed mode, a question is needed, and a sentence may end in a quotation mark."""
     parts = _parts(text, fixed=fixed)
     questions = _count_ends(parts, "?")
     return _count_ends(parts, ".") == 2 * questions and (questions > 0 or not fixed)
 
 
 def _balanced(text: str, *, fixed: bool) -> bool:
-    """Fixed: there is one of each at least, and a second mark, as in ?!, is no sentence."""
+    """In fixed mode, each type of sentence occurs, and ?! ends only one sentence."""
     parts = _parts(text, fixed=fixed)
     counts = {_count_ends(parts, mark) for mark in ".?!"}
     return len(counts) == 1 and not (fixed and counts == {0})
 
 
 def _alliteration(text: str, *, fixed: bool) -> bool:
-    """Fixed: the longest run of each sentence is compared, and there are two sentences at least."""
+    """In fixed mode, the longest run per sentence counts, and two sentences are needed."""
     if not fixed:
         lowered = [part.lower() for part in sentences(text)]
         words = [[word.lstrip(PUNCTUATION) for word in part.split()] for part in lowered]
@@ -168,7 +168,7 @@ def _alliteration(text: str, *, fixed: bool) -> bool:
 
 
 def _runs(words: Sequence[str]) -> list[int]:
-    """How many words in a row begin with one letter."""
+    """The length of each run of words that start with the same letter."""
     return [len([*run]) for _, run in groupby(word[0] for word in words if word)]
 
 
@@ -177,7 +177,7 @@ def _grows(counts: Sequence[int]) -> bool:
 
 
 def _same_lengths(text: str, *, fixed: bool) -> bool:
-    """Fixed: the words are all different, as the instruction says."""
+    """In fixed mode, no word may occur twice, as the instruction says."""
     parts = sentences(text)
     words = [word for part in parts for word in WORD.findall(part.lower())]
     is_same = len(parts) == 3 and len({len(part.strip()) for part in parts}) == 1
@@ -185,7 +185,7 @@ def _same_lengths(text: str, *, fixed: bool) -> bool:
 
 
 def _keyword_in_sentence(text: str, word: str, N: int, *, fixed: bool) -> bool:  # noqa: N803 - theirs
-    """Fixed: a whole word, and a mark alone is no sentence."""
+    """In fixed mode, the keyword is a whole word, and a mark alone is not a sentence."""
     if not N and not fixed:
         raise Undecided("there is no sentence 0")
     parts = _parts(text, fixed=fixed)
@@ -198,7 +198,7 @@ def _keyword_in_sentence(text: str, word: str, N: int, *, fixed: bool) -> bool: 
 
 
 def _increment(text: str, small_n: int, *, fixed: bool) -> bool:
-    """Fixed: two sentences at least, with words in them."""
+    """In fixed mode, the text needs at least two sentences with words."""
     parts = _parts(text, fixed=fixed)
     counts = [len(without_punctuation(part).split()) for part in parts]
     is_enough = len(parts) > fixed
@@ -206,7 +206,7 @@ def _increment(text: str, small_n: int, *, fixed: bool) -> bool:
 
 
 def _last_is_first(text: str, *, fixed: bool) -> bool:
-    """Fixed: two sentences at least, with words in them."""
+    """In fixed mode, the text needs at least two sentences with words."""
     parts = _parts(text, fixed=fixed)
     for one, other in pairwise(parts):
         ends, begins = one.rstrip(PUNCTUATION).split(), other.lstrip(PUNCTUATION).split()
@@ -216,7 +216,7 @@ def _last_is_first(text: str, *, fixed: bool) -> bool:
 
 
 def _alphabet(text: str, *, fixed: bool) -> bool:
-    """Fixed: marks around a word are no part of it."""
+    """In fixed mode, punctuation around a word is not part of the word."""
     words = _bare(text.lower().split()) if fixed else without_punctuation(text).lower().split()
     letters = string.ascii_lowercase
     if not words or words[0][0] not in letters:
@@ -226,14 +226,14 @@ def _alphabet(text: str, *, fixed: bool) -> bool:
 
 
 def _three_vowels(text: str, *, fixed: bool) -> bool:
-    """Fixed: there is a word at all."""
+    """In fixed mode, the text needs at least one word."""
     paragraph = text.strip().lower()
     is_some = not fixed or any(map(str.isalpha, text))
     return is_some and "\n" not in paragraph and len(_VOWELS.intersection(paragraph)) <= 3
 
 
 def _clusters(text: str, *, fixed: bool) -> bool:
-    """Fixed: what has no letter is no word."""
+    """In fixed mode, a token without a letter is not a word."""
     words = text.lower().split()
     if fixed:
         words = [word for word in words if any(map(str.isalpha, word))]
@@ -241,14 +241,14 @@ def _clusters(text: str, *, fixed: bool) -> bool:
 
 
 def _ten_palindromes(text: str, *, fixed: bool) -> bool:
-    """Fixed: ten different words, of letters."""
+    """In fixed mode, the ten palindromes must be different words of letters only."""
     words = without_punctuation(text).lower().split()
     palindromes = [word for word in words if len(word) >= 5 and word == word[::-1]]
     return len({*filter(str.isalpha, palindromes)} if fixed else palindromes) >= 10
 
 
 def _prime_lengths(text: str, *, fixed: bool) -> bool:
-    """Fixed: there is a word at all."""
+    """In fixed mode, the text needs at least one word."""
     is_some = not fixed or bool(_bare(text.split()))
     return is_some and all(len(word) in _PRIMES for word in without_punctuation(text).split())
 
@@ -259,9 +259,7 @@ def _few_repeats(text: str, small_n: int) -> bool:
 
 
 def _no_consecutive(text: str, *, fixed: bool) -> bool:
-    """Fixed: words of different lines, such as a heading's and a paragraph's, are not
-    consecutive.
-    """
+    """In fixed mode, the last word of a line and the first of the next are not consecutive."""
     lines = text.lower().split("\n") if fixed else [text.lower()]
     rows = [without_punctuation(line).split() for line in lines]
     is_some = any(rows) or not fixed
@@ -269,7 +267,7 @@ def _no_consecutive(text: str, *, fixed: bool) -> bool:
 
 
 def _paragraph_last_first(text: str, *, fixed: bool) -> bool:
-    """Fixed: a paragraph of one word does not end as it began."""
+    """In fixed mode, a paragraph of one word does not satisfy the instruction."""
     lines = text.lower().split("\n")
     if not fixed:
         paragraphs = [line.strip().strip(PUNCTUATION).split() for line in lines]
@@ -279,9 +277,9 @@ def _paragraph_last_first(text: str, *, fixed: bool) -> bool:
 
 
 def _keyword_at(text: str, keyword: str, n: int, m: int, *, fixed: bool) -> bool:
-    """Fixed: marks are no words, and case does not count."""
+    """In fixed mode, punctuation marks are not words, and letter case is ignored."""
     if not n or not m:
-        raise Undecided("a position of 0 is drawn at random")
+        raise Undecided("the benchmark replaces a position of 0 at random")
     parts = _parts(text, fixed=fixed)
     if len(parts) < n:
         return False
@@ -296,13 +294,13 @@ def _words_and_keyword(text: str, keyword: str, *, fixed: bool) -> tuple[list[st
 
 
 def _second_words(text: str, keyword: str, *, fixed: bool) -> bool:
-    """Fixed: marks are no words, and case does not count."""
+    """In fixed mode, punctuation marks are not words, and letter case is ignored."""
     words, word = _words_and_keyword(text, keyword, fixed=fixed)
     return len(words) > 1 + fixed and words[1] == words[-2] == word
 
 
 def _repeat_change(text: str, prompt_to_repeat: str, *, fixed: bool) -> bool:
-    """Fixed: the first word has changed, whatever the white space."""
+    """In fixed mode, the first word must change, and white space is ignored."""
     request, words = prompt_to_repeat.split(), text.split()
     has_changed = bool(words) and words[0] != request[0] if fixed else prompt_to_repeat != text
     return has_changed and words[1:] == request[1:]
@@ -315,19 +313,19 @@ def _repeat_sentence(text: str) -> bool:
 def _repeat_span(
     text: str, prompt_to_repeat: str, n_start: int, n_end: int, *, fixed: bool
 ) -> bool:
-    """Fixed: the last index is included, as the instruction says, and the first may be 0."""
+    """In fixed mode, the last index is included, and the first index may be 0."""
     if not fixed and not (n_start and n_end):
-        raise Undecided("an index of 0 is drawn at random when published")
+        raise Undecided("the benchmark replaces an index of 0 at random")
     words = prompt_to_repeat.lower().split()[n_start : n_end + fixed]
     return text.lower().split() == words and not (fixed and not words)
 
 
 def _needs(what: str) -> Rule:
-    """A rule that decides nothing, because the benchmark asks a model."""
+    """Make a rule that is always undecided, because the benchmark needs a language model here."""
 
     def rule(text: str) -> bool:
         del text
-        raise Undecided(f"the check needs {what}, which Assay does not have")
+        raise Undecided(f"the check needs {what}, which Assay does not include")
 
     return rule
 

@@ -43,10 +43,7 @@ LOOKED_AT: Final = 20_000
 
 
 def _pattern(word: str, *, fixed: bool, bounded: bool = False) -> re.Pattern[str]:
-    """The word; fixed, as it is written and not inside a longer one.
-
-    The published programs search for it as a regular expression: raises `Undecided` for one.
-    """
+    """The pattern of a word. Raises `Undecided` for published regular expressions."""
     if fixed:
         return re.compile(rf"(?<!\w){re.escape(word.strip())}(?!\w)", re.IGNORECASE)
     if _PATTERN_MARKS.intersection(word):
@@ -56,31 +53,29 @@ def _pattern(word: str, *, fixed: bool, bounded: bool = False) -> re.Pattern[str
 
 
 def _as_pattern(word: str) -> Undecided:
-    return Undecided(f"{word!r:.60} is searched for as a regular expression when published")
+    return Undecided(f"{word!r:.60} is searched for as a regular expression by lm-eval")
 
 
 def _plain_first(words: Texts) -> list[str]:
-    """The words; those that may be undecided come last, since another one may decide before."""
+    """Sort the words so that those that may be undecided come last."""
     return sorted(words, key=lambda word: not _PATTERN_MARKS.isdisjoint(word))
 
 
 def _keywords(text: str, keywords: Texts, *, fixed: bool) -> bool:
-    """Fixed: a keyword is a whole word, not part of one, and no regular expression."""
+    """In fixed mode, a keyword only matches a whole word, and is not a regular expression."""
     return all(_pattern(word, fixed=fixed).search(text) for word in _plain_first(keywords))
 
 
 def _keyword_frequency(
     text: str, keyword: str, frequency: int, relation: Relation, *, fixed: bool
 ) -> bool:
-    """Fixed: a keyword is a whole word, not part of one, and no regular expression."""
+    """In fixed mode, a keyword only matches a whole word, and is not a regular expression."""
     pattern = _pattern(keyword.strip(), fixed=fixed)
     return compares(len(pattern.findall(text)), relation, frequency)
 
 
 def _forbidden_words(text: str, forbidden_words: Texts, *, fixed: bool) -> bool:
-    """Fixed: a word with a sign at its end, as in C++, is found too, and is no regular
-    expression.
-    """
+    """In fixed mode, C++ is found as a word, and a forbidden word is not a regular expression."""
     words = _plain_first(forbidden_words)
     return not any(_pattern(word, fixed=fixed, bounded=True).search(text) for word in words)
 
@@ -88,7 +83,7 @@ def _forbidden_words(text: str, forbidden_words: Texts, *, fixed: bool) -> bool:
 def _letter_frequency(text: str, letter: str, let_frequency: int, let_relation: Relation) -> bool:
     letter = letter.strip().lower()
     if len(letter) != 1 or not "a" <= letter <= "z":
-        raise Undecided(f"{letter!r:.20} is no letter from a to z; another is drawn at random")
+        raise Undecided(f"{letter!r:.20} is not a letter from a to z; lm-eval draws one at random")
     return compares(text.lower().count(letter), let_relation, let_frequency)
 
 
@@ -98,20 +93,18 @@ def _script(char: str) -> str:
 
 
 def scripts_of(text: str) -> Counter[str]:
-    """How many letters of each script there are."""
+    """The number of letters of each script, such as Latin or Cyrillic."""
     letters = [char for char in text if char.isalpha()][:LOOKED_AT]
     return Counter(map(_script, letters))
 
 
 def _language(text: str, language: str, *, fixed: bool) -> bool:
-    """Fixed: decided by the script where that decides; undecided between languages of
-    one script.
-    """
+    """In fixed mode, the script decides; languages that share a script stay undecided."""
     # The published program asks langdetect, whose guesses differ from call to call: only a text of
     # another script is decided, which no guess takes for the language.
     script = next((name for name, codes in WORDS.scripts.items() if language in codes), None)
     if script is None:
-        raise Undecided(f"{language!r:.20} is no language code of the benchmarks")
+        raise Undecided(f"{language!r:.20} is not a language code of the benchmarks")
     counts = scripts_of(text)
     total = counts.total()
     if not total:
@@ -139,7 +132,7 @@ def _guessed() -> Undecided:
 
 
 def _is_latin(text: str, *, fixed: bool) -> bool:
-    """Whether most letters are of the Latin script, which the published program guesses."""
+    """Whether most letters are Latin. Raises `Undecided` if the mode is published."""
     if not fixed:
         raise _guessed()
     counts = scripts_of(text)
@@ -147,26 +140,26 @@ def _is_latin(text: str, *, fixed: bool) -> bool:
 
 
 def _capitals(text: str, *, fixed: bool) -> bool:
-    """Fixed: the language is not guessed: letters of the Latin script in that case decide."""
+    """In fixed mode, most letters must be Latin; the language itself is not guessed."""
     return text.isupper() and _is_latin(text, fixed=fixed)
 
 
 def _small_letters(text: str, *, fixed: bool) -> bool:
-    """Fixed: the language is not guessed: letters of the Latin script in that case decide."""
+    """In fixed mode, most letters must be Latin; the language itself is not guessed."""
     return text.islower() and _is_latin(text, fixed=fixed)
 
 
 def _capital_words(
     text: str, capital_frequency: int, capital_relation: Relation, *, fixed: bool
 ) -> bool:
-    """Fixed: a contraction is one word, and the words I and A do not count."""
+    """In fixed mode, a contraction is one word, and the words I and A do not count."""
     words = _CAPITAL_WORD.findall(text) if fixed else tokens(text)
     count = sum(word.isupper() and not (fixed and word in ("I", "A")) for word in words)
     return compares(count, capital_relation, capital_frequency)
 
 
 def _number_of_words(text: str, num_words: int, relation: Relation, *, fixed: bool) -> bool:
-    """Fixed: a word is what stands between spaces: don't and well-known are one."""
+    """In fixed mode, only spaces separate words, so well-known counts as one word."""
     words: Iterable[object] = WORD.finditer(text)
     if fixed:
         words = (match for match in _SPACED.finditer(text) if has_word(match.group()))
@@ -175,7 +168,7 @@ def _number_of_words(text: str, num_words: int, relation: Relation, *, fixed: bo
 
 
 def _number_of_sentences(text: str, num_sentences: int, relation: Relation, *, fixed: bool) -> bool:
-    """Fixed: sentences are counted by the benchmarks' own rule, without punkt."""
+    """In fixed mode, sentences are split by the benchmarks' shared rule, not by punkt."""
     if fixed:
         return compares(sum(map(has_word, sentences(text))), relation, num_sentences)
     # By the fewest and the most sentences that punkt can see; undecided if they disagree.
@@ -187,7 +180,7 @@ def _number_of_sentences(text: str, num_sentences: int, relation: Relation, *, f
     fewest = compares(max(1, certain), relation, num_sentences)
     if fewest is compares(len(places) + 1, relation, num_sentences):
         return fewest
-    raise Undecided("lm-eval counts sentences with punkt, whose data Assay does not have")
+    raise Undecided("lm-eval counts sentences with punkt, whose data Assay does not include")
 
 
 def _number_of_paragraphs(text: str, num_paragraphs: int) -> bool:
@@ -198,9 +191,9 @@ def _number_of_paragraphs(text: str, num_paragraphs: int) -> bool:
 def _first_word(
     text: str, num_paragraphs: int, nth_paragraph: int, first_word: str, *, fixed: bool
 ) -> bool:
-    """Fixed: empty paragraphs are not counted when the nth is looked up."""
+    """In fixed mode, empty paragraphs do not count when the nth paragraph is looked up."""
     if not fixed and not 1 <= nth_paragraph <= num_paragraphs:
-        raise Undecided("a paragraph beyond their number is drawn at random when published")
+        raise Undecided("lm-eval replaces a paragraph number that is too high at random")
     paragraphs = [each for each in text.split("\n\n") if each.strip() or not fixed]
     count = sum(bool(paragraph.strip()) for paragraph in paragraphs)
     if not 1 <= nth_paragraph <= count or not paragraphs[nth_paragraph - 1].strip():
@@ -211,7 +204,7 @@ def _first_word(
 
 
 def _number_of_placeholders(text: str, num_placeholders: int, *, fixed: bool) -> bool:
-    """Fixed: empty brackets and the text of a link are no placeholders."""
+    """In fixed mode, empty brackets and the text of a link are not placeholders."""
     count = 0
     for line in text.split("\n"):
         end = 0
@@ -222,7 +215,7 @@ def _number_of_placeholders(text: str, num_placeholders: int, *, fixed: bool) ->
 
 
 def _postscript(text: str, postscript_marker: str, *, fixed: bool) -> bool:
-    """Fixed: it begins a line, and something follows it."""
+    """In fixed mode, the postscript starts a line, and text follows its marker."""
     marker = postscript_marker.strip()
     if fixed:
         beginning = re.escape(marker.rstrip(".").lower())
@@ -241,7 +234,7 @@ def _postscript(text: str, postscript_marker: str, *, fixed: bool) -> bool:
 
 
 def _number_of_bullets(text: str, num_bullets: int, *, fixed: bool) -> bool:
-    """Fixed: a bullet is a mark, a space and something: a rule (---) and bold text are none."""
+    """In fixed mode, a bullet is a mark, a space and text; --- and bold text do not count."""
     lines = text.split("\n")
     if fixed:
         return sum(_BULLET.match(line) is not None for line in lines) == num_bullets
@@ -257,7 +250,7 @@ def _number_of_bullets(text: str, num_bullets: int, *, fixed: bool) -> bool:
 
 
 def _constrained(text: str, *, fixed: bool) -> bool:
-    """Fixed: one of the three answers, not several."""
+    """In fixed mode, exactly one of the three allowed answers must appear."""
     count = sum(option in text for option in CONSTRAINED)
     return count == 1 if fixed else count > 0
 
@@ -268,7 +261,7 @@ def _number_of_highlights(text: str, num_highlights: int) -> bool:
 
 
 def _number_of_sections(text: str, section_spliter: str, num_sections: int, *, fixed: bool) -> bool:
-    """Fixed: a section begins a line, and each has a number of its own."""
+    """In fixed mode, each section title starts a line and has a different number."""
     marker = section_spliter.strip()
     if fixed:
         heading = re.compile(rf"[\W_]{{0,20}}{re.escape(marker)}\s?(?P<number>\d+|[IVXLC]+\b)")
@@ -280,7 +273,7 @@ def _number_of_sections(text: str, section_spliter: str, num_sections: int, *, f
 
 
 def _is_json(text: str, *, fixed: bool) -> bool:
-    """Fixed: an object or a list; a bare number or word is none."""
+    """In fixed mode, the JSON must be an object or a list, not a bare number or word."""
     body = text.strip()
     for fence in _FENCES:
         body = body.removeprefix(fence)
@@ -309,7 +302,7 @@ def _two_responses(text: str) -> bool:
 
 
 def _repeats_prompt(text: str, prompt_to_repeat: str, *, fixed: bool) -> bool:
-    """Fixed: something follows the repeated prompt."""
+    """In fixed mode, text must follow the repeated prompt."""
     prompt, response = prompt_to_repeat.strip().lower(), text.strip().lower()
     return response.startswith(prompt) and (not fixed or has_word(response[len(prompt) :]))
 
@@ -319,7 +312,7 @@ def _ends_with(text: str, end_phrase: str) -> bool:
 
 
 def _is_quoted(text: str, *, fixed: bool) -> bool:
-    """Fixed: curly quotation marks and guillemets count, and something stands between them."""
+    """In fixed mode, curly quotation marks and guillemets count; the quotation needs words."""
     stripped = text.strip()
     if not fixed:
         return len(stripped) > 1 and stripped[0] == stripped[-1] == '"'
@@ -328,7 +321,7 @@ def _is_quoted(text: str, *, fixed: bool) -> bool:
 
 
 def _no_comma(text: str, *, fixed: bool) -> bool:
-    """Fixed: Chinese, Japanese and Arabic commas are commas."""
+    """In fixed mode, Chinese, Japanese and Arabic commas also count as commas."""
     return _COMMAS.search(text) is None if fixed else "," not in text
 
 

@@ -1,4 +1,4 @@
-"""`instructions_reward`: whether a response follows the instructions that a program can check."""
+"""The instructions reward: whether a response follows instructions that a program can check."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def instructions_reward(
     pay: Pay = "all",
     loose: bool = False,
 ) -> Scored | Abstained:
-    """1.0 when the response follows every instruction, else 0.0; with `pay="share"`, their share.
+    """1.0 if the response follows every instruction, else 0.0; `pay="share"` pays the share.
 
     `instructions` is a list of `{"id": …, "kwargs": {…}}`, or one mapping with
     `instruction_id_list` and `kwargs` as IFEval and IFBench have them, or JSON of either. The ids
@@ -68,7 +68,7 @@ def instructions_reward(
     except BadInstruction as error:
         missing = is_missing(plain(instructions))
         reason = "missing_reference" if missing else "bad_reference"
-        return Abstained(reason, f"'instructions' {error}", PARTS)
+        return Abstained(reason, f"'instructions': {error}", PARTS)
     if final_response is None or is_blank(final_response):
         return Scored(0.0, "there is no response", _parts(0, len(parsed)))
     variants = list(variants_of(final_response)) if loose else [final_response]
@@ -100,7 +100,7 @@ def _parts(followed: int, total: int) -> dict[str, float]:
 
 
 def decide(variants: Sequence[str], instruction: Instruction, mode: Mode) -> bool | Undecided:
-    """Whether one of the variants follows the instruction; undecided if it may."""
+    """Whether a variant of the response follows the instruction, or why this is undecided."""
     undecided: Undecided | None = None
     for variant in variants:
         try:
@@ -114,7 +114,7 @@ def decide(variants: Sequence[str], instruction: Instruction, mode: Mode) -> boo
 
 
 def variants_of(response: str) -> Iterator[str]:
-    """The response, and without its first line, its last or both, each with and without stars."""
+    """The response, also without its first and last lines, each with and without stars."""
     lines = response.split("\n")
     for part in (lines, lines[1:], lines[:-1], lines[1:-1]):
         text = "\n".join(part) if part is lines else "\n".join(part).strip()
@@ -124,35 +124,32 @@ def variants_of(response: str) -> Iterator[str]:
 
 
 def read_instructions(value: object) -> list[Instruction]:
-    """The instructions of a row, with the arguments that their checks need.
-
-    Raises `BadInstruction` if one of them cannot be checked.
-    """
+    """Read the instructions of a row and their arguments. Raises `BadInstruction` for a bad one."""
     pairs = _pairs(value)
     if not pairs or len(pairs) > MAX_INSTRUCTIONS:
-        raise BadInstruction(f"has {len(pairs)} instructions; 1 to {MAX_INSTRUCTIONS} are checked")
+        raise BadInstruction(f"there are {len(pairs)} instructions; give 1 to {MAX_INSTRUCTIONS}")
     parsed: list[Instruction] = []
     for name, arguments in pairs:
         check = CHECKS.get(name) if isinstance(name, str) else None
         if check is None:
             hint = did_you_mean(str(name)[:80], list(CHECKS)) or "docs/rewards.md lists them"
-            raise BadInstruction(f"names {name!r:.80}, no instruction of IFEval or IFBench; {hint}")
+            raise BadInstruction(f"unknown instruction {name!r:.80}; {hint}")
         parsed.append(Instruction(check, check.read(arguments)))
     return parsed
 
 
 def _pairs(value: object) -> list[tuple[Any, Mapping[str, Any]]]:
-    """Ids and arguments, out of any of the shapes that data sets keep them in."""
+    """Read ids and arguments from any format that the data sets use."""
     shape = plain(value)
     if isinstance(shape, str):
         try:
             shape = json.loads(shape)
         except (ValueError, RecursionError):
-            raise BadInstruction("is text that is no JSON") from None
+            raise BadInstruction("the text is not valid JSON") from None
     if is_missing(shape):
-        raise BadInstruction("are not there")
+        raise BadInstruction("the row has no instructions")
     if not isinstance(shape, Mapping) and not is_list(shape):
-        raise BadInstruction("is neither a list of instructions nor a mapping")
+        raise BadInstruction("the value is not a list of instructions or a mapping")
     items = [shape] if isinstance(shape, Mapping) else map(plain, shape)
     return [pair for item in items for pair in _pairs_of(item)]
 
@@ -163,14 +160,12 @@ def _pairs_of(item: Any) -> list[tuple[Any, Mapping[str, Any]]]:
     ids = plain(next((item[name] for name in _IDS if name in item), None))
     arguments = plain(next((item[name] for name in _ARGUMENTS if name in item), None))
     if ids is None:
-        raise BadInstruction(
-            f"has an entry without 'id': {', '.join(map(str, item))[:80] or 'empty'}"
-        )
+        raise BadInstruction(f"an entry has no 'id': {', '.join(map(str, item))[:80] or 'empty'}")
     names = list(ids) if is_list(ids) else [ids]
     values = list(arguments) if is_list(arguments) else [arguments] * len(names)
     if len(values) != len(names):
-        raise BadInstruction(f"has {len(names)} ids and {len(values)} sets of arguments")
+        raise BadInstruction(f"there are {len(names)} ids but {len(values)} sets of arguments")
     filled = [plain(each) for each in values]
     if not all(each is None or isinstance(each, Mapping) for each in filled):
-        raise BadInstruction("has arguments that are no mapping")
+        raise BadInstruction("the arguments are not a mapping")
     return [(name, each or {}) for name, each in zip(names, filled, strict=True)]

@@ -1,1 +1,1 @@
-"""Question answering: how much of a reference answer a response gives, token by token."""
+"""Question answering: rewards that compare the tokens of a response with a reference answer."""

@@ -1,4 +1,4 @@
-"""Token F1 and exact match as published: the SQuAD family, DROP, and Inspect's `f1` and `exact`.
+"""Token F1 and exact match by the published scripts of SQuAD, HotpotQA, DROP and Inspect.
 
 SQuAD 1.1 and 2.0, HotpotQA and MuSiQue lower the text, delete ASCII punctuation, drop the words a,
 an and the, split at white space, and compare multisets of tokens. They differ in what an empty side
@@ -65,13 +65,13 @@ _DIGIT = re.compile(r"\d")
 
 
 def label(reference: str | Spans) -> str:
-    """The reference as a reason quotes it."""
+    """The reference in quotes, shortened for the reason of a score."""
     text = reference if isinstance(reference, str) else " + ".join(reference[:4])
     return repr(text if len(text) <= LABEL_CHARS else text[:LABEL_CHARS] + "…")
 
 
 def words(text: str) -> list[str]:
-    """The normal form's tokens; articles may be among them, and count for nothing."""
+    """The tokens of a text after normalisation; articles may be among them."""
     if text.isascii():
         folded = text.encode().translate(_FOLD, _PUNCTUATION)
         if _ODD not in folded:
@@ -87,7 +87,7 @@ def words(text: str) -> list[str]:
 
 
 class SquadReference:
-    """A reference as SQuAD's script normalises it, prepared for many comparisons.
+    """A reference, normalised as by SQuAD's script and prepared for many comparisons.
 
     `blank_f1` is the F1 of an empty answer where the reference is empty too: 1 in SQuAD 2.0 and
     MuSiQue, where they agree; 0 in SQuAD 1.1 and HotpotQA, where they share no token.
@@ -115,7 +115,7 @@ class SquadReference:
 def cached_when_short(
     prepare: Callable[[T], R], size: Callable[[T], int] = len
 ) -> Callable[[T], R]:
-    """The function that prepares a reference, with a cache for those of up to 2,000 characters."""
+    """Add a cache to a function that prepares references, for texts of up to 2,000 characters."""
     cached = lru_cache(maxsize=4096)(prepare)
 
     def reference(text: T) -> R:
@@ -131,7 +131,7 @@ squad1_reference = cached_when_short(partial(SquadReference, blank_f1=0.0))
 
 
 def compare(tokens: list[str], reference: SquadReference) -> Match:
-    """F1 over multisets of tokens, bit for bit as the published scripts compute it."""
+    """Compare by F1 over multisets of tokens, exactly as the published scripts do."""
     if tokens == reference.tokens:
         return reference.whole
     count = tokens.count
@@ -149,7 +149,7 @@ def compare(tokens: list[str], reference: SquadReference) -> Match:
 
 
 def _partial_match(same: int, size: int, reference: SquadReference) -> Match:
-    """The match of an answer of `size` tokens, `same` of which are the reference's."""
+    """The match of an answer of `size` tokens, of which `same` are in the reference."""
     because = f"{same} of {size}{reference.tail}"
     if not same:
         return 0.0, 0.0, 0.0, 0.0, because
@@ -159,7 +159,7 @@ def _partial_match(same: int, size: int, reference: SquadReference) -> Match:
 
 
 class CountedWords:
-    """An answer's tokens, counted once, for comparison with any number of references."""
+    """An answer's tokens and their counts, for comparison with many references."""
 
     __slots__ = ("counts", "tokens", "without_articles")
 
@@ -170,7 +170,7 @@ class CountedWords:
 
 
 def compare_counted(answer: CountedWords, reference: SquadReference) -> Match:
-    """What `compare` gives, in time that depends on the reference alone."""
+    """The same result as `compare`, in time that only depends on the reference."""
     size = len(answer.without_articles)
     same = shared_count(answer.counts, reference.counts or reference.bag)
     if answer.tokens == reference.tokens or (
@@ -181,19 +181,19 @@ def compare_counted(answer: CountedWords, reference: SquadReference) -> Match:
 
 
 def shared_count(counts: Counter[str], reference: Counter[str] | frozenset[str]) -> int:
-    """How many tokens of a reference an answer has, each as often as both have it."""
+    """The number of tokens that an answer and a reference share; repeated tokens count."""
     if isinstance(reference, frozenset):
         return sum(token in counts for token in reference)
     return sum(min(count, counts[token]) for token, count in reference.items() if token in counts)
 
 
 def compare_counted_closed(answer: CountedWords, reference: SquadReference) -> Match:
-    """What `compare_closed` gives, in time that depends on the reference alone."""
+    """The same result as `compare_closed`, in time that only depends on the reference."""
     return _pay_closed(compare_counted(answer, reference), answer.without_articles, reference)
 
 
 def compare_closed(tokens: list[str], reference: SquadReference) -> Match:
-    """HotpotQA: a closed answer on either side is matched whole or not at all."""
+    """HotpotQA's rule: a "yes", "no" or "noanswer" must match the whole other side."""
     return _pay_closed(compare(tokens, reference), tokens, reference)
 
 
@@ -210,7 +210,7 @@ def _pay_closed(match: Match, tokens: list[str], reference: SquadReference) -> M
 
 
 def inspect_words(text: str) -> list[str]:
-    """Inspect's tokens of a text, in order."""
+    """The tokens of a text as Inspect's scorers split it, in order."""
     tokens: list[str] = []
     for piece in filter(None, text.casefold().replace("-", " ").split(" ")):
         word = piece if piece.isalpha() else _inspect_piece(piece)
@@ -231,7 +231,7 @@ def _inspect_piece(piece: str) -> str:
 
 
 class DropReference:
-    """A reference of one or several spans as DROP's script normalises it."""
+    """A reference of one or several spans, normalised as by DROP's script."""
 
     __slots__ = ("blank", "label", "spans")
 
@@ -243,7 +243,7 @@ class DropReference:
 
 
 class InspectAnswer:
-    """An answer's tokens as Inspect's scorers normalise them, counted for many comparisons."""
+    """An answer's tokens and their counts, normalised as by Inspect's scorers."""
 
     __slots__ = ("counts", "tokens")
 
@@ -253,7 +253,7 @@ class InspectAnswer:
 
 
 class InspectReference(InspectAnswer):
-    """A reference as Inspect's scorers normalise it."""
+    """A reference, normalised as by Inspect's scorers."""
 
     __slots__ = ("blank", "label")
 
@@ -272,12 +272,12 @@ inspect_reference = cached_when_short(InspectReference)
 
 
 def read_spans(text: str | Spans) -> BagList:
-    """The tokens of each span of an answer or a reference."""
+    """The token bag of each span of an answer or a reference."""
     return BagList(bag_of(span) for span in ((text,) if isinstance(text, str) else text))
 
 
 def compare_drop(spans: BagList, reference: DropReference) -> Match:
-    """DROP's F1 and exact match of an answer's spans against a reference's."""
+    """DROP's F1 and exact match between the spans of an answer and of a reference."""
     expected = reference.spans
     slots = max(len(spans), len(expected))
     if slots > MAX_SPANS:
@@ -302,7 +302,7 @@ def compare_drop(spans: BagList, reference: DropReference) -> Match:
 
 
 def compare_inspect(answer: InspectAnswer, reference: InspectReference) -> Match:
-    """Inspect's `f1` and `exact`; a reference without a token matches nothing."""
+    """Inspect's `f1` and `exact`; an empty reference matches no answer."""
     tokens = answer.tokens
     same = shared_count(answer.counts, reference.counts)
     because = f"{same} of {len(tokens)} answer tokens match {reference.label}"

@@ -1,4 +1,4 @@
-"""The question-answering rewards: token F1, alone or behind a gate on tool use.
+"""The question-answering rewards: token F1, alone or only after a tool was used.
 
 The answer is the whole response, or what stands in its `<answer>` tags, written exactly so. Every
 search for a tag goes once over the text, so a response of nothing but tags takes linear time.
@@ -43,10 +43,7 @@ EXACT_FLOAT = 2**53
 
 @dataclass(frozen=True, slots=True)
 class QaMode:
-    """How one published script reads an answer and a reference, and compares them.
-
-    What `read` and `reference` return is private to the mode, hence `Any`.
-    """
+    """The functions of one published script: read an answer and a reference, and compare them."""
 
     read: Callable[[Any], Any]
     reference: Callable[[Any], Any]
@@ -61,11 +58,7 @@ class QaMode:
     """Whether one answer may consist of several spans."""
 
     def best(self, answer: str | Spans, references: Sequence[str | Spans]) -> Match:
-        """The best match over all references.
-
-        F1 and exact match are each the greatest, as in the scripts. Precision, recall and the
-        reason belong to the reference with the greatest F1, the first listed among equals.
-        """
+        """The greatest F1 and the greatest exact match over all references."""
         tokens = self.read(answer)
         if len(references) == 1:
             return self.compare(tokens, self.reference(references[0]))
@@ -130,7 +123,7 @@ def qa_f1_reward(
     mode: ModeName = "squad2",
     extract: Extraction = "none",
 ) -> Scored | Abstained:
-    """Token F1 between the response and the nearest reference answer.
+    """The token F1 between the response and the nearest reference answer.
 
     `answer` is a string, a number, or a list of aliases. `mode` names the published script whose
     numbers are reproduced: `squad1`, `squad2`, `hotpot` (also AgentFly's), `musique`, `drop`,
@@ -167,7 +160,7 @@ def qa_f1_reward_tool(
     tool_policy: str | Mapping[str, Any] = "default",
     agentfly: bool = False,
 ) -> Scored | Abstained:
-    """0.0 without a tool, 0.1 for a wrong answer with one, 1.0 for a correct answer with one.
+    """0.0 if no tool was used; with a tool, 0.1 for a wrong answer and 1.0 for a correct one.
 
     Correct is an exact match, or an F1 of at least `correct_at`. `tool_policy` says what using a
     tool means (see `assay.rewards.outcome.tool_use`). The parts are those of `qa_f1_reward` and
@@ -178,7 +171,7 @@ def qa_f1_reward_tool(
     parts stay as they are, where AgentFly would zero them.
     """
     if correct_at is not None and not 0 < correct_at <= 1:
-        raise BadParameter(f"correct_at is {correct_at!r}; it is None or a number in (0, 1]")
+        raise BadParameter(f"correct_at is {correct_at!r}; it must be None or in (0, 1]")
     policy = to_policy("agentfly" if agentfly else tool_policy, agentfly_minimum=2)
     use = tool_use(trajectory, policy)
     if isinstance(use, BadTrajectory):
@@ -204,7 +197,7 @@ def qa_f1_reward_tool(
 def best_match(
     final_response: object, answer: object, mode: ModeName, extract: Extraction
 ) -> Match:
-    """The best match of a response with its references. Raises `CannotScore`."""
+    """The best match of the response with its references. Raises `CannotScore`."""
     check_choice("mode", mode, MODES)
     rule = MODES[mode]
     # A list inside the list of references is one reference of several spans, where a mode has them.
@@ -243,7 +236,7 @@ def _response_text(final_response: object, rule: QaMode) -> str | Spans:
 
 
 def _as_text(value: LeafValue | tuple[LeafValue, ...]) -> str | Spans:
-    """The text of a string or number, or of several.
+    """Convert a string, a number or several of these to text.
 
     A whole float is written without its `.0`: a column of integers with a gap in it arrives as
     floats, and `1000.0` would lose its point and read as 10000.

@@ -1,1 +1,1 @@
-"""Records: whether a response is the JSON that was asked for."""
+"""Structured answers: whether a response is the JSON that the task asks for."""

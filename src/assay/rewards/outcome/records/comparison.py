@@ -1,4 +1,4 @@
-"""JSON read strictly, within bounds, and compared field by field, with paths for what differs."""
+"""Read JSON strictly and within limits, and compare two JSON values field by field."""
 
 from __future__ import annotations
 
@@ -18,30 +18,26 @@ MOST_LEVELS: Final = 100
 
 
 class BadJson(ValueError):
-    """A value is not readable JSON; the message goes on from what the value is."""
+    """A value is not readable JSON; the message says why."""
 
 
 def read_json(text: str) -> Any:
-    """The value of a JSON text.
-
-    Raises `BadJson` also for a key that stands twice, for NaN and Infinity, and for more than a
-    hundred levels.
-    """
+    """Parse a JSON text. Raises `BadJson` for bad JSON, repeated keys, NaN or over 100 levels."""
     if len(text) > JSON_CHARS:
         raise BadJson(f"has over {JSON_CHARS:,} characters")
     try:
         value = strict_json(text)
     except RepeatedKey:
-        raise BadJson("names a key twice in one object") from None
+        raise BadJson("has the same key twice in one object") from None
     except (ValueError, RecursionError):
-        raise BadJson("is no JSON") from None
+        raise BadJson("is not valid JSON") from None
     if levels_of(value) > MOST_LEVELS:
         raise BadJson(f"has over {MOST_LEVELS} levels")
     return value
 
 
 def levels_of(value: Any) -> int:
-    """How many lists and objects are inside each other at most."""
+    """The nesting depth of lists and objects in a value."""
     level, inner = 0, [value]
     while level <= MOST_LEVELS and (
         inner := [item for item in inner if isinstance(item, (list, dict))]
@@ -54,7 +50,7 @@ def levels_of(value: Any) -> int:
 
 
 def to_json(value: Any, levels: int = MOST_LEVELS) -> Any:
-    """A value of a table or a data set as JSON's own. Raises `BadJson`."""
+    """Convert a value of a data set to plain JSON types. Raises `BadJson`."""
     value = plain(value)
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
@@ -64,12 +60,12 @@ def to_json(value: Any, levels: int = MOST_LEVELS) -> Any:
         return {str(key): to_json(item, levels - 1) for key, item in value.items()}
     if is_list(value):
         return [to_json(item, levels - 1) for item in value]
-    raise BadJson(f"holds a {type(value).__name__}, which JSON does not have")
+    raise BadJson(f"holds a {type(value).__name__}, which is not a JSON type")
 
 
 @dataclass(slots=True)
 class FieldCounts:
-    """How many fields are right, wrong, missing or extra; a field is a value at a path."""
+    """The numbers of right, wrong, missing and extra fields; a field is one value in a record."""
 
     right: int = 0
     wrong: int = 0
@@ -83,12 +79,11 @@ class FieldCounts:
 
     @property
     def share(self) -> float:
-        """The fields that are right, of all that either side has."""
+        """The share of right fields among the fields of the value and the reference."""
         total = self.right + self.wrong + self.missing + self.extra
         return self.right / total if total else 1.0
 
     def add(self, other: FieldCounts) -> None:
-        """Take in the count of a part of the value."""
         self.right += other.right
         self.wrong += other.wrong
         self.missing += other.missing
@@ -99,7 +94,7 @@ class FieldCounts:
 def compare(
     value: Any, reference: Any, texts: TextRule, lists: ListRule, path: str = "$"
 ) -> FieldCounts:
-    """Compare a value with the reference, field by field."""
+    """Compare a value with the reference, field by field, inside lists and objects too."""
     count = FieldCounts()
     if isinstance(reference, dict) and isinstance(value, dict):
         for key, expected in reference.items():
@@ -132,7 +127,7 @@ def compare(
 def _pairs(
     value: list[Any], reference: list[Any], texts: TextRule, lists: ListRule, path: str
 ) -> Iterator[tuple[Any, Any, str]]:
-    """The items that are compared with each other."""
+    """The pairs of items that are compared, each with its path."""
     if lists == "ordered":
         for at in range(min(len(value), len(reference))):
             yield value[at], reference[at], f"{path}[{at}]"
@@ -154,7 +149,7 @@ def _pairs(
 
 
 def _key(value: Any, texts: TextRule) -> Hashable:
-    """The same for values that are equal as `equals` has it, lists in any order."""
+    """A key that is equal for equal values; lists are compared in any order."""
     if isinstance(value, list):
         return "list", frozenset(Counter(_key(item, texts) for item in value).items())
     if isinstance(value, dict):
@@ -170,6 +165,6 @@ def _key(value: Any, texts: TextRule) -> Hashable:
 
 
 def _size(value: Any) -> int:
-    """How many fields a value has; an empty list or object is one."""
+    """The number of fields in a value; an empty list or object counts as one."""
     below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return sum(map(_size, below)) or 1

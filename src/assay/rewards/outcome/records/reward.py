@@ -1,4 +1,4 @@
-"""The reward of JSON: equal to the reference, valid under the schema, or both."""
+"""The reward of JSON answers: equal to the reference, valid under a schema, or both."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def json_reward(
             return Abstained("bad_reference", f"{column!r} {error}", PARTS)
     reference, rules = sides
     if reference is MISSING and rules is MISSING:
-        return Abstained("missing_reference", "the row has neither a reference nor a schema", PARTS)
+        return Abstained("missing_reference", "the row has no reference and no schema", PARTS)
     response = read_response(final_response)
     if isinstance(response, Unreadable):
         return Abstained("bad_response", f"'final_response' {response.because}", PARTS)
@@ -98,7 +98,7 @@ MISSING: Final = object()
 
 
 def _read(value: object) -> Any:
-    """A reference or schema as JSON's own; `MISSING` where there is none."""
+    """Read a reference or a schema as JSON; `MISSING` if the row has none."""
     value = plain(value)
     if is_missing(value):
         return MISSING
@@ -108,7 +108,7 @@ def _read(value: object) -> Any:
 
 
 def find_json(response: str, extract: BlockRule) -> Any:
-    """The one value that a response offers. Raises `BadJson`."""
+    """Find the JSON value in a response. Raises `BadJson` if there is not exactly one."""
     blocks = [block for block in offered_blocks(response, LANGUAGES, extract) if block.strip()]
     if not blocks:
         raise BadJson("holds nothing")

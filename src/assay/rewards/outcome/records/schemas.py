@@ -1,4 +1,4 @@
-"""JSON Schema by `jsonschema`, with bounds that hold whatever a response says.
+"""Check a value against a JSON Schema with `jsonschema`, within limits.
 
 Nothing is fetched: a `$ref` leads to the schema itself. Patterns are matched in linear time, and
 uniqueness is found without comparing every pair; each keyword that is asked counts, and so many
@@ -30,18 +30,15 @@ class SchemaError(Exception):
 
 
 class _TooMuch(Exception):
-    """The value asks too much of the schema."""
+    """Checking the value against its schema takes too many steps."""
 
 
 def check_value(value: Any, schema: Any) -> str:
-    """What the schema says against a value; empty for a valid one.
-
-    Raises `SchemaError` if the schema cannot be used, and `MissingExtra` without `jsonschema`.
-    """
+    """The first reason why a value is not valid; empty for a valid value. Raises `SchemaError`."""
     try:
         validator = _validator(json.dumps(schema, sort_keys=True))
     except (TypeError, ValueError, RecursionError) as error:
-        raise SchemaError(f"is no JSON: {error!s:.100}") from error
+        raise SchemaError(f"is not valid JSON: {error!s:.100}") from error
     if isinstance(validator, Unreadable):
         raise SchemaError(validator.because)
     from referencing.exceptions import Unresolvable
@@ -49,7 +46,7 @@ def check_value(value: Any, schema: Any) -> str:
     try:
         fault = next(validator([MOST_CHECKS]).iter_errors(value), None)
     except (_TooMuch, TooMuchWork):
-        return "asks more of the schema than it may"
+        return "needs too many checks for its schema"
     except ArithmeticError:
         return "holds a number that is too large for its schema"
     except UnsafePattern as error:
@@ -57,15 +54,15 @@ def check_value(value: Any, schema: Any) -> str:
     except RecursionError as error:
         if levels_of(value) > SHALLOW:
             return "has too many levels for its schema"
-        raise SchemaError("refers to itself without end") from error
+        raise SchemaError("refers to itself in a circle") from error
     except Unresolvable as error:
-        raise SchemaError(f"cannot be followed: {error!s:.150}") from error
+        raise SchemaError(f"has a reference that cannot be resolved: {error!s:.150}") from error
     return "" if fault is None else f"{fault.json_path:.80}: {fault.message:.150}"
 
 
 @lru_cache(maxsize=256)
 def _validator(text: str) -> Callable[[list[int]], Any] | Unreadable:
-    """What makes a validator of this schema with a budget of checks, or why there is none."""
+    """Return a function that makes validators with a budget of checks, or why there is none."""
     try:
         import jsonschema  # type: ignore[import-untyped]  # it comes without types
         import referencing
@@ -73,16 +70,16 @@ def _validator(text: str) -> Callable[[list[int]], Any] | Unreadable:
         raise MissingExtra.of("a schema", "jsonschema") from error
     schema = json.loads(text)
     if not isinstance(schema, (dict, bool)):
-        return Unreadable("is no JSON schema: an object, true or false")
+        return Unreadable("is not a JSON schema; give an object, true or false")
     draft: Any = jsonschema.validators.validator_for(
         schema, default=jsonschema.Draft202012Validator
     )
     try:
         draft.check_schema(schema)
     except jsonschema.exceptions.SchemaError as error:
-        return Unreadable(f"is no JSON schema: {error.message:.150}")
+        return Unreadable(f"is not a JSON schema: {error.message:.150}")
     except RecursionError:
-        return Unreadable("is no JSON schema: it has too many levels")
+        return Unreadable("is not a JSON schema: it has too many levels")
     registry: Any = referencing.Registry()
 
     def bound(budget: list[int]) -> Any:
@@ -135,7 +132,7 @@ def _unique(validator: Any, unique: Any, instance: Any, schema: Any) -> Iterator
 
 
 def _form(value: Any) -> str:
-    """Equal for values that JSON Schema calls equal: 1.0 is 1, and true is not."""
+    """A text that is equal for equal JSON values: 1.0 equals 1, and true does not."""
     return json.dumps(_with_whole_numbers(value), sort_keys=True)
 
 
@@ -161,20 +158,17 @@ def _searches(pattern: str, text: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> TextPattern:
-    """The expression that a whole text matches where the pattern is found in it.
-
-    Raises `UnsafePattern` if it is none that can be matched in linear time.
-    """
+    """Compile a pattern to search with by matching a whole text. Raises `UnsafePattern`."""
     start = pattern.startswith("^")
     end = pattern.endswith("$") and (len(pattern) - len(pattern[:-1].rstrip("\\"))) % 2 == 1
     core = pattern[start : len(pattern) - end]
     if (start or end) and _has_choice(core):
-        raise UnsafePattern("has alternatives outside of brackets, of which one names an end")
+        raise UnsafePattern("uses ^ or $ with alternatives outside of brackets")
     return compile_pattern(f"{'' if start else '.*'}(?:{core}){'' if end else '.*'}")
 
 
 def _has_choice(core: str) -> bool:
-    """Whether a `|` stands outside of brackets."""
+    """Whether the pattern has a `|` outside of brackets."""
     depth = 0
     for char in _ESCAPE_OR_CLASS.sub("", core):
         if char == "|" and not depth:

@@ -1,1 +1,1 @@
-"""SQL: whether a query gives what the reference query gives, on databases that stay as they are."""
+"""SQL: rewards that compare the result of a query with the reference query's result."""

@@ -1,4 +1,4 @@
-"""The process in which queries run: one request at a time, in frames over two pipes.
+"""The child process that runs queries: one request at a time, over two pipes.
 
 A request names databases, the reference and the query. Two frames answer: the first when the
 reference has been run, so that whoever waits knows whose time it is; the second with the result.
@@ -44,7 +44,7 @@ Databases: TypeAlias = OrderedDict[str, Database]
 
 
 def _open(databases: Databases, source: Mapping[str, Any]) -> Database:
-    """The database of a source. Raises `BadDatabase`."""
+    """Open the database of a source, or reuse an open one. Raises `BadDatabase`."""
     key = repr(sorted(source.items()))
     if key not in databases:
         databases[key] = open_database(source)
@@ -55,7 +55,6 @@ def _open(databases: Databases, source: Mapping[str, Any]) -> Database:
 
 
 def main() -> None:
-    """Answer requests until the pipe closes."""
     read_fd, write_fd = frames.inherited_pipes(sys.argv)
     databases: Databases = OrderedDict()
     is_first = True
@@ -74,7 +73,7 @@ def main() -> None:
 def _serve(
     databases: Databases, request: Mapping[str, Any], write_fd: int, *, is_first: bool
 ) -> None:
-    """Answer a request; raise `OutOfMemory` where another process might."""
+    """Answer one request. Raises `OutOfMemory` if another process may have enough memory."""
     reference = _references(databases, request, is_first=is_first)
     frames.send(write_fd, reference if isinstance(reference, dict) else {})
     if not isinstance(reference, dict):
@@ -88,7 +87,7 @@ def _limits(request: Mapping[str, Any]) -> QueryLimits:
 def _references(
     databases: Databases, request: Mapping[str, Any], *, is_first: bool
 ) -> list[tuple[Database, PossibleResults]] | dict[str, str]:
-    """Each database with what the reference may return on it, or why there is none."""
+    """The possible reference results on each database, or the reason why there are none."""
     results: list[tuple[Database, PossibleResults]] = []
     limits = _limits(request)
     for number, source in enumerate(request["databases"]):
@@ -118,7 +117,7 @@ def _answer(
     *,
     is_first: bool,
 ) -> dict[str, Any]:
-    """What became of the query on each database, as plain values."""
+    """Run the query on each database, and return the comparisons as plain values."""
     comparisons = {"assay": _compare, "bird": _compare_bird, "test_suite": _compare_test_suite}
     compare = comparisons[request["mode"]]
     results: list[dict[str, Any]] = []
@@ -148,10 +147,7 @@ def _answer(
 
 
 def _has_moved(database: Database, reference: PossibleResults, request: Mapping[str, Any]) -> bool:
-    """Whether the reference gives something else by now than it did before the query.
-
-    Also if that takes long: the time is the query's.
-    """
+    """Whether the reference query returns a different result now than before the query."""
     limits = replace(_limits(request), seconds=AGAIN_S)
     try:
         rows = database.run(request["reference"], limits).rows

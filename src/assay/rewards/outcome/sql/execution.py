@@ -1,4 +1,4 @@
-"""Queries run on SQLite without a way to change, attach, load or spend more than they may.
+"""Run queries on SQLite so that they cannot write, attach files or go over their limits.
 
 A database file is opened read-only and immutable; one that is given as a script is built in memory
 and then closed to writers. An authorizer lets a query read tables and call functions, and nothing
@@ -68,11 +68,11 @@ class BadDatabase(Exception):
 
 
 class BadQuery(Exception):
-    """The query cannot be run, or went over a limit."""
+    """The query cannot be run, or exceeded a limit."""
 
 
 class OutOfMemory(BadQuery):
-    """The process ran out of memory; a fresh one may have enough."""
+    """The process ran out of memory; a new process may have enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class QueryLimits:
 
 @dataclass(slots=True)
 class ResultTable:
-    """The rows and columns that a query returned."""
+    """The rows and columns that a query returned, and the tables that it read."""
 
     rows: list[SqlRow]
     columns: tuple[str, ...]
@@ -99,7 +99,7 @@ class ResultTable:
 
 @dataclass(slots=True)
 class _Meter:
-    """Counts the steps of a query, and ends it at its limit."""
+    """Counts the steps of a query, and stops the query at its limit."""
 
     steps: int
     deadline: float
@@ -117,7 +117,7 @@ class _Meter:
 
 @dataclass(slots=True)
 class Database:
-    """One open database, which every query leaves as it was."""
+    """One open database that queries cannot change."""
 
     connection: sqlite3.Connection
     cache: dict[Any, Any] = field(default_factory=dict)
@@ -126,14 +126,9 @@ class Database:
     _reads_clock: bool = False
 
     def run(self, query: str, limits: QueryLimits, *, reverse: bool = False) -> ResultTable:
-        """The rows of a query.
-
-        Raises `BadQuery` if it cannot be run within the limits, `OutOfMemory` if memory is short.
-
-        With `reverse`, whatever SQLite may read in any order is read in the other one.
-        """
+        """Run a query; `reverse` reads unordered rows backwards. Raises `BadQuery`."""
         if first_word(query) not in READING:
-            raise BadQuery("it is no query: it begins with neither SELECT, WITH nor VALUES")
+            raise BadQuery("the query must begin with SELECT, WITH or VALUES")
         self.connection.set_authorizer(None)
         self.connection.execute(f"PRAGMA reverse_unordered_selects={'ON' if reverse else 'OFF'}")
         self.connection.set_authorizer(self._may_read)
@@ -188,7 +183,7 @@ def _fetch(cursor: sqlite3.Cursor, most: int) -> list[SqlRow]:
         rows += chunk
         size += sum([len(cell) for row in chunk for cell in row if type(cell) in (str, bytes)])
         if len(rows) > most:
-            raise BadQuery(f"it returns more than {most:,} rows")
+            raise BadQuery(f"the query returns more than {most:,} rows")
         if size > RESULT_BYTES:
             raise BadQuery("its result is too large")
     return rows
@@ -199,10 +194,7 @@ def _decode(data: bytes) -> str:
 
 
 def open_database(source: Mapping[str, Any]) -> Database:
-    """The database of a `path` or a `script`, closed to writers.
-
-    Raises `BadDatabase`, or `OutOfMemory` if memory is short.
-    """
+    """Open or build a database for reading. Raises `BadDatabase`, or `OutOfMemory`."""
     try:
         if "script" in source:
             return _build(str(source["script"]))
@@ -215,10 +207,12 @@ def open_database(source: Mapping[str, Any]) -> Database:
 
 def _open_file(path: Path) -> Database:
     if not stat.S_ISREG(path.stat().st_mode):
-        raise BadDatabase("it is no plain file")
+        raise BadDatabase("the path is not a regular file")
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
-        raise BadDatabase("it has unfinished writes in its -wal file; checkpoint it first")
+        raise BadDatabase(
+            "the database has unfinished writes in its -wal file; checkpoint it first"
+        )
     # Immutable: no lock, no journal and no shared memory is made beside the file.
     address = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
     database = _prepare(sqlite3.connect(address, uri=True, isolation_level=None))
@@ -251,7 +245,7 @@ def _build(script: str) -> Database:
         connection.executescript(script)
     except sqlite3.DatabaseError as error:
         if denied:
-            raise BadDatabase(f"its script asks for {denied[0]}, which it may not") from error
+            raise BadDatabase(f"its script uses {denied[0]}, which is not allowed") from error
         raise BadDatabase(meter.over or f"{error!s:.200}") from error
     finally:
         connection.set_progress_handler(None, 0)

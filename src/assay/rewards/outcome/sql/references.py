@@ -1,4 +1,4 @@
-"""What a query may return: results compared, and those of a reference found out from the database.
+"""Compare the rows of queries, and find all results that a reference query may return.
 
 Ours compares bags of rows, and their order where the reference has one. What a reference query
 *may* return is a list of groups: rows that its ORDER BY does not tell apart are one group, in any
@@ -30,7 +30,7 @@ CACHED_CELLS: Final = 200_000
 
 
 class ResultGroups(NamedTuple):
-    """The rows that a query may return, in groups whose order is fixed, cut by a limit."""
+    """The possible rows of a query, in groups of fixed order, with its LIMIT and OFFSET."""
 
     groups: tuple[tuple[SqlRow, ...], ...]
     """Rows in the form of `comparable`."""
@@ -38,7 +38,7 @@ class ResultGroups(NamedTuple):
     limit: int | None = None
 
     def allows(self, rows: Sequence[SqlRow]) -> bool:
-        """Whether these rows, in this order, are one of the results."""
+        """Whether these rows, in this order, are a possible result."""
         at = 0
         for group, size in self._cut():
             part = rows[at : at + size]
@@ -49,15 +49,15 @@ class ResultGroups(NamedTuple):
 
     @property
     def determined(self) -> bool:
-        """Whether every row of the result is known: no group of different rows is cut."""
+        """Whether the result is certain: its limit does not cut a group of different rows."""
         return all(size == len(group) or len(set(group)) == 1 for group, size in self._cut())
 
     def with_ties(self) -> Counter[SqlRow]:
-        """The rows of the result, and those that its limit cut off though they are no later."""
+        """The rows of the result, with the rows that tie with its last row."""
         return Counter(row for group, _ in self._cut() for row in group)
 
     def _cut(self) -> Iterator[tuple[tuple[SqlRow, ...], int]]:
-        """The groups of which something is left, and how many rows of each."""
+        """The groups that are left after OFFSET and LIMIT, and the number of rows of each."""
         skip, left = self.offset, self.limit
         for group in self.groups:
             size = max(0, len(group) - skip)
@@ -70,7 +70,7 @@ class ResultGroups(NamedTuple):
 
 
 def comparable(rows: Iterable[SqlRow]) -> list[SqlRow]:
-    """The rows with equal numbers written equally: 2.0 as 2, and twelve digits of a fraction."""
+    """Normalise the numbers in rows, so that 2.0 equals 2 and fractions have 12 digits."""
     return [tuple(map(_comparable, row)) if float in map(type, row) else row for row in rows]
 
 
@@ -84,7 +84,7 @@ def _comparable(cell: Any) -> Any:
 
 
 def column_orders(rows: Sequence[SqlRow], reference: Sequence[SqlRow]) -> Iterator[tuple[int, ...]]:
-    """Orders of the columns in which each holds what the reference's column holds."""
+    """Find column orders in which each column holds the same cells as the reference's column."""
     width = len(reference[0])
     ours, theirs = _by_contents(rows, width), _by_contents(reference, width)
     if any(len(places) != len(ours.get(cells, ())) for cells, places in theirs.items()):
@@ -98,7 +98,7 @@ def column_orders(rows: Sequence[SqlRow], reference: Sequence[SqlRow]) -> Iterat
 
 
 def _by_contents(rows: Sequence[SqlRow], width: int) -> dict[frozenset[Any], list[int]]:
-    """The columns that hold the same cells, whatever their order."""
+    """Group the columns that hold the same cells in any order."""
     columns: dict[frozenset[Any], list[int]] = {}
     for at in range(width):
         cells = frozenset(Counter(row[at] for row in rows).items())
@@ -107,14 +107,13 @@ def _by_contents(rows: Sequence[SqlRow], width: int) -> dict[frozenset[Any], lis
 
 
 def reordered(rows: Iterable[SqlRow], order: Sequence[int]) -> list[SqlRow]:
-    """The rows with their columns in this order."""
     return [tuple(row[at] for at in order) for row in rows]
 
 
 def equal_in_test_suite(
     rows: Sequence[SqlRow], reference: Sequence[SqlRow], *, ordered: bool
 ) -> bool:
-    """The rule of test-suite-sql-eval: the same bag under some order of the columns.
+    """The rule of test-suite-sql-eval: the same bag of rows in some order of the columns.
 
     With `ordered`, which there means that the reference's text holds "order by", the same list.
     """
@@ -132,7 +131,7 @@ def equal_in_test_suite(
 
 
 class PossibleResults(NamedTuple):
-    """The result of a reference query, and all results that its order leaves open."""
+    """The result of a reference query, and all other results that it may return."""
 
     table: ResultTable
     rows: list[SqlRow]
@@ -153,10 +152,7 @@ class PossibleResults(NamedTuple):
 def possible_results(
     database: Database, query: str, limits: QueryLimits, *, rows_only: bool = False
 ) -> PossibleResults:
-    """The possible results of a reference; with `rows_only`, the one that it gave.
-
-    Raises `BadQuery` if it cannot be run.
-    """
+    """Find the results that a reference may return; with `rows_only`, only its actual result."""
     key = (query, limits.steps, limits.rows, rows_only)
     known = database.cache.get(key)
     if not isinstance(known, PossibleResults):
@@ -198,7 +194,7 @@ def _find_out(database: Database, query: str, limits: QueryLimits) -> PossibleRe
 def _variants(
     database: Database, shape: QueryShape, table: ResultTable, limits: QueryLimits
 ) -> Iterator[ResultGroups]:
-    """The groups of the query, and those with NULL at the other end, where there is NULL."""
+    """Yield the groups of rows; also with NULL sorted at the other end, if there is NULL."""
     if not shape.ordered:
         rows = table.rows if shape.limit is None else _try(database, shape.body, limits)
         if rows is not None:
@@ -226,7 +222,7 @@ def _try(database: Database, query: str, limits: QueryLimits) -> list[SqlRow] | 
 
 
 def _grouped(ranked: Sequence[SqlRow], shape: QueryShape) -> ResultGroups:
-    """The groups of rows whose last two cells are their rank, and whether NULL ranks them."""
+    """Group rows by the rank in their second-to-last cell."""
     in_order = sorted(ranked, key=lambda row: row[-2])
     groups = groupby(in_order, key=lambda row: row[-2])
     return ResultGroups(
@@ -239,10 +235,7 @@ def _grouped(ranked: Sequence[SqlRow], shape: QueryShape) -> ResultGroups:
 def _ranked(
     shape: QueryShape, terms: Sequence[OrderTerm], columns: Sequence[str], like: str = ""
 ) -> Iterator[str]:
-    """Queries for all rows with their rank; which of them SQLite takes depends on the terms.
-
-    With `like`, the one that is made as that query was.
-    """
+    """Write queries that rank all rows; `like` keeps those of the same form as another query."""
     names = [f"assay_{at}" for at in range(len(columns))]
     by_output = [_output_of(term.text, shape, columns, names) for term in terms]
     if all(by_output):
@@ -264,7 +257,7 @@ def _ranks(terms: Sequence[OrderTerm], expressions: Sequence[str]) -> str:
 
 
 def _output_of(term: str, shape: QueryShape, columns: Sequence[str], names: Sequence[str]) -> str:
-    """The name of the output column that a term is; empty if it is none."""
+    """The output column that an ORDER BY term names; empty if it names none."""
     if term.isdecimal():
         return names[int(term) - 1] if 0 < int(term) <= len(names) else ""
     for at, (expression, alias) in enumerate(shape.items):

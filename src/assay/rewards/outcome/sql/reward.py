@@ -1,4 +1,4 @@
-"""The reward of a query: whether it gives what the reference query gives."""
+"""The reward of an SQL query: whether its result equals the reference query's result."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ end, and with its tables read the other way round."""
 
 
 class NoQuery(Exception):
-    """A response holds no query that can be run; the message says why."""
+    """The response has no query that can be run; the message says why."""
 
 
 @reward(name="sql_reward", version=1, parts=PARTS, kind="sql")
@@ -65,7 +65,7 @@ def sql_reward(
     timeout_s: float = 10.0,
     max_rows: int = 100_000,
 ) -> Scored | Abstained:
-    """1.0 if the query gives a result that the reference query may give, on every database.
+    """1.0 if the query's result is a possible result of the reference, on every database.
 
     `answer` is the reference query. `database` is the path of a SQLite file, `{"script": SQL}` for
     one that is built in memory, or a list of these: then the query must be right on each. Files
@@ -122,12 +122,12 @@ def sql_reward(
 
 
 def _check_options(choices: Mapping[str, str], limits: Mapping[str, object]) -> None:
-    """Raise `BadParameter` for an option that has another value than it may have."""
+    """Raise `BadParameter` if an option has a value that is not allowed."""
     for name, value in choices.items():
         check_choice(name, value, CHOICES[name])
     for name, number in limits.items():
         if not isinstance(number, (int, float)) or isinstance(number, bool) or number <= 0:
-            raise BadParameter(f"{name} is {number!r}; it is a number above 0")
+            raise BadParameter(f"{name} is {number!r}; choose a number above 0")
 
 
 def _reference(answer: object) -> str:
@@ -145,11 +145,11 @@ def _reference(answer: object) -> str:
 
 
 def _sources(database: object, root: str | None) -> list[dict[str, Any]]:
-    """The databases of a row: where each is, and in which state, so that a changed file is new."""
+    """The databases of a row, each with its file's time and size to notice changes."""
     value = plain(database)
     items = list(value) if is_list(value) else [value]
     if not 0 < len(items) <= MOST_DATABASES:
-        raise _bad_database(f"{len(items)} databases; give from 1 to {MOST_DATABASES}")
+        raise _bad_database(f"{len(items)} databases; give 1 to {MOST_DATABASES}")
     return [_source(plain(item), root) for item in items]
 
 
@@ -162,21 +162,21 @@ def _source(item: Any, root: str | None) -> dict[str, Any]:
         script = plain(item.get("script"))
         if isinstance(script, str) and len(item) == 1:
             return {"script": script}
-        raise _bad_database('a mapping; one of the form {"script": "CREATE TABLE …"} is read')
+        raise _bad_database('a mapping; the only allowed form is {"script": "CREATE TABLE …"}')
     if not isinstance(item, (str, Path)) or not str(item).strip() or "\0" in str(item):
         raise _bad_database(f"{describe(item)}; give the path of a SQLite file, or a script")
     try:
         path = row_file(item, root)
         state = path.stat()
     except FileOutsideFolder as error:
-        raise _bad_database(f"{str(item)!r:.200}, which is not read: {error}") from None
+        raise _bad_database(f"{str(item)!r:.200}, which may not be read: {error}") from None
     except (OSError, ValueError, RuntimeError) as error:
         raise _bad_database(f"{str(item)!r:.200}, which cannot be read: {error!s:.100}") from None
     return {"path": str(path), "state": [state.st_mtime_ns, state.st_size, state.st_ino]}
 
 
 def find_query(response: str, extract: BlockRule) -> str:
-    """The query that a response offers. Raises `NoQuery`."""
+    """Find the query in a response. Raises `NoQuery` if there is not exactly one."""
     blocks = [block for block in offered_blocks(response, LANGUAGES, extract) if block.strip()]
     queries = {block if len(block) > QUERY_CHARS else without_end(block) for block in blocks}
     if len(queries) > 1:
@@ -212,13 +212,15 @@ def _to_score(result: Mapping[str, Any], mode: SqlMode, ties: str) -> Scored | A
         return Scored(0.0, because, {**parts, "rows": 0.0, "databases": 0.0})
     if same:
         more = f" on {len(results)} databases" if len(results) > 1 else ""
-        return Scored(1.0, f"the result of the reference: {results[0]['because']}{more}", parts)
+        return Scored(
+            1.0, f"the same result as the reference: {results[0]['because']}{more}", parts
+        )
     first = next(one for one in results if not one["same"])
-    return Scored(0.0, f"not the result of the reference: {first['because']}", parts)
+    return Scored(0.0, f"the result differs from the reference's: {first['because']}", parts)
 
 
 def _undetermined(result: Mapping[str, Any], ties: str) -> str:
-    """Why the data does not say what is right; empty where it does."""
+    """Why the data cannot decide which result is right; empty if it can."""
     same = all(one["same"] for one in result["results"])
     if result["empty"] and same:
         return "the reference returns no row, so every query that returns none would be right"
@@ -235,7 +237,7 @@ def _undetermined(result: Mapping[str, Any], ties: str) -> str:
 
 
 class QueryProcessLost(NamedTuple):
-    """The query process ended, or had to be ended, during the reference or the query."""
+    """The query process ended, or was stopped, while it ran the reference or the query."""
 
     of_reference: bool
     late: bool
@@ -246,11 +248,7 @@ class QueryProcessLost(NamedTuple):
 
 
 def ask(request: Mapping[str, Any], *, seconds: float) -> dict[str, Any] | QueryProcessLost:
-    """The answer to a request about one query, whose limit is so many seconds a database.
-
-    A process that ends over it may have kept too much of other requests; then one that has nothing
-    is asked.
-    """
+    """Send a request to a query process, or to a new one if the first one is lost."""
     child = _take()
     if child is not None:
         answer = _ask(child, request, seconds)
@@ -288,7 +286,7 @@ def _ask(
 
 
 def _take() -> ChildProcess | None:
-    """An idle process that is still running."""
+    """Take an idle query process that still runs; `None` if there is none."""
     idle = _idle_of(os.getpid())
     while not idle.empty():
         try:
@@ -303,6 +301,6 @@ def _take() -> ChildProcess | None:
 
 @lru_cache(maxsize=1)
 def _idle_of(pid: int) -> LifoQueue[ChildProcess]:
-    """The idle processes of this process; one that is forked from it starts its own."""
+    """The idle query processes of this process; a forked process starts its own."""
     del pid
     return LifoQueue(IDLE)

@@ -1,4 +1,4 @@
-"""The text of a query, as far as a comparison needs it: its order, its limit, its select list.
+"""Read the text of a query: its order, its limit and its select list.
 
 Nothing here knows the grammar. A query is cut into words, quoted names and marks, and what stands
 outside of every bracket is its own: sub-queries, common table expressions and windows are inside.
@@ -26,7 +26,7 @@ _COMPOUND = frozenset(("UNION", "INTERSECT", "EXCEPT"))
 
 
 class SqlToken(NamedTuple):
-    """One piece of a query, with where it stands and how many brackets are open there."""
+    """One token of a query, with its position and the number of open brackets around it."""
 
     kind: str
     text: str
@@ -36,7 +36,7 @@ class SqlToken(NamedTuple):
 
     @property
     def word(self) -> str:
-        """The word in capitals; empty for anything else."""
+        """The word in upper case; empty for other tokens."""
         return self.text.upper() if self.kind == "word" else ""
 
 
@@ -51,19 +51,19 @@ class OrderTerm:
     """`FIRST` or `LAST` where the query says so."""
 
     def to_sql(self, expression: str) -> str:
-        """The term with this expression in place of its own."""
+        """Write the term in SQL with another expression."""
         nulls = f" NULLS {self.nulls}" if self.nulls else ""
         return f"{expression}{' DESC' if self.descends else ''}{nulls}"
 
     def flipped(self) -> OrderTerm:
-        """The term with NULL at the other end, unless the query says where it belongs."""
+        """The term with NULL sorted at the other end; unchanged if the query places NULL."""
         # SQLite takes NULL for the least value.
         return self if self.nulls else replace(self, nulls="FIRST" if self.descends else "LAST")
 
 
 @dataclass(frozen=True, slots=True)
 class QueryShape:
-    """What the text of a query says about its result, such as its order."""
+    """The parts of a query's text that decide its result: order, limit, select list."""
 
     body: str
     """The query without its ORDER BY and LIMIT."""
@@ -82,7 +82,7 @@ class QueryShape:
 
 
 def tokens_of(query: str) -> list[SqlToken]:
-    """The pieces of a query, without spaces and comments."""
+    """Split a query into tokens, without spaces and comments."""
     tokens: list[SqlToken] = []
     depth = 0
     for match in _TOKEN.finditer(query):
@@ -98,7 +98,7 @@ def tokens_of(query: str) -> list[SqlToken]:
 
 
 def first_word(query: str) -> str:
-    """The first word in capitals, behind spaces, comments and opening brackets."""
+    """The first word of a query in upper case; spaces, comments and `(` may precede it."""
     for match in _TOKEN.finditer(query):
         if match.lastgroup == "word":
             return match[0].upper()
@@ -108,7 +108,7 @@ def first_word(query: str) -> str:
 
 
 def without_end(query: str) -> str:
-    """The query without semicolons and comments at its end."""
+    """Remove semicolons and comments from the end of a query."""
     tokens = tokens_of(query)
     while tokens and tokens[-1].text == ";":
         tokens.pop()
@@ -116,10 +116,7 @@ def without_end(query: str) -> str:
 
 
 def shape_of(query: str) -> QueryShape | None:
-    """What can be read of a query that ends without a semicolon.
-
-    `None` if its ORDER BY or LIMIT cannot be read.
-    """
+    """Read the shape of a query; `None` if its ORDER BY or LIMIT cannot be read."""
     own = [token for token in tokens_of(query) if token.depth == 0]
     words = [token.word for token in own]
     order = _last(words, "ORDER", "BY")
@@ -144,14 +141,14 @@ def shape_of(query: str) -> QueryShape | None:
 
 
 def _last(words: Sequence[str], *sought: str) -> int | None:
-    """Where these words last follow each other."""
+    """The last position where these words follow each other."""
     size = len(sought)
     places = (at for at in range(len(words) - size, -1, -1) if (*words[at : at + size],) == sought)
     return next(places, None)
 
 
 def _bounds(tokens: Sequence[SqlToken]) -> tuple[int, int] | None:
-    """Limit and offset: `10`, `10 OFFSET 5` or `5, 10`; `None` for anything but plain numbers."""
+    """The limit and the offset; `None` if they are not plain numbers."""
     match [token.text.upper() for token in tokens]:
         case [count] if count.isdecimal():
             return int(count), 0
@@ -163,7 +160,7 @@ def _bounds(tokens: Sequence[SqlToken]) -> tuple[int, int] | None:
 
 
 def _split(text: str) -> list[str]:
-    """The parts of a list, cut at the commas outside of brackets."""
+    """Split a list at the commas outside of brackets."""
     cuts = [token for token in tokens_of(text) if token.depth == 0 and token.text == ","]
     starts = [0, *(cut.end for cut in cuts)]
     ends = [*(cut.start for cut in cuts), len(text)]
@@ -183,7 +180,7 @@ def _term(text: str) -> OrderTerm:
 
 
 def _with_items(shape: QueryShape) -> QueryShape:
-    """The shape with its select list, of a query that is one SELECT without DISTINCT."""
+    """Add the select list to the shape, if the query is one SELECT without DISTINCT."""
     own = [token for token in tokens_of(shape.body) if token.depth == 0]
     words = [token.word for token in own]
     if words.count("SELECT") != 1 or _COMPOUND & set(words):
@@ -212,7 +209,6 @@ def _item(text: str) -> tuple[str, str]:
 
 
 def unquoted(name: str) -> str:
-    """A name without its quotes."""
     if len(name) > 1 and name[0] in "\"`'[" and name[-1] in "\"`']":
         return name[1:-1].replace(name[0] * 2, name[0])
     return name
