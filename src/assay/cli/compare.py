@@ -23,7 +23,7 @@ from assay.cli.terminal import (
 )
 from assay.errors import AssayError, UsageError
 from assay.ledger.layout import find_run, place_from_the_end
-from assay.ledger.summary import PERFECT
+from assay.ledger.passes import PERFECT
 from assay.report.attempts import read_attempts
 from assay.report.comparison import CHANGE, Comparison, SampleSize, compare_many
 from assay.report.noise import NoiseFloor, noise_floor

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from assay.cli.terminal import BAD, number_text, output, plain, print_json, reward_text, table_of
 from assay.errors import AssayError
+from assay.ledger.passes import PERFECT
 from assay.ledger.run import Run
 from assay.ledger.summary import (
     EpisodeCounts,
@@ -25,7 +26,7 @@ from assay.ledger.summary import (
 from assay.scoring.counts import RewardCounts
 
 if TYPE_CHECKING:
-    from assay.report.passes import PassRate
+    from assay.report.pass_rates import PassRate
     from assay.report.statistics import ConfidenceInterval
 
 SHOWN_ERRORS = 10
@@ -90,7 +91,7 @@ def _pass_rates(run: Run) -> tuple[PassRate, ...]:
     if run.manifest.repeats < 2:
         return ()
     # Only now: the intervals need numpy, which takes a while to load.
-    from assay.report.passes import pass_rates
+    from assay.report.pass_rates import pass_rates
 
     return pass_rates(run.final())
 
@@ -240,7 +241,7 @@ def _lines(counts: EpisodeCounts, scorer: str) -> list[tuple[str, str]]:
     return [
         ("mean reward", f"{number_text(counts.mean, 4)} of {counts.scored} ({name}){left_out}"),
         ("answered", f"{counts.answered} of {counts.n}"),
-        ("perfect (≥ 0.99)", f"{counts.perfect} of {counts.n}"),
+        (f"perfect (≥ {PERFECT})", f"{counts.perfect} of {counts.n}"),
         ("above 0.6", f"{counts.good} of {counts.n}"),
         ("zero", f"{counts.zero} of {counts.n}"),
         ("mean steps", number_text(counts.mean_steps, 1)),

@@ -13,6 +13,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemaining
 from rich.table import Column, Table
 from rich.text import Text
 
+from assay.ledger.passes import PERFECT
+
 if TYPE_CHECKING:
     from assay.report.statistics import ConfidenceInterval
 
@@ -79,7 +81,7 @@ def reward_text(value: float | None) -> Text:
     """A reward as a coloured number, or a dash where there is none."""
     if value is None:
         return Text("—", style=NONE)
-    return Text(f"{value:.3f}", style=GOOD if value >= 0.99 else BAD if value <= 0 else "cyan")
+    return Text(f"{value:.3f}", style=GOOD if value >= PERFECT else BAD if value <= 0 else "cyan")
 
 
 def number_text(value: float | None, digits: int = 3) -> str:

@@ -14,7 +14,8 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias, cast
 
 from assay.lazy import package_table
-from assay.ledger.summary import PERFECT, primary_score
+from assay.ledger.passes import PERFECT
+from assay.ledger.summary import primary_score
 from assay.report.alignment import AlignedItem, items_of, number_in
 from assay.report.reformatting import ReformattedAnswer
 from assay.report.traces import AttemptTrace, EvidenceLine

@@ -15,8 +15,9 @@ from statistics import variance
 from typing import Any, Literal, TypeAlias
 
 from assay.errors import BadParameter
+from assay.ledger.passes import PERFECT
 from assay.ledger.run import RunLike
-from assay.ledger.summary import PERFECT, zeros_replaced
+from assay.ledger.summary import zeros_replaced
 from assay.registry import REWARDS
 from assay.report import statistics
 from assay.report.attempts import EQUAL, RunAttempts, ScoredAttempt, mean, read_attempts, rewards_of

@@ -25,7 +25,7 @@ from assay.report.causes import (
     suggestion_for,
 )
 from assay.report.comparability import step_budget
-from assay.report.passes import PassRate, pass_rates
+from assay.report.pass_rates import PassRate, pass_rates
 from assay.report.reformatting import SHOWN_CHARS, ReformattedAnswer, Reformatter
 from assay.report.traces import AttemptTrace, EvidenceLine
 from assay.schema.episode import Episode

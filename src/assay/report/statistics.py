@@ -135,19 +135,6 @@ def _flip_hits(sizes: Floats, bar: float) -> tuple[int, int]:
     return hits, draws
 
 
-def pass_at(k: int, n: int, passes: int) -> float:
-    """The chance that at least one of `k` attempts passes, of `n` of which so many did.
-
-    The unbiased estimate: how many of the sets of `k` of these attempts have a pass in them.
-    """
-    return 1.0 - comb(n - passes, k) / comb(n, k)
-
-
-def pass_all(k: int, n: int, passes: int) -> float:
-    """The chance that all of `k` attempts pass, estimated in the same way."""
-    return comb(passes, k) / comb(n, k)
-
-
 def rate_interval(values: Sequence[float]) -> ConfidenceInterval | None:
     """The interval of the mean of one rate for each task; tasks are drawn, not attempts.
 

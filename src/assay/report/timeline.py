@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeAlias
 
 from assay.errors import AssayError
 from assay.ledger.layout import is_archived, list_runs
-from assay.ledger.summary import PERFECT, other_code, zeros_replaced
+from assay.ledger.passes import PERFECT
+from assay.ledger.summary import other_code, zeros_replaced
 from assay.report import statistics
 from assay.report.attempts import EQUAL, RunAttempts, mean, read_attempts
 from assay.report.comparability import labels, obstacles, with_ids_of

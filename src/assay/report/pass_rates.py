@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from math import comb
 from typing import Any
 
-from assay.ledger.summary import PERFECT, reward_of
-from assay.report.statistics import ConfidenceInterval, pass_all, pass_at, rate_interval
+from assay.ledger.passes import PERFECT
+from assay.ledger.summary import reward_of
+from assay.report.statistics import ConfidenceInterval, rate_interval
 from assay.schema.episode import Episode
 
 
@@ -54,6 +56,19 @@ def pass_rates(episodes: Iterable[Episode], *, passing: float = PERFECT) -> tupl
         return ()
     ks = sorted({2**power for power in range(most.bit_length()) if 2**power <= most} | {most})
     return tuple(_rate(k, [(n, passes) for n, passes in counts if n >= k]) for k in ks)
+
+
+def pass_at(k: int, n: int, passes: int) -> float:
+    """The chance that at least one of `k` attempts passes, of `n` of which so many did.
+
+    The unbiased estimate: how many of the sets of `k` of these attempts have a pass in them.
+    """
+    return 1.0 - comb(n - passes, k) / comb(n, k)
+
+
+def pass_all(k: int, n: int, passes: int) -> float:
+    """The chance that all of `k` attempts pass, estimated in the same way."""
+    return comb(passes, k) / comb(n, k)
 
 
 def _rate(k: int, counts: list[tuple[int, int]]) -> PassRate:
