@@ -108,9 +108,9 @@ def test_noise_is_read_from_runs_of_one_configuration(
     assert "means of 2 runs of" in out
     assert "scored the same in all of 2 runs" in out
     for command, problem in (
-        (["compare", "base-1"], "name a run to compare it with"),
+        (["compare", "base-1"], "name at least two runs to compare"),
         (["compare", "--noise", "base-1"], "`assay run --repeat-run 3` makes them"),
-        (["compare", "--noise", "base-1", "base-1", "--all"], "--noise compares no two sides"),
+        (["compare", "--noise", "base-1", "base-1", "--all"], "--noise accepts only runs"),
     ):
         assert main([*command, "--runs", runs]) == 2
         assert problem in capsys.readouterr().err

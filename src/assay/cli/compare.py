@@ -1,4 +1,4 @@
-"""`assay compare`: did the change help, what did it break, is that enough to say so."""
+"""`assay compare`: compare candidate runs with a base run."""
 
 from __future__ import annotations
 
@@ -44,34 +44,23 @@ REFUSED = 2
 @click.command(name="compare")
 @click.argument("base")
 @click.argument("cands", nargs=-1, metavar="CAND…")
-@click.option(
-    "--fail-on",
-    type=click.Choice(["regression", "task-drop", "no-verdict"]),
-    multiple=True,
-    help="Exit with 3 on a regression, where tasks fell far, or where no verdict is possible.",
-)
-@click.option(
-    "--drop",
-    default=DROP,
-    metavar="SIZE",
-    help="By how much a task falls far, for --fail-on task-drop.",
-)
-@click.option(
-    "--change",
-    default=CHANGE,
-    metavar="SIZE",
-    help="The change of the mean whose price in tasks or repeats is named.",
-)
-@click.option("--force", is_flag=True, help="Compare what differs, and label it.")
-@click.option(
-    "--noise",
-    is_flag=True,
-    help="Say instead how far single runs differ by chance: all of them are runs of one "
-    "configuration, or one has repeats.",
-)
-@click.option("--pass-at", default=PERFECT, help="From here a task passes.")
-@click.option("--all", "show_all", is_flag=True, help="Every task, the unchanged ones too.")
-@click.option("--diff", "show_diff", is_flag=True, help="The agent's code in full, as it differs.")
+@click.option("--fail-on", type=click.Choice(["regression", "task-drop", "no-verdict"]),
+              multiple=True,
+              help="Exit with 3 for a regression, a large drop of tasks, or no verdict.",
+)  # fmt: skip
+@click.option("--drop", default=DROP, metavar="SIZE",
+              help="Size of a large drop of a task's reward, for --fail-on task-drop.")  # fmt: skip
+@click.option("--change", default=CHANGE, metavar="SIZE",
+              help="Show how many tasks would detect a change of the mean of this size.",
+)  # fmt: skip
+@click.option("--force", is_flag=True,
+              help="Compare runs that are not comparable, and label the result.")  # fmt: skip
+@click.option("--noise", is_flag=True,
+              help="Say instead how far single runs differ by chance: all of them are runs of one "
+                   "configuration, or one has repeats.")  # fmt: skip
+@click.option("--pass-at", default=PERFECT, help="The reward from which a task passes.")
+@click.option("--all", "show_all", is_flag=True, help="Show every task, including unchanged tasks.")
+@click.option("--diff", "show_diff", is_flag=True, help="Show the full diff of the agent's code.")
 @runs_option
 @json_option
 def command(
@@ -85,8 +74,9 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Compare each CAND with BASE, task by task: a folder, an id, the beginning of one, `latest`
-    or `@-2`, or the log of another tool, as `assay import` takes it.
+    """Compare each candidate run CAND with the run BASE, task by task.
+
+    A run is a folder, an id, the beginning of an id, `latest`, `@-2`, or the log of another tool.
 
     Two models are compared, and the headline names them. Runs whose reward, task set or step
     budget differ are refused (exit code 2), unless --force labels them; what a log does not record
@@ -109,14 +99,14 @@ def command(
     if noise:
         if fail_on or options["force"] or show_all or show_diff:
             raise UsageError(
-                "--noise compares no two sides; it takes runs, --runs and --json alone"
+                "--noise accepts only runs, --runs and --json; leave out the other options"
             )
         floor = noise_floor([base, *cands], runs_dir=runs_dir)
         print_json(floor.to_record()) if as_json else _show_noise(output(), floor)
         return 0
     if not cands:
         raise UsageError(
-            "name a run to compare it with, or more; --noise alone takes one with repeats"
+            "name at least two runs to compare; only --noise accepts a single run with repeats"
         )
     comparisons = compare_many(base, list(cands), runs_dir=runs_dir, **options)
     if as_json:
@@ -156,7 +146,7 @@ def _show_noise(console: Console, floor: NoiseFloor) -> None:
 
 
 def _unscored(names: Sequence[str], runs_dir: Path) -> Iterator[str]:
-    """Of names that count from the newest run: which has no scores, and what was perhaps meant."""
+    """Yield a hint for each run, named as `latest` or `@-N`, that has no scores."""
     places = [place_from_the_end(name) for name in names]
     if not all(places):
         return
@@ -213,7 +203,7 @@ def _show(console: Console, comparison: Comparison, *, show_all: bool, show_diff
 
 
 def _code(console: Console, comparison: Comparison, *, whole: bool) -> None:
-    """The files of the agent that differ, and how; the beginning, or all of it."""
+    """Print the differences in the agent's code: the first lines, or all if `whole`."""
     code = comparison.code
     for file in code.files:
         line = f"  code     {plain(file.path, 100)}: +{file.added} -{file.removed} lines"
@@ -269,7 +259,7 @@ def _statistics(console: Console, comparison: Comparison) -> None:
 
 
 def _price(needed: SampleSize) -> str:
-    """What a change of that size takes."""
+    """How many tasks or repeats would show a change of this size."""
     if needed.tasks <= needed.n:
         return f"these {needed.n} tasks are enough"
     tasks = f"{needed.tasks:,} tasks ({needed.tasks - needed.n:,} more)"

@@ -1,4 +1,4 @@
-"""`assay diagnose`: which points a run lost, and why."""
+"""`assay diagnose`: show where a run lost reward, and why."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ SHOWN = 40
 
 @click.command(name="diagnose")
 @click.argument("run", default=LATEST)
-@click.option(
-    "--task", metavar="ID", help="Only this task, with every detail: its id, or 3 for line.3."
-)
-@click.option("--all", "show_all", is_flag=True, help=f"Every attempt, not the first {SHOWN}.")
+@click.option("--task", metavar="ID",
+              help="Show only this task, in detail: give its id, or 3 for line.3.")  # fmt: skip
+@click.option("--all", "show_all", is_flag=True,
+              help=f"Show every attempt, not only the first {SHOWN}.")  # fmt: skip
 @runs_option
 @json_option
 def command(run: str, task: str | None, show_all: bool, runs_dir: Path, as_json: bool) -> None:
-    """Show which points RUN (the latest) lost, why, and what each cause could give back at most.
+    """Show where RUN (default: `latest`) lost reward, why, and how much each cause could return.
 
     RUN is a folder, an id, the beginning of one, `latest`, `@-2`, or the log of another tool: a
     file or folder as `assay import` takes it.

@@ -1,4 +1,4 @@
-"""`assay labels`: what people say of attempts, taken in, written out, and set against rewards."""
+"""`assay labels`: import and export human labels, and compare them with rewards."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _FORMULA = re.compile(r"^'(?=[=@\t\r+-])")
 
 @click.group(name="labels", cls=SuggestingGroup)
 def command() -> None:
-    """Say what is right and wrong yourself, and see how far each reward agrees.
+    """Label attempts as right or wrong, and measure how far each reward agrees.
 
     Labels are set in the viewer with one key (`assay view`, then `?`), or taken from a file:
 
@@ -58,17 +58,15 @@ def command() -> None:
 
 @command.command(name="export")
 @click.argument("run", default="latest")
-@click.option(
-    "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="A .csv or .jsonl file.  [default: JSON lines on stdout]",
-)
-@click.option("--all", "everything", is_flag=True, help="Also attempts that have no label yet.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="Write to this .csv or .jsonl file.  [default: JSON lines on stdout]",
+)  # fmt: skip
+@click.option("--all", "everything", is_flag=True,
+              help="Also write the attempts that have no label yet.")  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Replace the file.")
 @runs_option
 def export(run: str, out: Path | None, everything: bool, overwrite: bool, runs_dir: Path) -> None:
-    """Write the labels of a RUN, one row for each.
+    """Write the labels of RUN, one row for each label.
 
     \b
     run_id, task_id, repeat, attempt, step   what is labelled; no step: the attempt as a whole
@@ -98,10 +96,10 @@ def export(run: str, out: Path | None, everything: bool, overwrite: bool, runs_d
 @command.command(name="import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("run", default="latest")
-@click.option("--author", metavar="NAME", help="Whose they are, where a row does not say.")
+@click.option("--author", metavar="NAME", help="Author of the labels in rows without an author.")
 @runs_option
 def import_(file: Path, run: str, author: str | None, runs_dir: Path) -> None:
-    """Take the labels of a FILE (.jsonl or .csv) into a RUN.
+    """Import the labels in FILE (.jsonl or .csv) into RUN.
 
     A row has a label (right, wrong, doubtful, withdrawn; yes, no, true, false, 1 and 0 will do),
     and says of what: an attempt, or a task_id (with repeat, 0 unless given), whose attempt that
@@ -125,7 +123,7 @@ def import_(file: Path, run: str, author: str | None, runs_dir: Path) -> None:
     if problems:
         more = f"; and {len(problems) - SHOWN_PROBLEMS} more" if len(problems) > 10 else ""
         listed = "; ".join(problems[:SHOWN_PROBLEMS])
-        raise BadRecord(f"nothing was taken in, since {str(file)!r} {listed}{more}")
+        raise BadRecord(f"no label was imported: {str(file)!r} {listed}{more}")
     added = append_labels(folder, labels)
     known = len(labels) - added
     output().print(f"{added:,} labels" + (f", and {known:,} that were there" if known else ""))
@@ -133,13 +131,12 @@ def import_(file: Path, run: str, author: str | None, runs_dir: Path) -> None:
 
 @command.command(name="agreement")
 @click.argument("runs", nargs=-1)
-@click.option(
-    "--at", type=float, default=PAID, help="From this reward on an attempt counts as paid."
-)
+@click.option("--at", type=float, default=PAID,
+              help="A reward of at least this number pays the attempt.")  # fmt: skip
 @runs_option
 @json_option
 def agreement_(runs: tuple[str, ...], at: float, runs_dir: Path, as_json: bool) -> None:
-    """Set the labels of RUNS (`latest`) against each of their rewards.
+    """Compare the labels of RUNS (default: `latest`) with each of their rewards.
 
     Kappa is how far they agree beyond chance: 1 always, 0 no more than chance would. Its interval
     is a bootstrap over tasks. Doubtful labels and abstentions are in no table.
@@ -224,7 +221,7 @@ def _write_csv(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _read(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of the file, each with its line."""
+    """Yield each row of the file with its line number."""
     for row in (row for shard in plan_shards(file) for row in read_rows(file, shard)):
         if not isinstance(row.value, dict):
             problem = row.problem or f"line {row.number} is not a JSON object"
@@ -243,7 +240,7 @@ _OTHER_WORDS = {"yes": "right", "true": "right", "1": "right", "correct": "right
 
 
 def _label(run: Run, row: Mapping[str, Any], author: str | None) -> Label | None:
-    """The label of a row; `None` where the row has none."""
+    """The label in a row; `None` for a row without a label."""
     value = row.get("label", row.get("value"))
     word = "" if value is None else str(value).strip().lower()
     if not word:
@@ -267,7 +264,7 @@ def _attempt(run: Run, row: Mapping[str, Any]) -> str:
         raise BadRecord(f"the run has no attempt {named[:200]!r}")
     task, repeat = str(row.get("task_id") or ""), _whole(row.get("repeat"), "repeat") or 0
     if not task:
-        raise BadRecord("it names neither an attempt nor a task_id")
+        raise BadRecord("the row names neither an attempt nor a task_id")
     line = attempts.final.get((task, repeat))
     if line is None:
         raise BadRecord(f"the run has no attempt at repeat {repeat} of task {task[:200]!r}")
@@ -280,5 +277,5 @@ def _whole(value: Any, what: str) -> int | None:
     try:
         number = int(str(value))
     except ValueError as error:
-        raise BadParameter(f"{what} is {str(value)[:50]!r}; it is a whole number") from error
+        raise BadParameter(f"{what} is {str(value)[:50]!r}; give a whole number") from error
     return number

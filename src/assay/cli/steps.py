@@ -1,4 +1,4 @@
-"""`assay steps`: what each recorded step of a browser agent is worth, from the record alone."""
+"""`assay steps`: score the recorded steps of a browser agent again."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ STYLES = {
 
 @click.command(name="steps")
 @click.argument("trace", type=PATH)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a step.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each step.")
 def command(trace: Path, as_json: bool) -> int:
-    """Score the recorded steps in TRACE again, from the record alone.
+    """Score the recorded steps in TRACE again, without a browser.
 
     TRACE is a steps/<attempt>.jsonl of a run, or a file that a script wrote. Exits with 3 when
     the scores in the file were written by the scorer of this version and yet differ.
