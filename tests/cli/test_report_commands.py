@@ -147,7 +147,7 @@ def test_three_tasks_that_fall_in_single_runs_can_close_the_gate(
     assert "more tasks, or at least" in out
     assert main([*command, "--fail-on", "task-drop", "--drop", "0.9"]) == 0
     assert main([*command, "--drop", "2"]) == 2
-    assert "drop is 2.0; it is more than 0 and at most 1" in capsys.readouterr().err
+    assert "drop is 2.0; give a number above 0 and at most 1" in capsys.readouterr().err
 
 
 def test_two_models_are_compared_without_force(

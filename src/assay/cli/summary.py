@@ -128,12 +128,12 @@ def fail_unless_scored(run: Run, counts: EpisodeCounts, path: Path) -> None:
     if failed:
         raise AssayError(
             f"no attempt was scored: the model or the environment ended {failed} of {counts.n}. "
-            f"When it is mended: assay run --resume {path} --retry-errors"
+            f"After you fix the cause: assay run --resume {path} --retry-errors"
         )
     first = next(episode.scores[0] for episode in run.final() if episode.scores)
     raise AssayError(
-        f"no attempt was scored: {first.scorer} abstained from all {counts.n}, the first time "
-        f"since {first.because[:300]}. When it is mended: assay score {path} --reward "
+        f"no attempt was scored: {first.scorer} abstained from all {counts.n}; first "
+        f"reason: {first.because[:300]}. After you fix it: assay score {path} --reward "
         f"{_reward_address(run, first.scorer.partition('@')[0])}"
     )
 
@@ -146,7 +146,7 @@ def _fail_if_all_alike(run: Run, counts: EpisodeCounts) -> None:
     if len(failures) == 1:
         raise AssayError(
             f"every attempt ended in the same agent_error: {failures[0].message[:700]}\n"
-            "They count as zeros. When it is mended: assay run --resume "
+            "They count as zeros. After you fix the cause: assay run --resume "
             f"{run.path} --retry-errors=agent"
         )
 

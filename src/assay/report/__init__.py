@@ -1,4 +1,4 @@
-"""Understanding: which points were lost and why, what a change did, what the data cannot say.
+"""Reports on runs: causes of lost reward, comparisons, history, noise and agreement.
 
 Everything here reads run folders and re-scores through `scoring`; nothing can run an agent.
 """

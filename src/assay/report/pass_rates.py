@@ -1,4 +1,4 @@
-"""How often one of k attempts at a task passes, and how often all of them do."""
+"""The rates pass@k and pass^k: how often any or all of k attempts at a task pass."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PassRate:
     all_interval: ConfidenceInterval | None
 
     def to_record(self) -> dict[str, Any]:
-        """The rates as plain JSON values, under the names that they have in the field."""
+        """The rates as plain JSON values, under keys such as `pass@k`."""
         return {
             "k": self.k,
             "tasks": self.tasks,
@@ -40,7 +40,7 @@ class PassRate:
 
 
 def pass_rates(episodes: Iterable[Episode], *, passing: float = PERFECT) -> tuple[PassRate, ...]:
-    """The rates for k = 1, 2, 4, … and the most attempts that a task has; none without repeats.
+    """The rates for k = 1, 2, 4, … up to the most attempts of a task; empty without repeats.
 
     `episodes` are the attempts that count. One passes with a reward of at least `passing`; one
     without a reward is left out.
@@ -59,7 +59,7 @@ def pass_rates(episodes: Iterable[Episode], *, passing: float = PERFECT) -> tupl
 
 
 def pass_at(k: int, n: int, passes: int) -> float:
-    """The chance that at least one of `k` attempts passes, of `n` of which so many did.
+    """The chance that at least one of `k` attempts passes, estimated from `n` attempts.
 
     The unbiased estimate: how many of the sets of `k` of these attempts have a pass in them.
     """
@@ -67,7 +67,7 @@ def pass_at(k: int, n: int, passes: int) -> float:
 
 
 def pass_all(k: int, n: int, passes: int) -> float:
-    """The chance that all of `k` attempts pass, estimated in the same way."""
+    """The chance that all of `k` attempts pass, estimated from `n` attempts."""
     return comb(passes, k) / comb(n, k)
 
 
