@@ -156,7 +156,7 @@ def command(
         )  # fmt: skip
         print_json(result.to_record()) if as_json else print_groups(output(), result)
         context.exit(GATE if fail_on is not None and result.fails(fail_on) else 0)
-    reasons = dict(_reason(text) for text in accept)
+    reasons = dict(map(_reason, accept))
     run = partial(
         audit_reward, data=data, budget=budget, seed=seed, accept=reasons, families=families,
         limits=limits, environment=environment,
@@ -210,11 +210,9 @@ def _audit_with_status(run: Callable[..., Audit], spec: TargetSpec, kind: Kind |
 
 
 def _reason(text: str) -> tuple[str, str]:
-    check, equals, reason = text.partition("=")
-    if not equals or not reason.strip():
-        raise BadParameter(
-            f"--accept {text!r} is not CHECK=REASON; give the reason why it is intended"
-        )
+    check, _, reason = text.partition("=")
+    if not reason.strip():
+        raise BadParameter(f"--accept {text!r} is not CHECK=REASON; give the reason")
     return check.strip(), reason.strip()
 
 

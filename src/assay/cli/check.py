@@ -135,10 +135,7 @@ def _show_layers(layers: tuple[SandboxLayer, ...], *, isolates: bool) -> None:
 
 
 def _score_with_probe(source: Path, scorer: Scorer) -> Iterator[tuple[int, Score]]:
-    """Yield each row's number, and the score of a probe answer for that row.
-
-    Raises `BadParameter` for a reward that asks a live environment.
-    """
+    """Yield each row's number, and the score of a probe answer for that row."""
     if "context" in (*scorer.spec.required, *scorer.spec.optional):
         raise BadParameter(
             f"{scorer.spec.name} scores an episode in an environment, not a reference; "

@@ -129,16 +129,12 @@ def _show_noise(console: Console, floor: NoiseFloor) -> None:
     console.print(f"means of {floor.k} runs of {floor.n} tasks: {means}")
     console.print(f"largest difference between two of them: {floor.largest:.3f}")
     if floor.flaky:
-        rows = (
-            (
-                Text(plain(task.task_id, 40)),
-                " ".join(f"{value:.2f}" for value in task.rewards[:12]),
-                reward_text(task.mean),
-                f"{task.spread:.3f}",
-            )
-            for task in floor.flaky[:SHOWN_FLAKY]
-        )
-        console.print(table_of("flaky task", "rewards", ">mean", ">spread", rows=rows))
+        table = table_of("flaky task", "rewards", ">mean", ">spread")
+        for task in floor.flaky[:SHOWN_FLAKY]:
+            rewards = " ".join(f"{value:.2f}" for value in task.rewards[:12])
+            cells = (rewards, reward_text(task.mean), f"{task.spread:.3f}")
+            table.add_row(Text(plain(task.task_id, 40)), *cells)
+        console.print(table)
         if len(floor.flaky) > SHOWN_FLAKY:
             console.print(f"… and {len(floor.flaky) - SHOWN_FLAKY} more; --json has them all")
     console.print(Text(floor.sentence, style="bold"))
@@ -238,18 +234,11 @@ def _statistics(console: Console, comparison: Comparison) -> None:
     how = "exact" if test.exact else f"Monte-Carlo, more than {EXACT_PAIRS} pairs differ"
     differ = "1 task differs" if test.nonzero == 1 else f"{test.nonzero} tasks differ"
     table.add_row("permutation", f"p = {comparison.p:.3g} ({how}; {differ})")
-    table.add_row(
-        f"pass at {comparison.pass_at:g}",
-        Text.assemble(
-            f"{rate.base:.0%} → {rate.cand:.0%}  ",
-            f"{passes.gained} gained, {passes.lost} lost, McNemar p = {comparison.pass_p:.3g}",
-        ),
-    )
-    table.add_row(
-        f"moved by {drops.size:g} or more",
-        f"{len(drops.fell)} fell, {drops.rose} rose"
-        + (f", p = {drops.p:.3g}: task-drop" if drops.alarm else ""),
-    )
+    counts = f"{passes.gained} gained, {passes.lost} lost, McNemar p = {comparison.pass_p:.3g}"
+    table.add_row(f"pass at {comparison.pass_at:g}", f"{rate.base:.0%} → {rate.cand:.0%}  {counts}")
+    alarm = f", p = {drops.p:.3g}: task-drop" if drops.alarm else ""
+    moved = f"{len(drops.fell)} fell, {drops.rose} rose{alarm}"
+    table.add_row(f"moved by {drops.size:g} or more", moved)
     least = comparison.detectable
     known = f"{least:.3f} (80 % power)" if least else "cannot be estimated"
     table.add_row("detectable change", known)
@@ -291,19 +280,11 @@ def _tasks(console: Console, comparison: Comparison, *, show_all: bool) -> None:
 
 
 def _costs(console: Console, comparison: Comparison) -> None:
-    shifts = {
-        "steps": comparison.steps,
-        "cost (USD)": comparison.cost_usd,
-        "time (s)": comparison.elapsed_s,
-    }
-    rows = (
-        (
-            name,
-            f"{shift.base:.3g} → {shift.cand:.3g}",
-            f"{shift.difference:+.3g}  95 % {interval_text(shift.interval)}",
-        )
-        for name, shift in shifts.items()
-        if shift is not None
-    )
+    table = table_of(show_header=False)
+    shifts = (comparison.steps, comparison.cost_usd, comparison.elapsed_s)
+    for name, shift in zip(("steps", "cost (USD)", "time (s)"), shifts, strict=True):
+        if shift is not None:
+            moved = f"{shift.difference:+.3g}  95 % {interval_text(shift.interval)}"
+            table.add_row(name, f"{shift.base:.3g} → {shift.cand:.3g}", moved)
     console.print()
-    console.print(table_of(show_header=False, rows=rows))
+    console.print(table)

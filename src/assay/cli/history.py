@@ -115,10 +115,7 @@ def _archive(archive_runs: Sequence[str], restore_runs: Sequence[str], runs_dir:
 
 
 def _nothing(benchmark: str | None, agent: str | None, model: str | None, runs_dir: Path) -> str:
-    """The message for an empty list: no such run, and which benchmarks have runs.
-
-    Raises `UnknownName` for a benchmark, an agent or a model of which there is no run at all.
-    """
+    """The message for an empty list: no such run, and which benchmarks have runs."""
     wishes = {"": benchmark, "agent ": agent, "model ": model}
     what = "".join(f" of {kind}{name}" for kind, name in wishes.items() if name)
     rows = history(archived=True, runs_dir=runs_dir).rows if what else ()
@@ -136,13 +133,9 @@ def _nothing(benchmark: str | None, agent: str | None, model: str | None, runs_d
 def _table(rows: Sequence[HistoryRow]) -> Table:
     """A line for each run."""
     numbers = ("n", "mean", "95 %", "pass", "best", "worst", "answered", "errors", "change")
-    table = table_of(
-        Column("run", no_wrap=True),
-        Column("commit", no_wrap=True),
-        Column("focus", overflow="fold"),
-        *(Column(name, justify="right", no_wrap=True) for name in numbers),
-        "verdict",
-    )
+    columns = (Column(name, justify="right", no_wrap=True) for name in numbers)
+    first = (Column("run", no_wrap=True), Column("commit", no_wrap=True))
+    table = table_of(*first, Column("focus", overflow="fold"), *columns, "verdict")
     for row in rows:
         table.add_row(
             _name(row),
@@ -226,10 +219,7 @@ def _square(reward: float | None) -> str:
 
 
 def _mean(row: HistoryRow) -> Text:
-    mean = reward_text(row.mean)
-    if row.reported:
-        mean.append("*")
-    return mean
+    return reward_text(row.mean).append("*" * row.reported)
 
 
 def _change(row: HistoryRow) -> tuple[Text, str]:

@@ -70,13 +70,8 @@ def command(
     runs_dir: Path,
     as_json: bool,
 ) -> None:
-    options: dict[str, Any] = {
-        "agent": agent,
-        "unpickle": unpickle,
-        "columns": column_map(columns),
-        "focus": focus,
-        "commit": commit,
-    }
+    options: dict[str, Any] = {"agent": agent, "unpickle": unpickle, "focus": focus}
+    options |= {"columns": column_map(columns), "commit": commit}
     skipped: list[str] = []
     runs = import_runs(
         path,

@@ -36,6 +36,7 @@ from assay.resources.files import atomic_write
 from assay.scoring.files.rows import plan_shards, read_rows
 
 COLUMNS = ("run_id", "task_id", "repeat", "attempt", "step", "label", "note", "author", "at")
+TASK_COLUMNS = ("question", "final_response", "answer", "reward")
 SHOWN_PROBLEMS = 10
 _FORMULA = re.compile(r"^'(?=[=@\t\r+-])")
 
@@ -155,21 +156,13 @@ def _show(result: Agreement) -> None:
     if not result.rewards:
         console.print("no labels yet; set them in `assay view`, or `assay labels import`")
         return
-    rows = (
-        (
-            Text(plain(row.scorer, 40)),
-            f"{row.of}s",
-            str(row.n),
-            number_text(row.kappa, 2),
-            interval_text(row.interval),
-            number_text(row.accuracy, 2),
-            str(row.wrong_paid),
-            str(row.right_unpaid),
-        )
-        for row in result.rewards
-    )
     heads = (">labels", ">kappa", "95 %", ">accuracy", ">wrong, paid", ">right, unpaid")
-    console.print(table_of("reward", "of", *heads, rows=rows))
+    table = table_of("reward", "of", *heads)
+    for row in result.rewards:
+        kappa = (number_text(row.kappa, 2), interval_text(row.interval))
+        against = (number_text(row.accuracy, 2), str(row.wrong_paid), str(row.right_unpaid))
+        table.add_row(Text(plain(row.scorer, 40)), f"{row.of}s", str(row.n), *kappa, *against)
+    console.print(table)
     for row in result.rewards:
         for item in row.disagreements[:SHOWN_PROBLEMS]:
             step = "" if item.step is None else f" step {item.step}"
@@ -186,29 +179,15 @@ def _rows(run: Run, *, everything: bool) -> Iterator[dict[str, Any]]:
     lines = run.attempts().attempts
     for label in labels.current:
         line = lines.get(label.attempt)
-        yield {
-            "run_id": run.id,
-            "task_id": line.task_id if line else None,
-            "repeat": line.repeat if line else None,
-            "attempt": label.attempt,
-            "step": label.step,
-            "label": label.value,
-            "note": label.note,
-            "author": label.author,
-            "at": label.at,
-        }
+        task = (line.task_id, line.repeat) if line else (None, None)
+        said = (label.step, label.value, label.note, label.author, label.at)
+        yield dict(zip(COLUMNS, (run.id, *task, label.attempt, *said), strict=True))
     labelled = {label.attempt for label in labels.current if label.step is None}
     for episode in run.final() if everything else ():
         if episode.attempt not in labelled:
-            row = row_of(episode)
-            yield {
-                **dict.fromkeys(COLUMNS),
-                "run_id": run.id,
-                "task_id": episode.task.id,
-                "repeat": episode.repeat,
-                "attempt": episode.attempt,
-                **{name: row[name] for name in ("question", "final_response", "answer", "reward")},
-            }
+            row = {"run_id": run.id, "attempt": episode.attempt, **row_of(episode)}
+            shown = ("run_id", "task_id", "repeat", "attempt", *TASK_COLUMNS)
+            yield {**dict.fromkeys(COLUMNS), **{name: row[name] for name in shown}}
 
 
 def _write_csv(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:

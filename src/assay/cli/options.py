@@ -115,10 +115,7 @@ def column_map(columns: Sequence[str]) -> dict[str, str]:
 
 
 def key_text(text: str, option: str) -> tuple[str, OptionText]:
-    """Split `key=value`; the value stays text until the type of its option is known.
-
-    Raises `BadParameter` for a text without a key or an equals sign.
-    """
+    """Split `key=value`; the value stays text until the type of its option is known."""
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise BadParameter(f"{option} {text[:200]!r} is not KEY=VALUE")

@@ -16,18 +16,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from assay.cli.engines import (
-    engine_options,
-    import_modules,
-    opened_engine,
-    stdout_kept_for_data,
-)
+from assay.cli.engines import engine_options, import_modules, opened_engine, stdout_kept_for_data
 from assay.cli.options import (
     column_map,
     column_option,
     count_or_share,
     max_abstained_option,
     options_of,
+    param_option,
     runs_option,
 )
 from assay.cli.terminal import (
@@ -64,8 +60,7 @@ SHOWN_ROWS = 50
 @click.option("--workers", type=click.IntRange(1),
               help="Number of processes that score.  [default: 1; on Ray, every core]")  # fmt: skip
 @engine_options
-@click.option("--param", "params", multiple=True, metavar="KEY=VALUE",
-              help="An option of the reward.")  # fmt: skip
+@param_option
 @column_option
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Copy this column into the results.")
 @click.option("--resume", is_flag=True, help="Continue a stopped job.")
@@ -139,7 +134,14 @@ def command(
         _show_report(report, as_json)
         counts = report.rewards
     else:
-        _check_without_out(source, engine, resume=resume)
+        if resume:
+            raise BadParameter(
+                "--resume needs --out: only a job with a result file can be continued"
+            )
+        if engine != "local" or Path(source).is_dir():
+            raise BadParameter(
+                "scoring a folder, or with --engine ray, needs --out for the results"
+            )
         limit = AbstentionLimit.of(max_abstained)
         as_lines = as_json or not (as_table or sys.stdout.isatty())
         counts = _score_and_print(source, scorers, keep, limit, as_lines=as_lines)
@@ -147,36 +149,21 @@ def command(
         raise AssayError("\n       ".join(failures))
 
 
-def _check_without_out(source: str, engine: EngineName, *, resume: bool) -> None:
-    """Raise `BadParameter` for an option or a source that needs `--out`."""
-    if resume:
-        raise BadParameter("--resume needs --out: only a job with a result file can be continued")
-    if engine != "local" or Path(source).is_dir():
-        raise BadParameter("scoring a folder, or with --engine ray, needs --out for the results")
-
-
 def _scorers(names: Sequence[str], params: Sequence[str]) -> list[Scorer]:
     if not names:
         raise BadParameter("--reward names no reward; `assay list rewards` shows all")
-    values = options_of(params, "--param")
     specs = [find_reward(REWARDS.find(name)) for name in names]
     options = {option for spec in specs for option in spec.options}
-    for key in values:
+    for key in options_of(params, "--param"):
         if key not in options:
             raise BadParameter(
                 f"--param {key}: none of {', '.join(names)} has this option; "
                 f"their options are: {', '.join(sorted(options)) or 'none'}"
             )
+    typed = ((spec, options_of(params, "--param", spec.function)) for spec in specs)
     return [
-        Scorer(
-            spec.function,
-            {
-                key: value
-                for key, value in options_of(params, "--param", spec.function).items()
-                if key in spec.options
-            },
-        )
-        for spec in specs
+        Scorer(spec.function, {key: own[key] for key in own if key in spec.options})
+        for spec, own in typed
     ]
 
 
@@ -326,21 +313,17 @@ def _row_table(row: InputRow, scores: dict[str, Score]) -> Table:
 
 def _print_counts(console: Console, counts: Mapping[str, RewardCounts]) -> None:
     """Print the counts, and for each kind of abstention its number and an example."""
-    console.print(_counts_table(counts))
-    for name, totals in counts.items():
-        for example in sorted(totals.examples.values(), key=lambda example: -example.count):
-            text = f"{name} abstained from {example.count:,}: {plain(example.because, 200)}"
-            console.print(Text(text, style="dim"))
-
-
-def _counts_table(counts: Mapping[str, RewardCounts]) -> Table:
     table = table_of("reward", "mean", "scored", "abstained", "errors")
     for name, totals in counts.items():
         abstained = sorted(totals.abstained.items())
         reasons = ", ".join(f"{count} {reason}" for reason, count in abstained) or "0"
         errors = totals.abstained.get("grader_error", 0)
         table.add_row(name, number_text(totals.mean, 4), f"{totals.scored:,}", reasons, str(errors))
-    return table
+    console.print(table)
+    for name, totals in counts.items():
+        for example in sorted(totals.examples.values(), key=lambda example: -example.count):
+            text = f"{name} abstained from {example.count:,}: {plain(example.because, 200)}"
+            console.print(Text(text, style="dim"))
 
 
 def _show_report(report: FileReport, as_json: bool) -> None:

@@ -32,12 +32,7 @@ PORT = 8420
               help="Open a browser.")  # fmt: skip
 @runs_option
 def command(
-    place: str | None,
-    host: str,
-    port: int | None,
-    token: str | None,
-    opens: bool,
-    runs_dir: Path,
+    place: str | None, host: str, port: int | None, token: str | None, opens: bool, runs_dir: Path
 ) -> None:
     """Show the runs in RUNS_DIR (default: `runs`) in a web browser.
 

@@ -113,10 +113,7 @@ _Ratings: TypeAlias = dict[tuple[str, str], list[_Rating]]
 
 
 def agree_with_labels(runs: Iterable[Run], *, at: float = PAID) -> Agreement:
-    """Compare the labels of the runs with every reward that scored the labelled attempts or steps.
-
-    Raises `BadParameter` for a threshold that is no number.
-    """
+    """Compare the labels of the runs with every reward of the labelled attempts and steps."""
     if not isfinite(at):
         raise BadParameter(f"at is {at!r}; give the least reward that counts as paid, such as 0.5")
     ratings: _Ratings = {}

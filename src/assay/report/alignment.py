@@ -37,10 +37,7 @@ class AlignedItem:
 
 
 def align(answer: str | None, reference: Any) -> tuple[AlignedItem, ...]:
-    """Pair each reference item with its most similar submitted item, then add unpaired items.
-
-    Items are paired greedily, the most alike first, up to 40 on each side.
-    """
+    """Pair each reference item with its most similar submitted item, then add unpaired items."""
     references, answers = items_of(reference), items_of(answer)
     pairs = sorted(
         ((overlap(r, a), -i, -j) for i, r in enumerate(references) for j, a in enumerate(answers)),

@@ -1,8 +1,4 @@
-"""Read the attempts of a run that count, as the numbers that a comparison needs.
-
-A ledger line is read as plain JSON: a comparison of two runs with thousands of attempts does not
-need their conversations, nor the records to be validated field by field.
-"""
+"""Read the attempts of a run that count, as the numbers that a comparison needs."""
 
 from __future__ import annotations
 
@@ -149,10 +145,7 @@ def _digest(value: Any) -> str:
 
 
 def _describe_params(scorer: str, params: Any) -> str:
-    """The options of a score in words, without the default values of a known reward.
-
-    Scores that were recorded before defaults were left out compare with those recorded after.
-    """
+    """The options of a score in words, without the default values of a known reward."""
     if not params:
         return ""
     with suppress(UnknownName):

@@ -1,8 +1,6 @@
 """Why an attempt lost reward: explicit rules, tried in a fixed order.
 
-Each rule is a function from a `DiagnosisCase` to the evidence for its cause, empty where there is
-none. The first rule with evidence names the cause. What a rule needs is in its docstring, which is
-what the documentation shows.
+The first rule that finds evidence names the cause; the viewer shows the rules' docstrings.
 """
 
 from __future__ import annotations

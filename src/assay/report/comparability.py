@@ -1,13 +1,10 @@
-"""Whether two runs can be compared at all, and what differs between them.
-
-What differs in the agent's code is known by the diffs that the runs kept.
-"""
+"""Whether two runs can be compared at all, and what differs between them."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import unified_diff
@@ -111,23 +108,12 @@ def _identity(manifest: RunManifest) -> tuple[Any, ...] | None:
     if manifest.is_imported or not _code_is_known(manifest):
         return None
     config = {k: v for k, v in manifest.config.items() if k not in NOT_THE_CONFIGURATION}
-    return (
-        manifest.agent,
-        manifest.benchmark,
-        config,
-        manifest.rewards,
-        manifest.task_set,
-        manifest.commit,
-        manifest.dirty,
-        manifest.versions.get("assay"),
-    )
+    played = (manifest.agent, manifest.benchmark, config, manifest.rewards, manifest.task_set)
+    return (*played, manifest.commit, manifest.dirty, manifest.versions.get("assay"))
 
 
 def _code_is_known(manifest: RunManifest) -> bool:
-    """Whether the manifest identifies the version of the agent's code.
-
-    A server's code is nowhere, and old runs of an agent outside a repository say nothing of it.
-    """
+    """Whether the manifest identifies the version of the agent's code."""
     if manifest.agent == "http":
         return False
     own = manifest.agent == "stdio" or manifest.agent not in AGENTS.names()
@@ -188,10 +174,6 @@ def _contents(base: RunAttempts, cand: RunAttempts) -> str:
     return f"the task sets differ: the same ids, but other questions or references ({names})"
 
 
-def _has_line_numbers(ids: Collection[str]) -> bool:
-    return bool(ids) and all(LINE_NUMBER.fullmatch(task) for task in ids)
-
-
 def with_ids_of(base: RunAttempts, cand: RunAttempts) -> RunAttempts:
     """The candidate with the base's task ids for equal questions, if ids are line numbers.
 
@@ -199,7 +181,7 @@ def with_ids_of(base: RunAttempts, cand: RunAttempts) -> RunAttempts:
     that the base has not keeps an id that no task of it has.
     """
     here, there = {a.task_id for a in base.final}, {a.task_id for a in cand.final}
-    numbered = _has_line_numbers(here) or _has_line_numbers(there)
+    numbered = any(ids and all(map(LINE_NUMBER.fullmatch, ids)) for ids in (here, there))
     questions = {a.task_id: a.question for a in (*base.final, *cand.final)}
     if not numbered or not all(questions.values()):
         return cand

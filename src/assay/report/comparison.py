@@ -258,12 +258,9 @@ def _compare(base: RunAttempts, cand: RunAttempts, settings: _Settings) -> Compa
         return draft
     pairs = list(pair_tasks(base, cand))
     if not pairs:
-        return replace(
-            draft,
-            verdict="no verdict possible",
-            because="no verdict possible: "
-            + "; ".join(_without_rewards(base, cand) or ["no task was scored in both runs"]),
-        )
+        why = "; ".join(_without_rewards(base, cand)) or "no task was scored in both runs"
+        sentence = f"no verdict possible: {why}"
+        return replace(draft, verdict="no verdict possible", because=sentence)
     return _with_numbers(draft, base, cand, pairs, settings)
 
 
@@ -292,19 +289,16 @@ def _with_numbers(
         detectable=statistics.detectable(differences),
         needed=_sample_size(pairs, differences, settings.change),
         tasks=task_changes(base, cand, pairs, flaky_tasks(base, cand, settings.known_flaky)),
-        steps=None if _unrecorded(base, cand, "n_steps") else _shift_of(pairs, "n_steps"),
-        cost_usd=_shift_of(pairs, "cost_usd"),
-        elapsed_s=None if _unrecorded(base, cand, "elapsed_s") else _shift_of(pairs, "elapsed_s"),
+        steps=_shift_of((base, cand), pairs, "n_steps"),
+        cost_usd=_shift_of((base, cand), pairs, "cost_usd"),
+        elapsed_s=_shift_of((base, cand), pairs, "elapsed_s"),
         steady_drops=steady_drops(pairs),
         drops=task_drops(pairs, settings.drop),
     )
 
 
 def _verdict(draft: Comparison, *, family: int) -> tuple[Verdict, str]:
-    """The verdict of a comparison with numbers, and the sentence for the verdict.
-
-    Whatever test shows a difference is in the sentence, so that no headline hides one.
-    """
+    """The verdict of a comparison with numbers, and the sentence for the verdict."""
     forced = f"(forced although {'; '.join(draft.obstacles)}) " if draft.obstacles else ""
     label = forced + "".join(f"({label}) " for label in draft.labels)
     directions = _directions(draft)
@@ -420,20 +414,17 @@ def _sample_size(
     )
 
 
-def _unrecorded(
-    base: RunAttempts, cand: RunAttempts, quantity: Literal["n_steps", "elapsed_s"]
-) -> bool:
-    """Whether one of the runs is an imported log that does not record the quantity."""
-    return any(
-        run.manifest.is_imported and not any(getattr(a, quantity) for a in run.final)
-        for run in (base, cand)
-    )
-
-
 def _shift_of(
-    pairs: Sequence[TaskPair], quantity: Literal["n_steps", "cost_usd", "elapsed_s"]
+    runs: tuple[RunAttempts, RunAttempts],
+    pairs: Sequence[TaskPair],
+    quantity: Literal["n_steps", "cost_usd", "elapsed_s"],
 ) -> MeanShift | None:
     """The change of a quantity, over the tasks for which both runs recorded it."""
+    for run in runs:
+        # A log that does not record the quantity has zeros.
+        zeros = quantity != "cost_usd" and not any(getattr(a, quantity) for a in run.final)
+        if zeros and run.manifest.is_imported:
+            return None
     before, after = [], []
     for pair in pairs:
         here = [getattr(a, quantity) for a in pair.base]
@@ -458,9 +449,7 @@ def _differences(before: Sequence[float], after: Sequence[float]) -> list[float]
 
 def _without_rewards(base: RunAttempts, cand: RunAttempts) -> tuple[str, ...]:
     without = [run for run in (base, cand) if not run.rewards]
-    if not without:
-        return ()
-    if not any(run.final for run in without):
+    if without and not any(run.final for run in without):
         ids = [run.run_id for run in without]
         who = "neither run records" if len(ids) == 2 else f"run {ids[0]} does not record"
         return (f"{who} per-task rewards, so nothing can be paired",)

@@ -18,12 +18,7 @@ from assay.ledger.summary import (
 )
 from assay.report.alignment import AlignedItem, align
 from assay.report.attempts import EQUAL, mean
-from assay.report.causes import (
-    Cause,
-    DiagnosisCase,
-    cause_of,
-    suggestion_for,
-)
+from assay.report.causes import Cause, DiagnosisCase, cause_of, suggestion_for
 from assay.report.comparability import step_budget
 from assay.report.pass_rates import PassRate, pass_rates
 from assay.report.reformatting import SHOWN_CHARS, ReformattedAnswer, Reformatter
@@ -171,10 +166,7 @@ def diagnose(
 
 
 def _task_id(run: Run, task: str) -> str:
-    """The full id of a task, which may be given by its ending: `3` for `line.3`.
-
-    Raises `UnknownName` where there is none, or more than one.
-    """
+    """The full id of a task, which may be given by its unique ending: `3` for `line.3`."""
     ids = {episode.task.id for episode in run.final()}
     ending = sorted(each for each in ids if task in (each, each.rpartition(".")[2]))
     if not ending:

@@ -195,14 +195,12 @@ def _expand(name: str | Path, runs_dir: Path) -> Iterator[DiffSource]:
     if not path.is_dir() or RunLayout(path).manifest.is_file():
         runs = [find_run(name, runs_dir)]
     elif runs := list_runs(path):
-        runs = [run for run in runs if not is_archived(run) and not _is_rescored(run)]
+        runs = [run for run in runs if not is_archived(run)]
+        configs = ((run, Run(run, strict=False).manifest.config) for run in runs)
+        runs = [run for run, config in configs if "rescored_with" not in config]
     else:
         yield from (DiffSource(file, path / file, is_run=False) for file in list_inputs(path))
     yield from (DiffSource(run.name, run, is_run=True) for run in runs)
-
-
-def _is_rescored(run: Path) -> bool:
-    return "rescored_with" in Run(run, strict=False).manifest.config
 
 
 def _check_columns(data: DiffSource, scorers: Sequence[Scorer], group: Sequence[str]) -> None:

@@ -1,7 +1,4 @@
-"""How a reward depends on the form of an answer: the score of each variant of it.
-
-Variants are other forms of the right answer, and wrong answers like it.
-"""
+"""How a reward depends on the form of an answer: the score of each variant of it."""
 
 from __future__ import annotations
 

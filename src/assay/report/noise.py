@@ -70,10 +70,7 @@ class NoiseFloor:
 
 
 def noise_floor(runs: Sequence[RunLike], *, runs_dir: str | Path = "runs") -> NoiseFloor:
-    """Estimate the noise floor from several runs of one configuration, or one with repeats.
-
-    Runs that cannot be compared with the first one are refused.
-    """
+    """Estimate the noise floor from several runs of one configuration, or one with repeats."""
     read = [read_attempts(run, runs_dir) for run in runs]
     if not read:
         raise UsageError("name at least one run")

@@ -59,10 +59,7 @@ def pass_rates(episodes: Iterable[Episode], *, passing: float = PERFECT) -> tupl
 
 
 def pass_at(k: int, n: int, passes: int) -> float:
-    """The chance that at least one of `k` attempts passes, estimated from `n` attempts.
-
-    The unbiased estimate: how many of the sets of `k` of these attempts have a pass in them.
-    """
+    """The chance that at least one of `k` attempts passes, estimated from `n` attempts."""
     return 1.0 - comb(n - passes, k) / comb(n, k)
 
 

@@ -63,10 +63,7 @@ _OBJECT = re.compile(r"\{[^{}]{0,4000}\}")
 
 @dataclass(frozen=True, slots=True)
 class ReformattedAnswer:
-    """The best other form of an answer, with its reward.
-
-    An upper bound: which form is best was chosen by looking at the reference.
-    """
+    """The best other form of an answer, with its reward."""
 
     reward: float
     form: str

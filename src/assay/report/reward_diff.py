@@ -301,10 +301,7 @@ class RewardDiff:
         )
 
     def closed(self, gates: Sequence[DiffGate]) -> list[str]:
-        """A sentence for each gate that fails, or for a comparison in which no row was scored.
-
-        Raises `BadParameter` for a gate about groups where there are none.
-        """
+        """A sentence for each gate that fails, or for a comparison in which no row was scored."""
         sentences = [NOTHING] if gates and not self.has_scores else []
         for gate in gates:
             count, total, what = _measure(self, gate)

@@ -215,11 +215,7 @@ def best_p(n: int) -> float:
 
 
 def detectable(differences: Sequence[float]) -> float | None:
-    """The mean change that a test of these differences would detect, with power `POWER`.
-
-    The normal approximation. `None` where the spread cannot be estimated: below two pairs, or
-    when no pair differs from another.
-    """
+    """The mean change that these differences can show with `POWER`; `None` without a spread."""
     if len(differences) < 2:
         return None
     spread = float(np.std(np.asarray(differences, dtype=np.float64), ddof=1))

@@ -205,19 +205,13 @@ def _row(attempts: RunAttempts, before: Sequence[RunAttempts]) -> HistoryRow:
 
 
 def order_of_bases(before: Sequence[RunManifest], manifest: RunManifest) -> list[int]:
-    """The indexes of earlier runs, in the order in which to try them as the base.
-
-    The latest first, and those of the same model before all others.
-    """
+    """The indexes of earlier runs to try as base: same model first, then latest first."""
     latest_first = range(len(before) - 1, -1, -1)
     return sorted(latest_first, key=lambda place: bool(labels(before[place], manifest)))
 
 
 def change_from(bases: Iterable[RunAttempts], attempts: RunAttempts) -> RunChange | None:
-    """Compare the run with the first comparable run of `bases` that has rewards.
-
-    Those after it are not read.
-    """
+    """Compare the run with the first comparable run of `bases` that has rewards."""
     earlier = _first_comparable(bases, attempts)
     if earlier is None:
         return None

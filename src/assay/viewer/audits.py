@@ -1,8 +1,4 @@
-"""Read the saved audits that the pages of the rewards show.
-
-`assay audit` writes one JSON file for each target. The file may be of another version, cut
-off, or of another tool.
-"""
+"""Read the saved audits that the pages of the rewards show."""
 
 from __future__ import annotations
 

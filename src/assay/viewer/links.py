@@ -1,7 +1,4 @@
-"""Links to each page, in a running viewer or within a single exported file.
-
-A page that does not exist in one of them has no link, and its name is plain text there.
-"""
+"""Links to each page, in a running viewer or within a single exported file."""
 
 from __future__ import annotations
 

@@ -78,16 +78,10 @@ def export_html(run: Path, target: Path) -> int:
         stream.write(templates.render("share.html", first, links, **more))
         for attempt in (*(item["attempt"] for item in episodes), *reader.unfinished(run_id)):
             messages = _messages(recorded, attempt)
+            views = message_views(messages, most=MESSAGE_CHARS, at_most=MOST_MESSAGES)
+            more = {"conversation": views, "n_messages": len(messages)}
             window = window_page(reader, run_id, attempt)
-            stream.write(
-                templates.render(
-                    "share_episode.html",
-                    window,
-                    links,
-                    conversation=message_views(messages, most=MESSAGE_CHARS, at_most=MOST_MESSAGES),
-                    n_messages=len(messages),
-                )
-            )
+            stream.write(templates.render("share_episode.html", window, links, **more))
         stream.write(templates.render("share_end.html", pictures, links))
     return len(episodes)
 

@@ -107,10 +107,8 @@ def overview(summaries: Sequence[StepSummary], most: int) -> tuple[RibbonSegment
     if not summaries:
         return ()
     length = -(-len(summaries) // most)
-    return tuple(
-        _segment(summaries[first : first + length], first)
-        for first in range(0, len(summaries), length)
-    )
+    starts = range(0, len(summaries), length)
+    return tuple(_segment(summaries[first : first + length], first) for first in starts)
 
 
 def _segment(summaries: Sequence[StepSummary], first: int) -> RibbonSegment:

@@ -35,10 +35,7 @@ MEMORY_MB = 4096
 
 
 class RewardTryout:
-    """Tries a few rewards at the same time, each in a child process of its own.
-
-    A process has `limit_s` seconds and `MEMORY_MB`; then it is killed, with all that it started.
-    """
+    """Tries a few rewards at the same time, each in a child process of its own."""
 
     def __init__(self, *, places: int = 2, limit_s: float = TRYOUT_S) -> None:
         self._places = threading.Semaphore(places)

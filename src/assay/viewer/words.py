@@ -1,7 +1,4 @@
-"""The words of the pages: one sentence for each number, code, mark and abbreviation.
-
-A page shows the sentence when a word is pointed at, and all of its words under "Words and keys".
-"""
+"""The words of the pages: one sentence for each number, code, mark and abbreviation."""
 
 from __future__ import annotations
 
@@ -62,10 +59,7 @@ BAD_EVENTS = frozenset({"failed_writes", "failed_reads", "rejected", "pending"})
 
 
 def event_sentences(events: Any) -> tuple[tuple[str, bool], ...]:
-    """Sentences on the browser's events in a step, each with whether it is bad news.
-
-    What another version wrote in another form is left out.
-    """
+    """Sentences on the browser's events in a step, each with whether it is bad news."""
     if not isinstance(events, Mapping):
         return ()
     sentences: list[tuple[str, bool]] = []

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, Literal, TypeAlias
 
+from assay.report.reformatting import read_json
 from assay.report.traces import CUT_MARK, PAGE, Turn
 from assay.schema.message import Message, ToolCall, text_of
 from assay.viewer.pages.records import PageRecord, ShortenedText, cut_text
@@ -194,8 +195,5 @@ def _about(text: str) -> str:
 
 
 def _json(text: str) -> Any:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    value = read_json(text)
     return value if isinstance(value, (dict, list)) else None

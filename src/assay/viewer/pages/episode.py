@@ -54,10 +54,7 @@ class EpisodeQuery(BaseModel, frozen=True):
 def episode_page(
     reader: RunsReader, run_id: str, attempt: str, query: EpisodeQuery, *, wait: bool = False
 ) -> PageRecord:
-    """The record of the page: the steps around the chosen step, and that step in full.
-
-    With `wait` the diagnosis is on it however long that takes.
-    """
+    """The record of the page: the steps around the chosen step, and that step in full."""
     step = query.step if query.step is not None else _step_of_the_cause(reader, run_id, attempt)
     page = _ribbon(reader, run_id, attempt, step)
     ending = page["ending"]

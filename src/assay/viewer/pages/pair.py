@@ -120,7 +120,10 @@ def _divergence(
 ) -> tuple[int | None, Divergence]:
     """The first step at which the action or the result differs, and which of them differs."""
     steps = [reader.steps(side["run_id"], side["attempt"], 0, SCANNED) for side in (base, cand)]
-    addresses = [_base_url(side) for side in (base, cand)]
+    addresses = [
+        next((text.text for key, text in side["ending"]["metadata"] if key == "base_url"), "")
+        for side in (base, cand)
+    ]
     for index, (one, other) in enumerate(zip(*steps, strict=False)):
         if _action(one, addresses[0]) != _action(other, addresses[1]):
             return index, "action"
@@ -128,11 +131,6 @@ def _divergence(
             return index, "result"
     lengths = [len(side) for side in steps]
     return (min(lengths), "length") if lengths[0] != lengths[1] else (None, "")
-
-
-def _base_url(side: PageRecord) -> str:
-    """The base URL of the environment in this run."""
-    return next((text.text for key, text in side["ending"]["metadata"] if key == "base_url"), "")
 
 
 def _action(step: Step, base_url: str) -> str:

@@ -161,10 +161,7 @@ def _filled_fields(form: Mapping[str, str], prefix: str) -> dict[str, str]:
 
 
 def _column(name: str, text: str) -> Any:
-    """The value of a column: parsed if the text is a JSON list or object, else the text.
-
-    Raises `BadParameter` if a trajectory is not JSON.
-    """
+    """The value of a column: parsed if the text is a JSON list or object, else the text."""
     if name == "trajectory":
         try:
             return json.loads(text)

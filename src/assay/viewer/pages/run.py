@@ -299,15 +299,9 @@ def _contains(row: AttemptRow, words: Sequence[str]) -> bool:
 
 
 _SORT_FIELDS: dict[SortKey, str] = {
-    "line": "line",
-    "task": "task_id",
-    "reward": "reward",
-    "steps": "n_steps",
-    "cost": "cost_usd",
-    "time": "elapsed_s",
-    "ending": "stop_reason",
-    "domain": "domain",
-}
+    "line": "line", "task": "task_id", "reward": "reward", "steps": "n_steps", "cost": "cost_usd",
+    "time": "elapsed_s", "ending": "stop_reason", "domain": "domain",
+}  # fmt: skip
 
 
 def _sort(rows: list[AttemptRow], query: RunQuery, facts: _Facts) -> list[AttemptRow]:
@@ -341,10 +335,7 @@ def _sort_value(query: RunQuery, facts: _Facts) -> Callable[[AttemptRow], Any]:
 
 
 def _choices(attempts: Iterable[AttemptRow], query: RunQuery, facts: _Facts) -> PageRecord:
-    """The causes, endings and domains of the chosen attempts, most frequent first.
-
-    There are no causes until the run is diagnosed.
-    """
+    """The causes, endings and domains of the chosen attempts, most frequent first."""
     shown = [row for row in attempts if _is_shown(row, query)]
     return {
         "causes": _counted(facts.cause(row.attempt) for row in shown),

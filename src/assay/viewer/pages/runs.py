@@ -154,10 +154,7 @@ def run_item(
 
 
 def _chart(reader: RunsReader, rows: list[RunRow]) -> PageRecord:
-    """A chart of mean rewards over the runs, with a line for each benchmark and agent.
-
-    A line has `None` at the places of other runs.
-    """
+    """A chart of mean rewards over the runs, with a line for each benchmark and agent."""
     charted = [row for row in rows if row.mean is not None]
     # Intervals of runs that no page has shown yet are left out: making them all takes too long.
     with_intervals = len(charted) <= PAGE

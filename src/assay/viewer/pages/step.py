@@ -121,10 +121,7 @@ def _talk(
     *,
     following: bool,
 ) -> PageRecord | None:
-    """The messages of a step: its turn, and the first messages of the next turn.
-
-    `None` where the record does not say which messages are of this step.
-    """
+    """The messages of a step: its turn and the start of the next one; `None` if unclear."""
     if turns is None or index > len(turns):
         return None
     turn = turns[index - 1] if index else ()
