@@ -109,7 +109,7 @@ def test_noise_is_read_from_runs_of_one_configuration(
     assert "scored the same in all of 2 runs" in out
     for command, problem in (
         (["compare", "base-1"], "name at least two runs to compare"),
-        (["compare", "--noise", "base-1"], "`assay run --repeat-run 3` makes them"),
+        (["compare", "--noise", "base-1"], "try `assay run --repeat-run 3`"),
         (["compare", "--noise", "base-1", "base-1", "--all"], "--noise accepts only runs"),
     ):
         assert main([*command, "--runs", runs]) == 2

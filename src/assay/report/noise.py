@@ -83,7 +83,7 @@ def noise_floor(runs: Sequence[RunLike], *, runs_dir: str | Path = "runs") -> No
     columns = [column for attempts in read for column in _columns(attempts)]
     if len(columns) < 2:
         raise UsageError(
-            "noise needs at least two runs of each task; `assay run --repeat-run 3` makes three"
+            "noise needs at least two runs of each task; try `assay run --repeat-run 3`"
         )
     shared = [task for task in columns[0] if all(task in column for column in columns)]
     if not shared:
