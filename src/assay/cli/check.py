@@ -20,7 +20,7 @@ from assay.registry import find_reward
 from assay.resources.contract import check_environment
 from assay.schema.score import Abstained, Score
 from assay.schema.task import Task
-from assay.scoring.files.rows import InputRow, plan_shards, read_rows
+from assay.scoring.files.rows import plan_shards, read_rows
 from assay.scoring.files.shards import bind_columns, score_input
 from assay.scoring.scorer import Scorer
 
@@ -139,17 +139,14 @@ def _score_with_probe(source: Path, scorer: Scorer) -> Iterator[tuple[int, Score
     if "context" in (*scorer.spec.required, *scorer.spec.optional):
         raise BadParameter(
             f"{scorer.spec.name} scores an episode in an environment, not a reference; "
-            "`assay list rewards` shows what each reads"
+            "`assay list rewards` shows what each reward reads"
         )
     for shard in plan_shards(source):
         for row in read_rows(source, shard):
-            yield row.number, score_input(scorer, _with_probe(row))
-
-
-def _with_probe(row: InputRow) -> InputRow:
-    if not isinstance(row.value, dict):
-        return row
-    return row._replace(value={"trajectory": [], **row.value, "final_response": PROBE})
+            if isinstance(row.value, dict):
+                probe = {"trajectory": [], **row.value, "final_response": PROBE}
+                row = row._replace(value=probe)
+            yield row.number, score_input(scorer, row)
 
 
 def _show_problems(problems: dict[str, list[dict[str, Any]]], rows: int, most: int) -> None:

@@ -62,7 +62,11 @@ def command(
     if html is not None:
         _write_html(folder, html, overwrite=overwrite)
     if otlp is not None:
-        _send(Run(folder), otlp)
+        from assay.ledger.otlp import logs_endpoint, send_scores
+
+        endpoint = logs_endpoint(otlp)
+        progress_output().print(f"{send_scores(Run(folder), otlp):,} scores sent")
+        click.echo(endpoint)
 
 
 def _write(run: Run, file_format: str | None, out: Path | None, *, overwrite: bool) -> None:
@@ -84,15 +88,6 @@ def _write_html(folder: Path, path: Path, *, overwrite: bool) -> None:
     count = export_html(folder, path)
     progress_output().print(f"{count:,} attempts, {path.stat().st_size / 1000:,.0f} kB")
     click.echo(path)
-
-
-def _send(run: Run, url: str) -> None:
-    from assay.ledger.otlp import logs_endpoint, send_scores
-
-    endpoint = logs_endpoint(url)
-    count = send_scores(run, url)
-    progress_output().print(f"{count:,} scores sent")
-    click.echo(endpoint)
 
 
 def _check_free(path: Path, option: str, *, overwrite: bool) -> None:

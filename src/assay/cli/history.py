@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
@@ -88,7 +89,7 @@ def command(
     nothing = "" if runs.rows else _nothing(benchmark, agent, model, runs_dir)
     matrix = grid(runs, runs_dir=runs_dir) if plot == "tasks" else None
     if as_json:
-        print_json(runs.to_record() if matrix is None else matrix.to_record())
+        print_json(runs.to_record() if matrix is None else asdict(matrix))
         return
     console = output()
     if not runs.rows:

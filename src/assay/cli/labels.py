@@ -133,7 +133,7 @@ def import_(file: Path, run: str, author: str | None, runs_dir: Path) -> None:
 @command.command(name="agreement")
 @click.argument("runs", nargs=-1)
 @click.option("--at", type=float, default=PAID,
-              help="A reward of at least this number pays the attempt.")  # fmt: skip
+              help="An attempt with at least this reward counts as paid.")  # fmt: skip
 @runs_option
 @json_option
 def agreement_(runs: tuple[str, ...], at: float, runs_dir: Path, as_json: bool) -> None:

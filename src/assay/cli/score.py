@@ -122,7 +122,10 @@ def command(
     recorded = _find_run(source, runs_dir)
     if recorded is not None:
         if out or keep or resume or overwrite or columns or most:
-            raise BadParameter("a run is scored into a child run; --out and the like are for files")
+            raise BadParameter(
+                "a run is scored into a child run, without --out, --keep, --resume, --overwrite, "
+                "--column or --max-abstained"
+            )
         _score_run(recorded, scorers, as_json=as_json)
         return
     counts: Mapping[str, RewardCounts]

@@ -41,7 +41,9 @@ MCP_ONLY = frozenset({"as_mcp", "run_code", "runs_dir"})
 @click.option("--deadline-s", default=60.0, help="Seconds for one request.")
 @click.option("--grace-s", default=30.0, help="Seconds to finish when stopped.")
 @click.option("--mcp", "as_mcp", is_flag=True, help="Serve a coding agent over stdin and stdout.")
-@click.option("--run-code", is_flag=True, help="With --mcp: also run rewards of FILE.py:NAME.")
+@click.option(
+    "--run-code", is_flag=True, help="With --mcp: also run rewards given as FILE.py:NAME."
+)
 @click.option("--runs", "runs_dir", type=PATH, default=RUNS_DIR, metavar="FOLDER",
               help="With --mcp: the folder of the runs.")  # fmt: skip
 @click.pass_context

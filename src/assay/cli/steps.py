@@ -69,10 +69,10 @@ def _report(steps: Sequence[RescoredStep]) -> int:
         numbers = [str(row.step.index) for row in differing if row.scorer == scorer]
         listed = ", ".join(numbers[:20]) + (", …" if len(numbers) > 20 else "")
         written = plain(scorer, 60)
-        why = "has other rules" if scorer != CURRENT else "should give the same: the file changed"
+        why = "has other rules" if scorer != CURRENT else "gives other scores: the file changed"
         click.echo(
             f"assay: {len(numbers)} stored score(s) differ (steps {listed}): "
-            f"written by {written}, {CURRENT} {why}",
+            f"{written} wrote them; {CURRENT} {why}",
             err=True,
         )
     return 3 if any(row.scorer == CURRENT for row in differing) else 0

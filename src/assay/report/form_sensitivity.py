@@ -342,7 +342,7 @@ def probe(
     missing = [name for name in scorer.spec.required if name not in {*FILLED, *(columns or {})}]
     if missing:
         raise UsageError(
-            f"{scorer.spec.name} needs {', '.join(map(repr, missing))} as well; give columns"
+            f"{scorer.spec.name} also needs {', '.join(map(repr, missing))}; give these columns"
         )
     forms = variants(answer)
     if CHOICES in needs and len(answer.strip()) == 1 and answer.strip().isalpha():

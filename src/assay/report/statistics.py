@@ -1,7 +1,6 @@
 """Statistics of paired numbers: permutation test, bootstrap, McNemar, kappa and power.
 
-Pure functions of numbers. Every random draw has a fixed seed, so that a report of the same runs
-is the same report. The size of the draws shrinks for very large samples, where less is needed.
+Every random draw has a fixed seed, so that a report of the same runs is the same report.
 """
 
 from __future__ import annotations

@@ -68,10 +68,8 @@ def pair_tasks(base: RunAttempts, cand: RunAttempts) -> Iterable[TaskPair]:
 def steady_drops(pairs: Sequence[TaskPair]) -> tuple[str, ...]:
     """Tasks whose repeats all score below the base run, if chance does not explain them.
 
-    If nothing but chance told the repeats apart, a task whose 2k rewards fall into a lower and an
-    upper half has the lower half all on one side once in C(2k, k) times. The number of such drops
-    is tested against that, over all tasks that fall into halves, so that many noisy tasks do not
-    make a regression out of one that happened to split.
+    By chance, the lower half of a task's 2k rewards is all on one side once in C(2k, k) times. The
+    number of such drops is tested against that, over all tasks that fall into two halves.
     """
     split, drops, chance = 0, [], 0.0
     for pair in pairs:
@@ -116,9 +114,8 @@ class TaskDrops:
 def task_drops(pairs: Sequence[TaskPair], size: float = DROP) -> TaskDrops:
     """Find the tasks that fell by `size` or more, and the p-value of their number.
 
-    Of two runs of one configuration each is as likely to be the better one at any task. So the
-    tasks that moved far are as many coins, and all that counts is how many fell among them: that
-    needs no repeats, and no knowledge of how much a task varies.
+    Without a change, a task that moved far is as likely to rise as to fall: a sign test, which
+    needs no repeats.
     """
     moved = [(after - before, pair.task_id) for pair in pairs for before, after in (pair.means,)]
     fell = sorted((difference, task) for difference, task in moved if difference <= EQUAL - size)

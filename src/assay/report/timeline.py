@@ -296,10 +296,6 @@ class RewardGrid:
     rewards: tuple[tuple[float | None, ...], ...]
     """One row for each task."""
 
-    def to_record(self) -> dict[str, Any]:
-        """The grid as plain JSON values."""
-        return asdict(self)
-
 
 def grid(runs: RunHistory, *, runs_dir: str | Path = "runs") -> RewardGrid:
     """The rewards of every task in the newest runs, as a grid."""

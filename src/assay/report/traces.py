@@ -230,9 +230,8 @@ def _text(message: Message) -> str:
 def messages_by_turn(messages: Sequence[Message], n_actions: int) -> tuple[Turn, ...] | None:
     """The messages of each turn; turn `i` is of step `i + 1`. `None` if that is unclear.
 
-    Messages and steps are in two lists of a record, so the beginnings of turns are counted. Where
-    their number is not that of the actions, nothing is guessed. There is one more turn than actions
-    where the agent gave up, or was shown what its last action led to.
+    The number of turns must be that of the actions; it is one more where the agent gave up, or was
+    shown the result of its last action.
     """
     for find in (_pages, _results, _replies):
         starts = find(messages)

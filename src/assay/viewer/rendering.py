@@ -1,8 +1,4 @@
-"""Pages as HTML or as JSON.
-
-The templates escape everything, and make hostile text visible: nothing in it can drive a page, a
-terminal or mislead a reader.
-"""
+"""Pages as HTML or as JSON; hostile text is escaped and made visible."""
 
 from __future__ import annotations
 

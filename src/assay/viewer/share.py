@@ -7,6 +7,7 @@ from base64 import b64encode
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
@@ -79,9 +80,9 @@ def export_html(run: Path, target: Path) -> int:
         for attempt in (*(item["attempt"] for item in episodes), *reader.unfinished(run_id)):
             messages = _messages(recorded, attempt)
             views = message_views(messages, most=MESSAGE_CHARS, at_most=MOST_MESSAGES)
-            more = {"conversation": views, "n_messages": len(messages)}
-            window = window_page(reader, run_id, attempt)
-            stream.write(templates.render("share_episode.html", window, links, **more))
+            window, n = window_page(reader, run_id, attempt), len(messages)
+            talk: dict[str, Any] = {"conversation": views, "n_messages": n}
+            stream.write(templates.render("share_episode.html", window, links, **talk))
         stream.write(templates.render("share_end.html", pictures, links))
     return len(episodes)
 
