@@ -39,12 +39,9 @@ from assay.schema.audit import (
 GATE = 3
 PATH = click.Path(path_type=Path)
 STYLES: dict[Severity, str] = {
-    "critical": "bold white on red",
-    "high": "bold red",
-    "medium": "yellow",
-    "low": "cyan",
+    "critical": "bold white on red", "high": "bold red", "medium": "yellow", "low": "cyan",
     "info": "dim",
-}
+}  # fmt: skip
 
 
 @click.command(name="audit")

@@ -56,8 +56,8 @@ REFUSED = 2
 @click.option("--force", is_flag=True,
               help="Compare runs that are not comparable, and label the result.")  # fmt: skip
 @click.option("--noise", is_flag=True,
-              help="Show how much runs of one configuration differ by chance: give several runs, or "
-                   "one with repeats.")  # fmt: skip
+              help="Show how much runs of one configuration differ by chance; give several runs "
+                   "or one run with repeats.")  # fmt: skip
 @click.option("--pass-at", default=PERFECT, help="The reward from which a task passes.")
 @click.option("--all", "show_all", is_flag=True, help="Show every task, including unchanged tasks.")
 @click.option("--diff", "show_diff", is_flag=True, help="Show the full diff of the agent's code.")

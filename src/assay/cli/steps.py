@@ -19,12 +19,9 @@ from assay.ledger.steps import read_steps
 CURRENT = RecoveryRewardScorer.id
 COLUMNS = ("step", "action", "class", "score", "confidence", "reasons")
 STYLES = {
-    "strong_positive": "green",
-    "weak_positive": "cyan",
-    "neutral": "default",
-    "negative": "yellow",
-    "hard_negative": "bold red",
-}
+    "strong_positive": "green", "weak_positive": "cyan", "neutral": "default",
+    "negative": "yellow", "hard_negative": "bold red",
+}  # fmt: skip
 
 
 @click.command(name="steps")

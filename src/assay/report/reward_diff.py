@@ -1,8 +1,7 @@
 """Count how scores change from one reward to another, by kind, with small examples.
 
-A kind is a direction (`down`, `up`, from a score to an abstention and back, from one abstention to
-another) and what both rewards say, apart from the row's own values. What takes something from a
-row comes first.
+A kind is a direction (one of `CHANGES`) and what both rewards say, apart from the row's own values.
+Losses come first.
 """
 
 from __future__ import annotations

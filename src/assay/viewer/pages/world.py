@@ -18,11 +18,9 @@ FACT_CHARS = 300
 MOST_POINTS = 400
 """Of the line of scores; of a longer episode so many steps are taken."""
 TITLES = {
-    "alfworld": "ALFWorld, a household in text",
-    "scienceworld": "ScienceWorld, experiments in text",
-    "webshop": "WebShop, a shop in text",
-    "chat": "a conversation",
-}
+    "alfworld": "ALFWorld, a household in text", "webshop": "WebShop, a shop in text",
+    "scienceworld": "ScienceWorld, experiments in text", "chat": "a conversation",
+}  # fmt: skip
 _LEFT_OUT = frozenset({"steps", "goals", "shuffled", "seed", "nouns", "goal_conditions"})
 """Parts of progress that say how the environment was set up, or what another part says."""
 
