@@ -180,8 +180,8 @@ def _rows(run: Run, *, everything: bool) -> Iterator[dict[str, Any]]:
     for label in labels.current:
         line = lines.get(label.attempt)
         task = (line.task_id, line.repeat) if line else (None, None)
-        said = (label.step, label.value, label.note, label.author, label.at)
-        yield dict(zip(COLUMNS, (run.id, *task, label.attempt, *said), strict=True))
+        written = (label.step, label.value, label.note, label.author, label.at)
+        yield dict(zip(COLUMNS, (run.id, *task, label.attempt, *written), strict=True))
     labelled = {label.attempt for label in labels.current if label.step is None}
     for episode in run.final() if everything else ():
         if episode.attempt not in labelled:
