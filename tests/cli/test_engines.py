@@ -65,7 +65,7 @@ def test_a_file_goes_into_a_folder_when_the_name_ends_like_one(
         (["score", "rows/a.jsonl", "--reward", "qa_f1_reward", "--engine", "ray"], "needs --out"),
         (
             ["score", "rows", "--reward", "qa_f1_reward", "--out", "out", "--address", "auto"],
-            "give --engine ray too",
+            "add --engine ray",
         ),
         (["run", "townsquare", "--agent", "rules", "--address", "auto"], "say engine 'ray' too"),
         (["score", "rows", "--reward", "x", "--import", "no_such_module"], "--import no_such"),
