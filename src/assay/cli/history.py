@@ -116,7 +116,7 @@ def _archive(archive_runs: Sequence[str], restore_runs: Sequence[str], runs_dir:
 
 
 def _nothing(benchmark: str | None, agent: str | None, model: str | None, runs_dir: Path) -> str:
-    """The message for an empty list: no such run, and which benchmarks have runs."""
+    """The message for an empty history, which names the benchmarks that have runs."""
     wishes = {"": benchmark, "agent ": agent, "model ": model}
     what = "".join(f" of {kind}{name}" for kind, name in wishes.items() if name)
     rows = history(archived=True, runs_dir=runs_dir).rows if what else ()

@@ -70,7 +70,7 @@ class DiagnosisCase:
 
     @cached_property
     def says_something(self) -> bool:
-        """Whether there is an answer that is more than "I do not know"."""
+        """Whether the agent gave an answer other than "I do not know"."""
         answer = self.answer.strip()
         return bool(answer) and (len(answer) > 300 or _REFUSAL.fullmatch(answer) is None)
 
@@ -221,7 +221,7 @@ def payload_truncated(case: DiagnosisCase) -> Evidence:
 
 @_rule("raise the observation budget, or narrow the page down first")
 def observation_truncated(case: DiagnosisCase) -> Evidence:
-    """A part of a page that the agent may have needed was not shown to it.
+    """The agent did not see a part of a page that it may have needed.
     That part held the reference; or no recorded page holds the reference, and one of the last
     two pages before the answer was cut.
     """
@@ -416,7 +416,7 @@ WORLD_SUGGESTIONS: dict[tuple[Cause, str], str] = {
 
 
 def suggestion_for(cause: Cause, world: WorldEvidence | None, *, imported: bool) -> str:
-    """The change that a cause suggests; some causes have another one in a text environment."""
+    """The suggested change for a cause; in a text environment it may be a special one."""
     if imported and cause in IN_A_LOG:
         return IN_A_LOG[cause]
     own = WORLD_SUGGESTIONS.get((cause, world.world)) if world is not None else None

@@ -102,7 +102,7 @@ def identical_runs(attempts: RunAttempts) -> list[RunAttempts]:
 
 
 def _identity(manifest: RunManifest) -> tuple[Any, ...] | None:
-    """A value that is equal for two runs of the same configuration; `None` if that is unknown."""
+    """An identity that runs of one configuration share; `None` for an unknown configuration."""
     if manifest.dirty == "unknown" or not manifest.config or manifest.parent is not None:
         return None
     if manifest.is_imported or not _code_is_known(manifest):
@@ -287,7 +287,7 @@ class CodeChange:
 
 @dataclass(frozen=True, slots=True)
 class CodeChanges:
-    """How the code of an agent differs between two runs, as far as the runs kept it."""
+    """The differences in an agent's code between two runs, as far as the runs kept the code."""
 
     files: tuple[CodeChange, ...] = ()
     notes: tuple[str, ...] = ()

@@ -83,7 +83,7 @@ class SampleSize:
 
     @property
     def sentence(self) -> str:
-        """The size in words, such as `about 208 more tasks … would show a change of 0.05`."""
+        """The sample size in words, such as `208 more tasks … would show a change of 0.05`."""
         if self.tasks <= self.n:
             return f"these {self.n} tasks are enough to show a change of {self.change:g}"
         more = f"about {self.tasks - self.n:,} more tasks"

@@ -1,4 +1,4 @@
-"""How a reward depends on the form of an answer: the score of each variant of it."""
+"""How a reward depends on the form of an answer: the reward of each variant."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class GroupExample:
 
 @dataclass(slots=True)
 class GroupEffects:
-    """Counts of how the groups of rows change from one reward to the other."""
+    """The counts of changes in groups of rows, from one reward to another."""
 
     groups: int = 0
     """Groups of at least two rows."""
@@ -91,7 +91,7 @@ class GroupEffects:
                 self.keep(change, example)
 
     def keep(self, change: GroupChange, example: GroupExample) -> None:
-        """Keep the example if it is among the smallest."""
+        """Keep the example if its group is among the smallest."""
         examples = self.examples.setdefault(change, [])
         examples.append(example)
         examples.sort(key=lambda each: each.place)

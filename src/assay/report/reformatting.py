@@ -101,7 +101,7 @@ class Reformatter:
 
 
 def _scorer_of(score: Score) -> Scorer | None:
-    """The reward that gave the score; `None` if it is missing or needs an environment."""
+    """The reward that gave the score; `None` for a missing reward or one on environments."""
     try:
         scorer = Scorer(score.scorer, score.params)
     except AssayError:

@@ -90,7 +90,7 @@ class ChangeKind:
     examples: list[ChangeExample] = field(default_factory=list)
 
     def keep(self, example: ChangeExample) -> None:
-        """Keep the example if it is among the smallest; of equal texts the first is kept."""
+        """Keep the example if its row is among the smallest rows; equal texts are kept once."""
         texts = (example.response, example.reference)
         for at, other in enumerate(self.examples):
             if (other.response, other.reference) == texts:
@@ -286,7 +286,7 @@ class RewardDiff:
         return sum(self.counts.changes.values())
 
     def mean(self, side: Literal["old", "new"]) -> float | None:
-        """The mean of the old or the new reward; `None` if it scored no row."""
+        """The mean of the old or the new reward; `None` for a reward that scored no row."""
         at = 0 if side == "old" else 1
         scored = self.counts.scored[at]
         return self.counts.totals[at] / scored if scored else None

@@ -44,7 +44,7 @@ class PredictionOutcome:
 
     @property
     def came_true(self) -> bool | None:
-        """Whether every predicted task moved as predicted; `None` if that is not known."""
+        """Whether every predicted task moved as predicted; `None` if a result is unknown."""
         expected = dict.fromkeys(self.up, "up") | dict.fromkeys(self.down, "down")
         known = [
             self.outcomes[task] == way for task, way in expected.items() if task in self.outcomes
@@ -240,7 +240,7 @@ def _pass_rate(attempts: RunAttempts) -> float | None:
 def _prediction(
     manifest: RunManifest, earlier: RunAttempts | None, attempts: RunAttempts
 ) -> PredictionOutcome | None:
-    """Check the prediction of the run against an earlier run; `None` if one is missing."""
+    """Check the run's prediction against an earlier run; `None` without prediction or run."""
     expected = manifest.config.get("expect")
     if not isinstance(expected, Mapping) or earlier is None:
         return None

@@ -228,7 +228,7 @@ def _text(message: Message) -> str:
 
 
 def messages_by_turn(messages: Sequence[Message], n_actions: int) -> tuple[Turn, ...] | None:
-    """The messages of each turn; turn `i` is of step `i + 1`. `None` if that is unclear.
+    """The messages of each turn; turn `i` belongs to step `i + 1`. `None` if unclear.
 
     The number of turns must be that of the actions; it is one more where the agent gave up, or was
     shown the result of its last action.

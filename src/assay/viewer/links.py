@@ -25,7 +25,7 @@ def _address(path: str, **query: Any) -> str:
 
 
 def part(name: str) -> str:
-    """Quote a name as one part of a path, so that a final `.json` is not read as a twin.
+    """Quote a name as one part of a path; a `.json` at its end is quoted too.
 
     The name of a folder may hold bytes that are no UTF-8; they are sent as they are.
     """

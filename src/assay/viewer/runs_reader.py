@@ -54,7 +54,7 @@ MOST_FINDINGS = 200
 
 @dataclass(slots=True)
 class _OpenRun:
-    """An open run, with a lock so that one thread reads it at a time."""
+    """An open run, with a lock that lets one thread read at a time."""
 
     run: Run
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -361,7 +361,7 @@ class RunsReader:
             return f"[not readable: {error}]"
 
     def diagnosis(self, run_id: str, *, now: bool = True) -> Diagnosis | None:
-        """The diagnosis of the run; without `now`, only if it is cached, else `None`."""
+        """The diagnosis of the run; without `now`, only a cached diagnosis or `None`."""
         layout = self.layout(run_id)
         key = (run_id, stamp(layout.episodes))
         if not now:

@@ -73,7 +73,7 @@ def reward_shade(value: float | None) -> Shade:
 
 
 def mark_of(step: int, summary: StepSummary) -> str:
-    """The mark of a step: that it was blocked, else the class of its score, else its error."""
+    """The mark of a step: "blocked", the class of the step's score, or "failure"."""
     if summary.block:
         return "blocked"
     mark = _CLASS_MARKS.get(summary.classification, "failure" if summary.error else "")

@@ -178,7 +178,7 @@ def _whole(kind: PieceKind, text: str) -> MessagePiece:
 
 
 def _pretty(text: str) -> str:
-    """The JSON text with line breaks; empty if it is no object or list, or is too long."""
+    """The JSON text with line breaks; empty for a very long text or other content."""
     if len(text) > JSON_CHARS or text.lstrip()[:1] not in ("{", "["):
         return ""
     value = _json(text)

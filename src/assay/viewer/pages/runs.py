@@ -134,7 +134,7 @@ def _sort(rows: list[RunRow], query: RunsQuery) -> list[RunRow]:
 def run_item(
     reader: RunsReader, row: RunRow, rows: list[RunRow], *, live: bool, now: bool
 ) -> PageRecord:
-    """The record of a run in a list; without `now`, its change only if it is cached.
+    """The record of a run in a list; without `now`, only a cached change is included.
 
     `rows` are the runs that it may be compared with.
     """
