@@ -79,10 +79,10 @@ def test_golds_come_from_the_users_data(here: Path, capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("arguments", "because"),
     [
-        (["guest.py:strict", "guest.py:generous"], "--compare takes two targets"),
+        (["guest.py:strict", "guest.py:generous"], "give two targets with --compare"),
         (["guest.py:nothing"], "has no 'nothing'"),
         (["no_such_reward"], "no reward named"),
-        (["guest.py:strict", "--accept", "or_list"], "say why"),
+        (["guest.py:strict", "--accept", "or_list"], "give the reason"),
         (["guest.py:strict", "--python", "/no/such/python"], "cannot start '/no/such/python'"),
         (["guest.py:strict", "--python", "/bin/false"], "cannot load guest.py:strict"),
         (["guest.py:strict", "--data", "no.jsonl", "--kind", "qa"], "there is no file"),

@@ -86,7 +86,7 @@ def test_an_option_is_passed_to_the_reward(
     ("arguments", "code", "words"),
     [
         (["--reward", "cli_lenght"], 2, "did you mean 'cli_length'"),
-        (["--reward", "cli_length", "--param", "scales=2"], 2, "there are: scale"),
+        (["--reward", "cli_length", "--param", "scales=2"], 2, "their options are: scale"),
         (["--reward", "cli_length", "--param", "scale"], 2, "not KEY=VALUE"),
         (["--reward", "cli_length", "--resume"], 2, "--resume needs --out"),
         (["--nonsense"], 2, "No such option"),

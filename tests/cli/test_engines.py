@@ -61,11 +61,11 @@ def test_a_file_goes_into_a_folder_when_the_name_ends_like_one(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["score", "rows", "--reward", "qa_f1_reward"], "need --out"),
-        (["score", "rows/a.jsonl", "--reward", "qa_f1_reward", "--engine", "ray"], "need --out"),
+        (["score", "rows", "--reward", "qa_f1_reward"], "needs --out"),
+        (["score", "rows/a.jsonl", "--reward", "qa_f1_reward", "--engine", "ray"], "needs --out"),
         (
             ["score", "rows", "--reward", "qa_f1_reward", "--out", "out", "--address", "auto"],
-            "give --engine ray too",
+            "add --engine ray",
         ),
         (["run", "townsquare", "--agent", "rules", "--address", "auto"], "set the engine to 'ray'"),
         (["score", "rows", "--reward", "x", "--import", "no_such_module"], "--import no_such"),

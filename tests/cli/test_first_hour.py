@@ -259,7 +259,7 @@ def test_a_file_of_questions_is_run_twice_to_see_the_noise(
     assert out.count("mean reward") == 2
     code, _, err = assay(capfd, "run", "--resume", "latest", "--repeat-run", "2")
     assert code == 2
-    assert "--resume is of one run" in err
+    assert "--resume continues a single run" in err
 
 
 OLD = [
@@ -514,7 +514,7 @@ ANSWER = ("--agent", "mine.py:answer")
         ((*RUN, "--agent", "min.py"), "did you mean 'mine.py'?"),
         ((*RUN, "--agent", "mine.py"), "as mine.py:answer (it has: answer, missing, mistaken"),
         ((*RUN, "--agent", "stido:node cal.js"), "did you mean 'stdio:'? stdio:COMMAND is a"),
-        ((*RUN, *ANSWER, "--max-cost", "5usd"), "'5usd' is no number of dollars, such as 5"),
+        ((*RUN, *ANSWER, "--max-cost", "5usd"), "'5usd' is not a number of dollars, such as 5"),
         ((*RUN, *ANSWER, "--max-tokens", "5k"), "'5k' is not a valid whole number"),
         (RUN, "the agent is missing: --agent FILE.py:NAME"),
     ],

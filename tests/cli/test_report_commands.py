@@ -108,9 +108,9 @@ def test_noise_is_read_from_runs_of_one_configuration(
     assert "means of 2 runs of" in out
     assert "scored the same in all of 2 runs" in out
     for command, problem in (
-        (["compare", "base-1"], "name a run to compare it with"),
-        (["compare", "--noise", "base-1"], "`assay run --repeat-run 3` makes them"),
-        (["compare", "--noise", "base-1", "base-1", "--all"], "--noise compares no two sides"),
+        (["compare", "base-1"], "name at least two runs to compare"),
+        (["compare", "--noise", "base-1"], "try `assay run --repeat-run 3`"),
+        (["compare", "--noise", "base-1", "base-1", "--all"], "--noise accepts only runs"),
     ):
         assert main([*command, "--runs", runs]) == 2
         assert problem in capsys.readouterr().err
@@ -147,7 +147,7 @@ def test_three_tasks_that_fall_in_single_runs_can_close_the_gate(
     assert "more tasks, or at least" in out
     assert main([*command, "--fail-on", "task-drop", "--drop", "0.9"]) == 0
     assert main([*command, "--drop", "2"]) == 2
-    assert "drop is 2.0; it is more than 0 and at most 1" in capsys.readouterr().err
+    assert "drop is 2.0; give a number above 0 and at most 1" in capsys.readouterr().err
 
 
 def test_two_models_are_compared_without_force(

@@ -63,7 +63,7 @@ def test_what_a_row_loses_is_shown_first(
     assert "advantages turn round in 5 groups" in out
     assert "letter_grade.py:grade" in Path("page.html").read_text()
     assert main([*command, "--fail-on", "down=4"]) == 3
-    assert "the gate is closed: down: 5 of 20 rows, more than 4" in capsys.readouterr().err
+    assert "the gate failed: down: 5 of 20 rows, more than 4" in capsys.readouterr().err
     record = run_json(capsys, *words, "--fail-on", "moved=10%", code=3)
     assert record["closed"] == ["moved: 10 of 20 rows, more than 10.00%"]
     assert record["groups"] is None

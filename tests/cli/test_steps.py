@@ -76,8 +76,8 @@ def test_json_is_one_object_a_step(capfd: pytest.CaptureFixture[str], tmp_path: 
 @pytest.mark.parametrize(
     ("scorer", "code", "words"),
     [
-        ("recovery@0", 0, "written by recovery@0, recovery@4 has other rules"),
-        ("recovery@4", 3, "should give the same: the file changed"),
+        ("recovery@0", 0, "recovery@0 wrote them; recovery@4 has other rules"),
+        ("recovery@4", 3, "gives other scores: the file changed"),
     ],
 )
 def test_stored_scores_that_differ_are_named(

@@ -212,7 +212,7 @@ def test_gates(tmp_path: Path, gate: str, closed: int | None) -> None:
 
 def test_a_gate_about_groups_needs_groups(tmp_path: Path) -> None:
     data = write(tmp_path / "in.jsonl", sample(8))
-    with pytest.raises(BadParameter, match="--group COLUMN says which rows are one"):
+    with pytest.raises(BadParameter, match="add --group COLUMN"):
         diff_rewards(exact, lenient, data).closed([DiffGate.of("flips")])
     grouped = diff_rewards(exact, lenient, data, group="prompt_id")
     assert grouped.closed([DiffGate.of("flips=100%"), DiffGate.of("flat=100%")]) == []
@@ -224,7 +224,7 @@ def test_nothing_to_compare_is_said(tmp_path: Path) -> None:
     assert (diff.rows, diff.moved, diff.mean("old")) == (0, 0, None)
     assert isinstance(diff, RewardDiff)
     assert (tmp_path / "out.jsonl").read_bytes() == b""
-    with pytest.raises(BadParameter, match=r"written as \.jsonl"):
+    with pytest.raises(BadParameter, match=r"give a \.jsonl file"):
         diff_rewards(exact, lenient, empty, out=tmp_path / "out.csv")
 
 

@@ -54,7 +54,7 @@ def test_what_is_no_repeat_is_refused(tmp_path: Path) -> None:
     other = write_run(tmp_path, "run-2", {"a": 1.0}, config=config(steps=3))
     with pytest.raises(UsageError, match="is not a repeat of run-1: the step budgets differ"):
         noise_floor([one, other])
-    with pytest.raises(UsageError, match="two runs of each task or more"):
+    with pytest.raises(UsageError, match="at least two runs of each task"):
         noise_floor([one])
     with pytest.raises(UsageError, match="at least one run"):
         noise_floor([])

@@ -78,7 +78,7 @@ def test_parameters_reach_the_reward() -> None:
     ("reward", "words"),
     [
         ("code_reward", "compares a response with no reference answer"),
-        ("sql_reward", "needs 'database' as well"),
+        ("sql_reward", "also needs 'database'"),
     ],
 )
 def test_a_reward_without_an_answer_to_vary_is_refused_in_words(reward: str, words: str) -> None:
@@ -93,7 +93,7 @@ def test_a_reward_of_a_world_is_refused_in_words() -> None:
 
 @pytest.mark.parametrize("gold", ["", "  ", "x" * 20_000])
 def test_a_gold_that_cannot_be_varied_is_refused(gold: str) -> None:
-    with pytest.raises(UsageError, match="reference of 1 to"):
+    with pytest.raises(UsageError, match="must have 1 to"):
         probe("qa_f1_reward", gold)
 
 

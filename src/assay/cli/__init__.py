@@ -1,1 +1,1 @@
-"""The commands of the terminal: one file each, loaded when it is called."""
+"""The terminal commands: each is a module, imported when the command is called."""

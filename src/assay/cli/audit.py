@@ -39,66 +39,48 @@ from assay.schema.audit import (
 GATE = 3
 PATH = click.Path(path_type=Path)
 STYLES: dict[Severity, str] = {
-    "critical": "bold white on red",
-    "high": "bold red",
-    "medium": "yellow",
-    "low": "cyan",
+    "critical": "bold white on red", "high": "bold red", "medium": "yellow", "low": "cyan",
     "info": "dim",
-}
+}  # fmt: skip
 
 
 @click.command(name="audit")
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET")
 @click.option("--compare", "side_by_side", is_flag=True, help="Two TARGETs, check by check.")
 @click.option("--group", "by_group", is_flag=True, help="Simulate groups of rollouts instead.")
-@click.option(
-    "--group-size", type=click.IntRange(min=2), default=GROUP_SIZE, show_default=True,
-    help="Rollouts of one prompt, with --group.",
-)  # fmt: skip
-@click.option(
-    "--outcome", metavar="PART", help="The part that says whether an answer is right, with --group."
-)
-@click.option(
-    "--forms-of", metavar="ANSWER",
-    help=r"Show instead what each form of this right answer scores; `\n` is a line break.",
+@click.option("--group-size", type=click.IntRange(min=2), default=GROUP_SIZE, show_default=True,
+              help="Number of rollouts for each prompt, with --group.")  # fmt: skip
+@click.option("--outcome", metavar="PART",
+              help="Score part that says whether an answer is right, with --group.")  # fmt: skip
+@click.option("--forms-of", metavar="ANSWER",
+              help=r"Show only the reward of each form of this right answer (`\n`: line break).",
 )  # fmt: skip
 @click.option("--data", type=PATH, metavar="FILE", help="Rows with prompts and references.")
-@click.option("--kind", type=click.Choice(KINDS), help="What it scores; found out if not given.")
-@click.option("--shape", type=click.Choice(SHAPES), help="How it is called; read off if not given.")
-@click.option(
-    "--budget", type=click.Choice(get_args(Budget)), default="fast", show_default=True,
-    help="fast is under a minute, full looks at every row.",
-)  # fmt: skip
+@click.option("--kind", type=click.Choice(KINDS),
+              help="What the reward scores; detected if not given.")  # fmt: skip
+@click.option("--shape", type=click.Choice(SHAPES),
+              help="How the reward is called; detected if not given.")  # fmt: skip
+@click.option("--budget", type=click.Choice(get_args(Budget)), default="fast", show_default=True,
+              help="fast takes less than a minute, full checks every row.")  # fmt: skip
 @click.option("--family", "families", multiple=True, type=click.Choice(FAMILIES))
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option(
-    "--fail-on",
-    type=click.Choice(SEVERITIES),
-    help="Exit with 3 on such a finding, or a worse one; without a check that ran, always.",
-)
-@click.option(
-    "--accept", multiple=True, metavar="CHECK=REASON", help="A finding that is meant to be."
-)
-@click.option(
-    "--reference", "reference_column", metavar="COLUMN", default="answer", show_default=True,
-    help="The column of the reference.",
+@click.option("--fail-on", type=click.Choice(SEVERITIES),
+              help="Exit with 3 if a finding is at least this severe, or if no check ran.",
 )  # fmt: skip
+@click.option("--accept", multiple=True, metavar="CHECK=REASON",
+              help="Accept the findings of CHECK as intended.")  # fmt: skip
+@click.option("--reference", "reference_column", metavar="COLUMN", default="answer",
+              show_default=True, help="The column of the reference.")  # fmt: skip
 @renamed_option("--gold", "--reference")
-@click.option("--python", metavar="PATH", help="Another interpreter to run the target in.")
-@click.option(
-    "--env", "variables", multiple=True, metavar="NAME", help="A variable that it may see."
-)
+@click.option("--python", metavar="PATH", help="Path of another Python that runs the target.")
+@click.option("--env", "variables", multiple=True, metavar="NAME",
+              help="Environment variable that the target may read.")  # fmt: skip
 @click.option("--memory-mb", type=click.IntRange(min=64), default=4096, show_default=True)
 @click.option("--html", type=PATH, metavar="OUT", help="A page to read.")
-@click.option(
-    "--save",
-    type=PATH,
-    default=FOLDER,
-    show_default=True,
-    help="Where the viewer looks for audits.",
-)
+@click.option("--save", type=PATH, default=FOLDER, show_default=True,
+              help="Folder for the audit; the viewer reads it there.")  # fmt: skip
 @click.option("--no-save", is_flag=True, help="Keep nothing.")
-@click.option("--timings", is_flag=True, help="Seconds in the JSON, which differ from run to run.")
+@click.option("--timings", is_flag=True, help="Add durations to the JSON; they vary between runs.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(
@@ -127,7 +109,7 @@ def command(
     timings: bool,
     as_json: bool,
 ) -> None:
-    """Find out how a reward can be fooled, before a policy does.
+    """Find out how a reward can be fooled, before training exploits it.
 
     It says first whether the reward is fooled and which right answers it refuses, then the root
     causes, then every finding with an answer that shows it.
@@ -148,11 +130,13 @@ def command(
     spread, which gate never opens, and where the policy would go.
     """
     if len(targets) != (2 if side_by_side else 1):
-        raise BadParameter("--compare takes two targets; without it, name one")
+        raise BadParameter("give two targets with --compare, and one target without it")
     if by_group and any((side_by_side, html, families, accept)):
-        raise BadParameter("--group takes no --compare, --html, --family or --accept")
+        raise BadParameter(
+            "--group cannot be combined with --compare, --html, --family or --accept"
+        )
     if side_by_side and html is not None:
-        raise BadParameter("--html shows one audit; leave it out with --compare")
+        raise BadParameter("--html cannot be combined with --compare: the page shows one audit")
     if forms_of is not None:
         _print_forms(probe(targets[0], forms_of.replace("\\n", "\n")), as_json=as_json)
         return
@@ -169,7 +153,7 @@ def command(
         )  # fmt: skip
         print_json(result.to_record()) if as_json else print_groups(output(), result)
         context.exit(GATE if fail_on is not None and result.fails(fail_on) else 0)
-    reasons = dict(_reason(text) for text in accept)
+    reasons = dict(map(_reason, accept))
     run = partial(
         audit_reward, data=data, budget=budget, seed=seed, accept=reasons, families=families,
         limits=limits, environment=environment,
@@ -212,7 +196,7 @@ def print_groups(console: Console, result: GroupAudit) -> None:
 
 
 def _audit_with_status(run: Callable[..., Audit], spec: TargetSpec, kind: Kind | None) -> Audit:
-    """The audit, with the check that is running shown on stderr."""
+    """Run the audit, and show the current check on stderr."""
     title = f"auditing {plain(spec.text)}"
     with progress_output().status(title) as status:
 
@@ -223,9 +207,9 @@ def _audit_with_status(run: Callable[..., Audit], spec: TargetSpec, kind: Kind |
 
 
 def _reason(text: str) -> tuple[str, str]:
-    check, equals, reason = text.partition("=")
-    if not equals or not reason.strip():
-        raise BadParameter(f"--accept {text!r} is not CHECK=REASON; say why it is meant to be")
+    check, _, reason = text.partition("=")
+    if not reason.strip():
+        raise BadParameter(f"--accept {text!r} is not CHECK=REASON; give the reason")
     return check.strip(), reason.strip()
 
 
@@ -252,7 +236,7 @@ def _print_audit(result: Audit, *, as_json: bool, timings: bool) -> None:
 
 
 def _causes(result: Audit) -> Table:
-    """One line for each flaw, with the checks that it showed in."""
+    """A table with a line for each root cause and the checks that found it."""
     title = Column("root cause, and the checks that show it", overflow="fold")
     table = table_of("severity", "about", title)
     for cause in result.causes:
@@ -294,7 +278,7 @@ def _print_comparison(comparison: AuditComparison, *, as_json: bool) -> None:
 
 
 def _print_forms(sensitivity: FormSensitivity, *, as_json: bool) -> None:
-    """Print what each right form of an answer scores, and each wrong answer like it."""
+    """Print the reward of each form of the right answer and of similar wrong answers."""
     if as_json:
         print_json(sensitivity.to_record())
         return

@@ -1,4 +1,4 @@
-"""`assay check`: whether something of one's own keeps the promises that Assay relies on."""
+"""`assay check`: check an environment, reference answers or the sandbox before a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from assay.registry import find_reward
 from assay.resources.contract import check_environment
 from assay.schema.score import Abstained, Score
 from assay.schema.task import Task
-from assay.scoring.files.rows import InputRow, plan_shards, read_rows
+from assay.scoring.files.rows import plan_shards, read_rows
 from assay.scoring.files.shards import bind_columns, score_input
 from assay.scoring.scorer import Scorer
 
@@ -30,20 +30,20 @@ PROBE = "0"
 
 @click.group(name="check", cls=SuggestingGroup)
 def command() -> None:
-    """Check an environment of your own, the references of a data set, or this machine's sandbox,
-    before a run."""
+    """Check an environment, the references of a data set, or the sandbox of this machine."""
 
 
 @command.command(name="env")
 @click.argument("name")
 @click.option("--config", default="{}", help="The environment's options, as a JSON object.")
-@click.option("--task", "tasks", multiple=True, help="Id of a task to play; two or more.")
-@click.option("--action", "actions", multiple=True, help="What to do, if it lists nothing.")
-@click.option("--steps", default=6, help="Length of the walks.")
-@click.option("--seed", default=0, help="What the walks are drawn with.")
+@click.option("--task", "tasks", multiple=True, help="Id of a task to play; give two or more.")
+@click.option("--action", "actions", multiple=True,
+              help="Action to take, if the environment lists none.")  # fmt: skip
+@click.option("--steps", default=6, help="Steps of each episode.")
+@click.option("--seed", default=0, help="Seed of the random actions.")
 @json_option
 def env(name: str, config: str, tasks: tuple[str, ...], as_json: bool, **options: Any) -> int:
-    """Play short walks in the environment NAME, and say which promises it keeps.
+    """Play short episodes in the environment NAME, and show which rules of its contract hold.
 
     Exit code 1 when it breaks one.
     """
@@ -61,10 +61,11 @@ def env(name: str, config: str, tasks: tuple[str, ...], as_json: bool, **options
 
 @command.command(name="references")
 @click.argument("source", metavar="FILE", type=click.Path(exists=True, path_type=Path))
-@click.option("--reward", required=True, metavar="NAME", help="The reward that will judge them.")
+@click.option("--reward", required=True, metavar="NAME",
+              help="The reward that will score the answers.")  # fmt: skip
 @param_option
 @column_option
-@click.option("--most", default=20, help="Rows shown of each reason; --json has all.")
+@click.option("--most", default=20, help="Rows to show for each reason; --json shows all.")
 @json_option
 def references(
     source: Path,
@@ -74,7 +75,7 @@ def references(
     most: int,
     as_json: bool,
 ) -> int:
-    """Say which references of FILE (JSONL, CSV or Parquet) the reward cannot judge, and why.
+    """Show which references in FILE (JSONL, CSV or Parquet) the reward cannot use, and why.
 
     Such a row abstains whatever an agent answers, so it is worth mending, or leaving out, before a
     run is spent on it. Exit code 1 when there is one.
@@ -104,7 +105,7 @@ def references(
 @command.command(name="sandbox")
 @json_option
 def sandbox(as_json: bool) -> int:
-    """Say which layers of the sandbox hold on this machine, for rewards that run programs.
+    """Show which isolation layers of the sandbox work on this machine.
 
     Exit code 1 when a required one does not: such rewards abstain here (`no_isolation`).
     """
@@ -134,24 +135,18 @@ def _show_layers(layers: tuple[SandboxLayer, ...], *, isolates: bool) -> None:
 
 
 def _score_with_probe(source: Path, scorer: Scorer) -> Iterator[tuple[int, Score]]:
-    """The number of each row of the file, and the score of an answer that every reward can read.
-
-    Raises `BadParameter` for a reward that asks a live environment.
-    """
+    """Yield each row's number, and the score of a probe answer for that row."""
     if "context" in (*scorer.spec.required, *scorer.spec.optional):
         raise BadParameter(
             f"{scorer.spec.name} scores an episode in an environment, not a reference; "
-            "`assay list rewards` shows what each reads"
+            "`assay list rewards` shows what each reward reads"
         )
     for shard in plan_shards(source):
         for row in read_rows(source, shard):
-            yield row.number, score_input(scorer, _with_probe(row))
-
-
-def _with_probe(row: InputRow) -> InputRow:
-    if not isinstance(row.value, dict):
-        return row
-    return row._replace(value={"trajectory": [], **row.value, "final_response": PROBE})
+            if isinstance(row.value, dict):
+                probe = {"trajectory": [], **row.value, "final_response": PROBE}
+                row = row._replace(value=probe)
+            yield row.number, score_input(scorer, row)
 
 
 def _show_problems(problems: dict[str, list[dict[str, Any]]], rows: int, most: int) -> None:

@@ -1,4 +1,4 @@
-"""`assay compare`: did the change help, what did it break, is that enough to say so."""
+"""`assay compare`: compare candidate runs with a base run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from assay.cli.terminal import (
 )
 from assay.errors import AssayError, UsageError
 from assay.ledger.layout import find_run, place_from_the_end
-from assay.ledger.summary import PERFECT
+from assay.ledger.passes import PERFECT
 from assay.report.attempts import read_attempts
 from assay.report.comparison import CHANGE, Comparison, SampleSize, compare_many
 from assay.report.noise import NoiseFloor, noise_floor
@@ -44,34 +44,23 @@ REFUSED = 2
 @click.command(name="compare")
 @click.argument("base")
 @click.argument("cands", nargs=-1, metavar="CAND…")
-@click.option(
-    "--fail-on",
-    type=click.Choice(["regression", "task-drop", "no-verdict"]),
-    multiple=True,
-    help="Exit with 3 on a regression, where tasks fell far, or where no verdict is possible.",
-)
-@click.option(
-    "--drop",
-    default=DROP,
-    metavar="SIZE",
-    help="By how much a task falls far, for --fail-on task-drop.",
-)
-@click.option(
-    "--change",
-    default=CHANGE,
-    metavar="SIZE",
-    help="The change of the mean whose price in tasks or repeats is named.",
-)
-@click.option("--force", is_flag=True, help="Compare what differs, and label it.")
-@click.option(
-    "--noise",
-    is_flag=True,
-    help="Say instead how far single runs differ by chance: all of them are runs of one "
-    "configuration, or one has repeats.",
-)
-@click.option("--pass-at", default=PERFECT, help="From here a task passes.")
-@click.option("--all", "show_all", is_flag=True, help="Every task, the unchanged ones too.")
-@click.option("--diff", "show_diff", is_flag=True, help="The agent's code in full, as it differs.")
+@click.option("--fail-on", type=click.Choice(["regression", "task-drop", "no-verdict"]),
+              multiple=True,
+              help="Exit with 3 for a regression, a large drop of tasks, or no verdict.",
+)  # fmt: skip
+@click.option("--drop", default=DROP, metavar="SIZE",
+              help="Size of a large drop of a task's reward, for --fail-on task-drop.")  # fmt: skip
+@click.option("--change", default=CHANGE, metavar="SIZE",
+              help="Show how many tasks would detect a change of the mean of this size.",
+)  # fmt: skip
+@click.option("--force", is_flag=True,
+              help="Compare runs that are not comparable, and label the result.")  # fmt: skip
+@click.option("--noise", is_flag=True,
+              help="Show how much runs of one configuration differ by chance; give several runs "
+                   "or one run with repeats.")  # fmt: skip
+@click.option("--pass-at", default=PERFECT, help="The reward from which a task passes.")
+@click.option("--all", "show_all", is_flag=True, help="Show every task, including unchanged tasks.")
+@click.option("--diff", "show_diff", is_flag=True, help="Show the full diff of the agent's code.")
 @runs_option
 @json_option
 def command(
@@ -85,8 +74,9 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Compare each CAND with BASE, task by task: a folder, an id, the beginning of one, `latest`
-    or `@-2`, or the log of another tool, as `assay import` takes it.
+    """Compare each candidate run CAND with the run BASE, task by task.
+
+    A run is a folder, an id, the beginning of an id, `latest`, `@-2`, or the log of another tool.
 
     Two models are compared, and the headline names them. Runs whose reward, task set or step
     budget differ are refused (exit code 2), unless --force labels them; what a log does not record
@@ -109,14 +99,14 @@ def command(
     if noise:
         if fail_on or options["force"] or show_all or show_diff:
             raise UsageError(
-                "--noise compares no two sides; it takes runs, --runs and --json alone"
+                "--noise accepts only runs, --runs and --json; leave out the other options"
             )
         floor = noise_floor([base, *cands], runs_dir=runs_dir)
         print_json(floor.to_record()) if as_json else _show_noise(output(), floor)
         return 0
     if not cands:
         raise UsageError(
-            "name a run to compare it with, or more; --noise alone takes one with repeats"
+            "name at least two runs to compare; only --noise accepts a single run with repeats"
         )
     comparisons = compare_many(base, list(cands), runs_dir=runs_dir, **options)
     if as_json:
@@ -139,16 +129,12 @@ def _show_noise(console: Console, floor: NoiseFloor) -> None:
     console.print(f"means of {floor.k} runs of {floor.n} tasks: {means}")
     console.print(f"largest difference between two of them: {floor.largest:.3f}")
     if floor.flaky:
-        rows = (
-            (
-                Text(plain(task.task_id, 40)),
-                " ".join(f"{value:.2f}" for value in task.rewards[:12]),
-                reward_text(task.mean),
-                f"{task.spread:.3f}",
-            )
-            for task in floor.flaky[:SHOWN_FLAKY]
-        )
-        console.print(table_of("flaky task", "rewards", ">mean", ">spread", rows=rows))
+        table = table_of("flaky task", "rewards", ">mean", ">spread")
+        for task in floor.flaky[:SHOWN_FLAKY]:
+            rewards = " ".join(f"{value:.2f}" for value in task.rewards[:12])
+            cells = (rewards, reward_text(task.mean), f"{task.spread:.3f}")
+            table.add_row(Text(plain(task.task_id, 40)), *cells)
+        console.print(table)
         if len(floor.flaky) > SHOWN_FLAKY:
             console.print(f"… and {len(floor.flaky) - SHOWN_FLAKY} more; --json has them all")
     console.print(Text(floor.sentence, style="bold"))
@@ -156,7 +142,7 @@ def _show_noise(console: Console, floor: NoiseFloor) -> None:
 
 
 def _unscored(names: Sequence[str], runs_dir: Path) -> Iterator[str]:
-    """Of names that count from the newest run: which has no scores, and what was perhaps meant."""
+    """Yield a hint for each run, named as `latest` or `@-N`, that has no scores."""
     places = [place_from_the_end(name) for name in names]
     if not all(places):
         return
@@ -213,7 +199,7 @@ def _show(console: Console, comparison: Comparison, *, show_all: bool, show_diff
 
 
 def _code(console: Console, comparison: Comparison, *, whole: bool) -> None:
-    """The files of the agent that differ, and how; the beginning, or all of it."""
+    """Print the differences in the agent's code: the first lines, or all if `whole`."""
     code = comparison.code
     for file in code.files:
         line = f"  code     {plain(file.path, 100)}: +{file.added} -{file.removed} lines"
@@ -248,18 +234,11 @@ def _statistics(console: Console, comparison: Comparison) -> None:
     how = "exact" if test.exact else f"Monte-Carlo, more than {EXACT_PAIRS} pairs differ"
     differ = "1 task differs" if test.nonzero == 1 else f"{test.nonzero} tasks differ"
     table.add_row("permutation", f"p = {comparison.p:.3g} ({how}; {differ})")
-    table.add_row(
-        f"pass at {comparison.pass_at:g}",
-        Text.assemble(
-            f"{rate.base:.0%} → {rate.cand:.0%}  ",
-            f"{passes.gained} gained, {passes.lost} lost, McNemar p = {comparison.pass_p:.3g}",
-        ),
-    )
-    table.add_row(
-        f"moved by {drops.size:g} or more",
-        f"{len(drops.fell)} fell, {drops.rose} rose"
-        + (f", p = {drops.p:.3g}: task-drop" if drops.alarm else ""),
-    )
+    counts = f"{passes.gained} gained, {passes.lost} lost, McNemar p = {comparison.pass_p:.3g}"
+    table.add_row(f"pass at {comparison.pass_at:g}", f"{rate.base:.0%} → {rate.cand:.0%}  {counts}")
+    alarm = f", p = {drops.p:.3g}: task-drop" if drops.alarm else ""
+    moved = f"{len(drops.fell)} fell, {drops.rose} rose{alarm}"
+    table.add_row(f"moved by {drops.size:g} or more", moved)
     least = comparison.detectable
     known = f"{least:.3f} (80 % power)" if least else "cannot be estimated"
     table.add_row("detectable change", known)
@@ -269,7 +248,7 @@ def _statistics(console: Console, comparison: Comparison) -> None:
 
 
 def _price(needed: SampleSize) -> str:
-    """What a change of that size takes."""
+    """How many tasks or repeats would show a change of this size."""
     if needed.tasks <= needed.n:
         return f"these {needed.n} tasks are enough"
     tasks = f"{needed.tasks:,} tasks ({needed.tasks - needed.n:,} more)"
@@ -301,19 +280,11 @@ def _tasks(console: Console, comparison: Comparison, *, show_all: bool) -> None:
 
 
 def _costs(console: Console, comparison: Comparison) -> None:
-    shifts = {
-        "steps": comparison.steps,
-        "cost (USD)": comparison.cost_usd,
-        "time (s)": comparison.elapsed_s,
-    }
-    rows = (
-        (
-            name,
-            f"{shift.base:.3g} → {shift.cand:.3g}",
-            f"{shift.difference:+.3g}  95 % {interval_text(shift.interval)}",
-        )
-        for name, shift in shifts.items()
-        if shift is not None
-    )
+    table = table_of(show_header=False)
+    shifts = (comparison.steps, comparison.cost_usd, comparison.elapsed_s)
+    for name, shift in zip(("steps", "cost (USD)", "time (s)"), shifts, strict=True):
+        if shift is not None:
+            moved = f"{shift.difference:+.3g}  95 % {interval_text(shift.interval)}"
+            table.add_row(name, f"{shift.base:.3g} → {shift.cand:.3g}", moved)
     console.print()
-    console.print(table_of(show_header=False, rows=rows))
+    console.print(table)

@@ -1,4 +1,4 @@
-"""`assay diagnose`: which points a run lost, and why."""
+"""`assay diagnose`: show where a run lost reward, and why."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ SHOWN = 40
 
 @click.command(name="diagnose")
 @click.argument("run", default=LATEST)
-@click.option(
-    "--task", metavar="ID", help="Only this task, with every detail: its id, or 3 for line.3."
-)
-@click.option("--all", "show_all", is_flag=True, help=f"Every attempt, not the first {SHOWN}.")
+@click.option("--task", metavar="ID",
+              help="Show only this task, in detail: give its id, or 3 for line.3.")  # fmt: skip
+@click.option("--all", "show_all", is_flag=True,
+              help=f"Show every attempt, not only the first {SHOWN}.")  # fmt: skip
 @runs_option
 @json_option
 def command(run: str, task: str | None, show_all: bool, runs_dir: Path, as_json: bool) -> None:
-    """Show which points RUN (the latest) lost, why, and what each cause could give back at most.
+    """Show where RUN (default: `latest`) lost reward, why, and how much each cause could return.
 
     RUN is a folder, an id, the beginning of one, `latest`, `@-2`, or the log of another tool: a
     file or folder as `assay import` takes it.
@@ -80,19 +80,12 @@ def _head(console: Console, diagnosis: Diagnosis) -> None:
 
 def _causes(diagnosis: Diagnosis) -> Table:
     suggestion = Column("what it suggests", overflow="fold")
-    rows = (
-        (
-            row.cause.replace("_", " "),
-            str(row.attempts),
-            *(
-                "unknown" if row.unscored == row.attempts else f"{value:.3f}"
-                for value in (row.lost, row.returns)
-            ),
-            row.suggestion,
-        )
-        for row in diagnosis.causes
-    )
-    return table_of("cause", ">attempts", ">lost", ">returns ≤", suggestion, rows=rows)
+    table = table_of("cause", ">attempts", ">lost", ">returns ≤", suggestion)
+    for row in diagnosis.causes:
+        known = row.unscored != row.attempts
+        values = (f"{each:.3f}" if known else "unknown" for each in (row.lost, row.returns))
+        table.add_row(row.cause.replace("_", " "), str(row.attempts), *values, row.suggestion)
+    return table
 
 
 def _attempts(findings: tuple[AttemptDiagnosis, ...]) -> Table:
@@ -127,28 +120,18 @@ def _evidence(finding: AttemptDiagnosis) -> str:
 
 def _detail(console: Console, finding: AttemptDiagnosis) -> None:
     console.print()
-    console.print(
-        Text(f"{finding.attempt}  {finding.cause.replace('_', ' ')}", style="bold"), soft_wrap=True
-    )
-    console.print(
-        Text.assemble("reward ", reward_text(finding.reward), f"  {plain(finding.because, 200)}")
-    )
-    if finding.recovery is not None:
-        console.print(
-            Text(
-                f"in another form ({finding.recovery.form}): ≤ {finding.recovery.reward:.3f}  "
-                f"{plain(finding.recovery.text, 120)}",
-                style="magenta",
-            )
-        )
+    title = f"{finding.attempt}  {finding.cause.replace('_', ' ')}"
+    console.print(Text(title, style="bold"), soft_wrap=True)
+    because = f"  {plain(finding.because, 200)}"
+    console.print(Text.assemble("reward ", reward_text(finding.reward), because))
+    if (best := finding.recovery) is not None:
+        form = f"in another form ({best.form}): ≤ {best.reward:.3f}  {plain(best.text, 120)}"
+        console.print(Text(form, style="magenta"))
     table = table_of("reference", "submitted", ">overlap")
     for row in finding.aligned:
-        mark = "green" if row.matched else "red"
-        table.add_row(
-            Text(plain(row.gold, 60) if row.gold is not None else "—"),
-            Text(plain(row.answer, 60) if row.answer is not None else "—"),
-            Text(f"{row.overlap:.2f}", style=mark),
-        )
+        pair = ("—" if text is None else plain(text, 60) for text in (row.gold, row.answer))
+        overlap = Text(f"{row.overlap:.2f}", style="green" if row.matched else "red")
+        table.add_row(*map(Text, pair), overlap)
     if not finding.aligned:
         table.add_row(Text(plain(finding.gold, 60)), "nothing", "")
     console.print(table)

@@ -1,4 +1,4 @@
-"""The options of commands whose work can be done elsewhere: which engine, where, with what."""
+"""Options of commands that can run their work on another engine, such as Ray."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def engine_options(command: F) -> F:
-    """The command takes --engine, --address and --import."""
+    """Add the options --engine, --address and --import to a command."""
     options = (
         click.option(
             "--engine",
             type=click.Choice(get_args(EngineName)),
             default="local",
-            help="This machine's processes, or a Ray cluster's.",
+            help="Work in processes of this machine, or on a Ray cluster.",
         ),
         click.option(
             "--address",
             metavar="HOST:PORT",
-            help="The Ray cluster.  [default: RAY_ADDRESS, or one started here]",
+            help="Address of the Ray cluster.  [default: RAY_ADDRESS, or a new local cluster]",
         ),
         import_option,
     )
@@ -39,7 +39,7 @@ def engine_options(command: F) -> F:
 
 
 def import_modules(names: Sequence[str]) -> None:
-    """What these modules register is known; this folder, or a file's own, is searched first."""
+    """Import the modules or files, so that the names that they register are known."""
     for name in names:
         with stdout_kept_for_data():
             load_module(name, f"--import {name}")
@@ -47,10 +47,10 @@ def import_modules(names: Sequence[str]) -> None:
 
 @contextmanager
 def opened_engine(name: EngineName, address: str | None, workers: int | None) -> Iterator[Engine]:
-    """The engine that the options ask for; it is closed afterwards."""
+    """Open the engine that the options name, and close it at the end."""
     if name == "local":
         if address is not None:
-            raise BadParameter("--address is that of a Ray cluster; give --engine ray too")
+            raise BadParameter("--address names a Ray cluster; add --engine ray")
         yield LocalProcesses(1 if workers is None else workers)
         return
     from assay.runner.cluster import connect
@@ -60,5 +60,5 @@ def opened_engine(name: EngineName, address: str | None, workers: int | None) ->
 
 
 def stdout_kept_for_data() -> AbstractContextManager[object]:
-    """What Ray prints, or code that is not ours, goes where progress goes."""
+    """Send the output of other code to stderr, so that stdout holds only results."""
     return redirect_stdout(sys.stderr)

@@ -1,4 +1,4 @@
-"""`assay export`: a run in a shape that other people and other tools read."""
+"""`assay export`: write a run in a format that other tools read."""
 
 from __future__ import annotations
 
@@ -35,21 +35,14 @@ assay export latest --otlp http://127.0.0.1:4318
 
 @click.command(name="export", help=HELP)
 @click.argument("run")
-@click.option(
-    "--format",
-    "file_format",
-    type=click.Choice(list(writable())),
-    help="[default: by the ending of --out, else jsonl]",
-)
-@click.option("--out", type=PATH, help="Where to write.  [default: RUN.ENDING here]")
-@click.option(
-    "--html",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the run as one page that needs nothing else.",
-)
-@click.option("--otlp", metavar="URL", help="Send the scores there, as OpenTelemetry events.")
-@click.option("--overwrite", is_flag=True, help="Replace what --out or --html names.")
+@click.option("--format", "file_format", type=click.Choice(list(writable())),
+              help="Format of the file.  [default: from the ending of --out, else jsonl]",
+)  # fmt: skip
+@click.option("--out", type=PATH, help="File to write.  [default: RUN.ENDING in this folder]")
+@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="Write the run as one self-contained HTML page.")  # fmt: skip
+@click.option("--otlp", metavar="URL", help="Send the scores to this URL as OpenTelemetry events.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing file.")
 @runs_option
 def command(
     run: str,
@@ -65,11 +58,15 @@ def command(
         _write(Run(folder), file_format, out, overwrite=overwrite)
         return
     if out is not None or file_format is not None:
-        raise BadParameter("--out and --format are for files; give --html and --otlp without them")
+        raise BadParameter("--out and --format cannot be combined with --html or --otlp")
     if html is not None:
         _write_html(folder, html, overwrite=overwrite)
     if otlp is not None:
-        _send(Run(folder), otlp)
+        from assay.ledger.otlp import logs_endpoint, send_scores
+
+        endpoint = logs_endpoint(otlp)
+        progress_output().print(f"{send_scores(Run(folder), otlp):,} scores sent")
+        click.echo(endpoint)
 
 
 def _write(run: Run, file_format: str | None, out: Path | None, *, overwrite: bool) -> None:
@@ -93,22 +90,13 @@ def _write_html(folder: Path, path: Path, *, overwrite: bool) -> None:
     click.echo(path)
 
 
-def _send(run: Run, url: str) -> None:
-    from assay.ledger.otlp import logs_endpoint, send_scores
-
-    endpoint = logs_endpoint(url)
-    count = send_scores(run, url)
-    progress_output().print(f"{count:,} scores sent")
-    click.echo(endpoint)
-
-
 def _check_free(path: Path, option: str, *, overwrite: bool) -> None:
     if path.exists() and not overwrite:
         raise BadParameter(f"{str(path)!r} exists; give --overwrite, or another {option}")
 
 
 def format_of(out: Path | None) -> str:
-    """The format whose files end like `out`, the longest ending first; else JSON lines."""
+    """The name of the format for the file `out`: by its ending, else JSON lines."""
     name = "" if out is None else out.name
     fitting = [each for each in writable().values() if each.suffix and name.endswith(each.suffix)]
     return max(fitting, key=lambda each: len(each.suffix)).name if fitting else "jsonl"

@@ -1,4 +1,4 @@
-"""Groups of commands that know other words for them, and name the nearest to an unknown one."""
+"""Command groups that accept other names of a command, and suggest names for a typo."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay.errors import did_you_mean
 
 
 class SuggestingGroup(click.Group):
-    """A group whose error for an unknown command says which one may have been meant."""
+    """A command group that suggests a similar name for an unknown command."""
 
     other_words: ClassVar[Mapping[str, str]] = {}
     """Words that a user may say instead of a command's name; `--help` does not list them."""
@@ -23,7 +23,7 @@ class SuggestingGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = self.other_words.get(args[0], args[0])
         if name in self.gone:
-            raise click.UsageError(f"the command {name!r} is gone: {self.gone[name]}", ctx)
+            raise click.UsageError(f"the command {name!r} was removed: {self.gone[name]}", ctx)
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             hint = did_you_mean(name, self.list_commands(ctx), f"`{ctx.command_path} -h` shows all")
             raise click.UsageError(f"no command {name[:100]!r}; {hint}", ctx)

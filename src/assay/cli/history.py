@@ -1,8 +1,9 @@
-"""`assay history`: the iteration table."""
+"""`assay history`: show all runs, each compared with an earlier run."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
@@ -49,13 +50,13 @@ LOW, HIGH, NONE = (248, 222, 196), (20, 83, 136), "#f1f3f5"
 @click.option("--agent", metavar="NAME", help="Only runs of this agent.")
 @click.option("--model", metavar="NAME", help="Only runs of this model.")
 @click.option("--archive", "archive_runs", multiple=True, metavar="RUN",
-              help="Leave RUN out of lists from now on; nothing is deleted.")  # fmt: skip
+              help="Hide RUN in lists from now on; no file is deleted.")  # fmt: skip
 @click.option("--unarchive", "restore_runs", multiple=True, metavar="RUN",
-              help="Put RUN back into them.")  # fmt: skip
+              help="Show RUN in lists again.")  # fmt: skip
 @click.option("--archived", is_flag=True, help="Show archived runs too.")
 @click.option("--plot", type=click.Choice(["rewards", "tasks"]), is_flag=False,
               flag_value="rewards",
-              help="Draw it: the mean of each run, or every task in every run.")  # fmt: skip
+              help="Draw a chart: the mean of each run, or every task in every run.")  # fmt: skip
 @runs_option
 @json_option
 def command(
@@ -69,7 +70,7 @@ def command(
     runs_dir: Path,
     as_json: bool,
 ) -> None:
-    """Show every run, or those of BENCHMARK, oldest first.
+    """Show all runs, or the runs of BENCHMARK, oldest first.
 
     A run is set against the latest scored one before it with the same reward, task set, step
     budget and model, or else against one of another model. What was predicted with `assay run
@@ -88,7 +89,7 @@ def command(
     nothing = "" if runs.rows else _nothing(benchmark, agent, model, runs_dir)
     matrix = grid(runs, runs_dir=runs_dir) if plot == "tasks" else None
     if as_json:
-        print_json(runs.to_record() if matrix is None else matrix.to_record())
+        print_json(runs.to_record() if matrix is None else asdict(matrix))
         return
     console = output()
     if not runs.rows:
@@ -115,10 +116,7 @@ def _archive(archive_runs: Sequence[str], restore_runs: Sequence[str], runs_dir:
 
 
 def _nothing(benchmark: str | None, agent: str | None, model: str | None, runs_dir: Path) -> str:
-    """That there is no such run, and what there is instead.
-
-    Raises `UnknownName` for a benchmark, an agent or a model of which there is no run at all.
-    """
+    """The message for an empty history, which names the benchmarks that have runs."""
     wishes = {"": benchmark, "agent ": agent, "model ": model}
     what = "".join(f" of {kind}{name}" for kind, name in wishes.items() if name)
     rows = history(archived=True, runs_dir=runs_dir).rows if what else ()
@@ -136,13 +134,9 @@ def _nothing(benchmark: str | None, agent: str | None, model: str | None, runs_d
 def _table(rows: Sequence[HistoryRow]) -> Table:
     """A line for each run."""
     numbers = ("n", "mean", "95 %", "pass", "best", "worst", "answered", "errors", "change")
-    table = table_of(
-        Column("run", no_wrap=True),
-        Column("commit", no_wrap=True),
-        Column("focus", overflow="fold"),
-        *(Column(name, justify="right", no_wrap=True) for name in numbers),
-        "verdict",
-    )
+    columns = (Column(name, justify="right", no_wrap=True) for name in numbers)
+    first = (Column("run", no_wrap=True), Column("commit", no_wrap=True))
+    table = table_of(*first, Column("focus", overflow="fold"), *columns, "verdict")
     for row in rows:
         table.add_row(
             _name(row),
@@ -162,7 +156,7 @@ def _table(rows: Sequence[HistoryRow]) -> Table:
 
 
 def _list(rows: Sequence[HistoryRow]) -> Group:
-    """What is needed of each run on a line, and the rest under it."""
+    """The runs for a narrow terminal: a short table, then details of each run."""
     numbers = ("n", "mean", "95 %", "change")
     columns = (Column(name, justify="right", no_wrap=True) for name in numbers)
     table = table_of(Column("run", no_wrap=True), *columns, "verdict")
@@ -219,17 +213,14 @@ def shade(reward: float | None) -> str:
 
 
 def _square(reward: float | None) -> str:
-    """Two characters that tell the reward without colour too."""
+    """Two characters that show the reward even without colour."""
     if reward is None:
         return "··"
     return 2 * "░▒▓█"[min(max(int(reward * 4), 0), 3)]
 
 
 def _mean(row: HistoryRow) -> Text:
-    mean = reward_text(row.mean)
-    if row.reported:
-        mean.append("*")
-    return mean
+    return reward_text(row.mean).append("*" * row.reported)
 
 
 def _change(row: HistoryRow) -> tuple[Text, str]:
@@ -251,7 +242,7 @@ def _count(value: int | None, row: HistoryRow) -> str:
 
 
 def _remarks(runs: RunHistory) -> dict[str, list[str]]:
-    """The remarks on the table, each with the runs that it is about."""
+    """Each remark on the table, with the ids of its runs."""
     remarks: dict[str, list[str]] = {}
     for row in runs.rows:
         for remark in _remarks_on(row):

@@ -1,4 +1,4 @@
-"""`assay import`: logs of other tools as runs."""
+"""`assay import`: import logs of other tools as runs."""
 
 from __future__ import annotations
 
@@ -40,37 +40,24 @@ assay import study --unpickle --references gold.jsonl --commit 1f2e3d4
 
 @click.command(name="import", help=HELP)
 @click.argument("path", type=PATH)
-@click.option(
-    "--format",
-    "--from",
-    "file_format",
-    type=click.Choice(list(readable())),
-    help="The format.  [default: recognised by its contents]",
-)
-@click.option("--agent", metavar="NAME", help="Take this agent's episodes, where there are more.")
+@click.option("--format", "--from", "file_format", type=click.Choice(list(readable())),
+              help="Format of the log.  [default: recognised from its contents]")  # fmt: skip
+@click.option("--agent", metavar="NAME", help="Import only this agent's episodes.")
 @click.option(
     "--unpickle",
     is_flag=True,
-    help="Also read pickled steps (nothing in them is run): pages, prompts, exact actions; for "
-    "files of people you trust.",
+    help="Also read pickled steps (pages, prompts, exact actions), for files that you trust; "
+    "no code in them is run.",
 )
-@click.option(
-    "--column",
-    "columns",
-    multiple=True,
-    metavar="PART=COLUMN",
-    help="Of plain JSON lines: which column is the question, the answer, the response, the score.",
-)
-@click.option(
-    "--references",
-    type=PATH,
-    metavar="FILE",
-    help="The right answers, where the log has none: JSON lines with id and answer, or an object.",
-)
-@click.option("--focus", metavar="TEXT", help="What the run was meant to show.")
+@click.option("--column", "columns", multiple=True, metavar="PART=COLUMN",
+              help="For plain JSON lines: the column of the question, answer, response or score.",
+)  # fmt: skip
+@click.option("--references", type=PATH, metavar="FILE",
+              help="JSON lines (id, answer) of references, if the log has none.")  # fmt: skip
+@click.option("--focus", metavar="TEXT", help="The purpose of the run, in a few words.")
 @click.option("--commit", metavar="HASH", help="The commit of the agent's repository.")
 @runs_option
-@click.option("--json", "as_json", is_flag=True, help="The summary as JSON on stdout.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON on stdout.")
 def command(
     path: Path,
     file_format: str | None,
@@ -83,13 +70,8 @@ def command(
     runs_dir: Path,
     as_json: bool,
 ) -> None:
-    options: dict[str, Any] = {
-        "agent": agent,
-        "unpickle": unpickle,
-        "columns": column_map(columns),
-        "focus": focus,
-        "commit": commit,
-    }
+    options: dict[str, Any] = {"agent": agent, "unpickle": unpickle, "focus": focus}
+    options |= {"columns": column_map(columns), "commit": commit}
     skipped: list[str] = []
     runs = import_runs(
         path,
@@ -129,7 +111,7 @@ def _show(run: Run, *, known: bool, as_json: bool) -> dict[str, Any]:
 
 
 def _next(run: Run) -> str:
-    """What can be done with the run now, by its id: it has the date of its log."""
+    """A sentence with the next command for the imported run."""
     elsewhere = "" if run.path.parent == Path(RUNS_DIR) else f" --runs {run.path.parent}"
     if not any(episode.scores for episode in run.final()):
         return f"not scored yet: assay score {run.id} --reward NAME{elsewhere}"
@@ -137,7 +119,7 @@ def _next(run: Run) -> str:
 
 
 def _without_score(run: Run) -> list[str]:
-    """How many attempts have no score although the log has a place for it, by what is there."""
+    """Sentences that count the attempts without a score in the log, by reason."""
     reasons: dict[str, list[str]] = {}
     for episode in run.final():
         score = primary_score(episode)
@@ -153,7 +135,7 @@ def _without_score(run: Run) -> list[str]:
 
 
 def _lines(run: Run, about: Mapping[str, Any], count: int) -> list[str]:
-    """What the tool itself says, and how much of its log is not here."""
+    """Lines on the tool's own scores, missing scores and unreadable samples."""
     summary = summarise(run)
     counts, primary = summary.counts, summary.scorer.partition("@")[0]
     left_out = counts.model_errors + counts.env_errors

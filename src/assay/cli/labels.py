@@ -1,4 +1,4 @@
-"""`assay labels`: what people say of attempts, taken in, written out, and set against rewards."""
+"""`assay labels`: import and export human labels, and compare them with rewards."""
 
 from __future__ import annotations
 
@@ -36,13 +36,14 @@ from assay.resources.files import atomic_write
 from assay.scoring.files.rows import plan_shards, read_rows
 
 COLUMNS = ("run_id", "task_id", "repeat", "attempt", "step", "label", "note", "author", "at")
+TASK_COLUMNS = ("question", "final_response", "answer", "reward")
 SHOWN_PROBLEMS = 10
 _FORMULA = re.compile(r"^'(?=[=@\t\r+-])")
 
 
 @click.group(name="labels", cls=SuggestingGroup)
 def command() -> None:
-    """Say what is right and wrong yourself, and see how far each reward agrees.
+    """Label attempts as right or wrong, and measure how far each reward agrees.
 
     Labels are set in the viewer with one key (`assay view`, then `?`), or taken from a file:
 
@@ -58,17 +59,15 @@ def command() -> None:
 
 @command.command(name="export")
 @click.argument("run", default="latest")
-@click.option(
-    "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="A .csv or .jsonl file.  [default: JSON lines on stdout]",
-)
-@click.option("--all", "everything", is_flag=True, help="Also attempts that have no label yet.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="Write to this .csv or .jsonl file.  [default: JSON lines on stdout]",
+)  # fmt: skip
+@click.option("--all", "everything", is_flag=True,
+              help="Also write the attempts that have no label yet.")  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Replace the file.")
 @runs_option
 def export(run: str, out: Path | None, everything: bool, overwrite: bool, runs_dir: Path) -> None:
-    """Write the labels of a RUN, one row for each.
+    """Write the labels of RUN, one row for each label.
 
     \b
     run_id, task_id, repeat, attempt, step   what is labelled; no step: the attempt as a whole
@@ -98,10 +97,10 @@ def export(run: str, out: Path | None, everything: bool, overwrite: bool, runs_d
 @command.command(name="import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("run", default="latest")
-@click.option("--author", metavar="NAME", help="Whose they are, where a row does not say.")
+@click.option("--author", metavar="NAME", help="Author of the labels in rows without an author.")
 @runs_option
 def import_(file: Path, run: str, author: str | None, runs_dir: Path) -> None:
-    """Take the labels of a FILE (.jsonl or .csv) into a RUN.
+    """Import the labels in FILE (.jsonl or .csv) into RUN.
 
     A row has a label (right, wrong, doubtful, withdrawn; yes, no, true, false, 1 and 0 will do),
     and says of what: an attempt, or a task_id (with repeat, 0 unless given), whose attempt that
@@ -125,7 +124,7 @@ def import_(file: Path, run: str, author: str | None, runs_dir: Path) -> None:
     if problems:
         more = f"; and {len(problems) - SHOWN_PROBLEMS} more" if len(problems) > 10 else ""
         listed = "; ".join(problems[:SHOWN_PROBLEMS])
-        raise BadRecord(f"nothing was taken in, since {str(file)!r} {listed}{more}")
+        raise BadRecord(f"no label was imported: {str(file)!r} {listed}{more}")
     added = append_labels(folder, labels)
     known = len(labels) - added
     output().print(f"{added:,} labels" + (f", and {known:,} that were there" if known else ""))
@@ -133,13 +132,12 @@ def import_(file: Path, run: str, author: str | None, runs_dir: Path) -> None:
 
 @command.command(name="agreement")
 @click.argument("runs", nargs=-1)
-@click.option(
-    "--at", type=float, default=PAID, help="From this reward on an attempt counts as paid."
-)
+@click.option("--at", type=float, default=PAID,
+              help="An attempt with at least this reward counts as paid.")  # fmt: skip
 @runs_option
 @json_option
 def agreement_(runs: tuple[str, ...], at: float, runs_dir: Path, as_json: bool) -> None:
-    """Set the labels of RUNS (`latest`) against each of their rewards.
+    """Compare the labels of RUNS (default: `latest`) with each of their rewards.
 
     Kappa is how far they agree beyond chance: 1 always, 0 no more than chance would. Its interval
     is a bootstrap over tasks. Doubtful labels and abstentions are in no table.
@@ -158,21 +156,13 @@ def _show(result: Agreement) -> None:
     if not result.rewards:
         console.print("no labels yet; set them in `assay view`, or `assay labels import`")
         return
-    rows = (
-        (
-            Text(plain(row.scorer, 40)),
-            f"{row.of}s",
-            str(row.n),
-            number_text(row.kappa, 2),
-            interval_text(row.interval),
-            number_text(row.accuracy, 2),
-            str(row.wrong_paid),
-            str(row.right_unpaid),
-        )
-        for row in result.rewards
-    )
     heads = (">labels", ">kappa", "95 %", ">accuracy", ">wrong, paid", ">right, unpaid")
-    console.print(table_of("reward", "of", *heads, rows=rows))
+    table = table_of("reward", "of", *heads)
+    for row in result.rewards:
+        kappa = (number_text(row.kappa, 2), interval_text(row.interval))
+        against = (number_text(row.accuracy, 2), str(row.wrong_paid), str(row.right_unpaid))
+        table.add_row(Text(plain(row.scorer, 40)), f"{row.of}s", str(row.n), *kappa, *against)
+    console.print(table)
     for row in result.rewards:
         for item in row.disagreements[:SHOWN_PROBLEMS]:
             step = "" if item.step is None else f" step {item.step}"
@@ -189,29 +179,15 @@ def _rows(run: Run, *, everything: bool) -> Iterator[dict[str, Any]]:
     lines = run.attempts().attempts
     for label in labels.current:
         line = lines.get(label.attempt)
-        yield {
-            "run_id": run.id,
-            "task_id": line.task_id if line else None,
-            "repeat": line.repeat if line else None,
-            "attempt": label.attempt,
-            "step": label.step,
-            "label": label.value,
-            "note": label.note,
-            "author": label.author,
-            "at": label.at,
-        }
+        task = (line.task_id, line.repeat) if line else (None, None)
+        written = (label.step, label.value, label.note, label.author, label.at)
+        yield dict(zip(COLUMNS, (run.id, *task, label.attempt, *written), strict=True))
     labelled = {label.attempt for label in labels.current if label.step is None}
     for episode in run.final() if everything else ():
         if episode.attempt not in labelled:
-            row = row_of(episode)
-            yield {
-                **dict.fromkeys(COLUMNS),
-                "run_id": run.id,
-                "task_id": episode.task.id,
-                "repeat": episode.repeat,
-                "attempt": episode.attempt,
-                **{name: row[name] for name in ("question", "final_response", "answer", "reward")},
-            }
+            row = {"run_id": run.id, "attempt": episode.attempt, **row_of(episode)}
+            shown = ("run_id", "task_id", "repeat", "attempt", *TASK_COLUMNS)
+            yield {**dict.fromkeys(COLUMNS), **{name: row[name] for name in shown}}
 
 
 def _write_csv(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -224,7 +200,7 @@ def _write_csv(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _read(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of the file, each with its line."""
+    """Yield each row of the file with its line number."""
     for row in (row for shard in plan_shards(file) for row in read_rows(file, shard)):
         if not isinstance(row.value, dict):
             problem = row.problem or f"line {row.number} is not a JSON object"
@@ -243,7 +219,7 @@ _OTHER_WORDS = {"yes": "right", "true": "right", "1": "right", "correct": "right
 
 
 def _label(run: Run, row: Mapping[str, Any], author: str | None) -> Label | None:
-    """The label of a row; `None` where the row has none."""
+    """The label in a row; `None` for a row without a label."""
     value = row.get("label", row.get("value"))
     word = "" if value is None else str(value).strip().lower()
     if not word:
@@ -267,7 +243,7 @@ def _attempt(run: Run, row: Mapping[str, Any]) -> str:
         raise BadRecord(f"the run has no attempt {named[:200]!r}")
     task, repeat = str(row.get("task_id") or ""), _whole(row.get("repeat"), "repeat") or 0
     if not task:
-        raise BadRecord("it names neither an attempt nor a task_id")
+        raise BadRecord("the row names neither an attempt nor a task_id")
     line = attempts.final.get((task, repeat))
     if line is None:
         raise BadRecord(f"the run has no attempt at repeat {repeat} of task {task[:200]!r}")
@@ -280,5 +256,5 @@ def _whole(value: Any, what: str) -> int | None:
     try:
         number = int(str(value))
     except ValueError as error:
-        raise BadParameter(f"{what} is {str(value)[:50]!r}; it is a whole number") from error
+        raise BadParameter(f"{what} is {str(value)[:50]!r}; give a whole number") from error
     return number

@@ -1,4 +1,4 @@
-"""`assay list`: what there is, by kind."""
+"""`assay list`: list runs, benchmarks, rewards and other names."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ UNLIMITED = 5_000
 
 
 class ListGroup(SuggestingGroup):
-    """The subcommands of `assay list`; environments are called worlds too."""
+    """The subcommands of `assay list`; `worlds` is another name for `environments`."""
 
     other_words: ClassVar = {"worlds": "environments", "tasks": "task-sources"}
 
 
 @click.group(name="list", cls=ListGroup)
 def command() -> None:
-    """Show what there is: `assay list runs`, `assay list rewards NAME`."""
+    """List names of one kind, such as `assay list runs` or `assay list rewards NAME`."""
 
 
 @command.command(name="runs")
@@ -57,7 +57,7 @@ def command() -> None:
 @runs_option
 @json_option
 def runs(archived: bool, runs_dir: Path, as_json: bool) -> None:
-    """Show every run: how far it is, what it scored, and what it was meant to show."""
+    """Show every run with its progress, mean reward and purpose."""
     from assay.ledger.index import LedgerIndex
     from assay.ledger.layout import is_archived
 
@@ -102,7 +102,7 @@ def runs(archived: bool, runs_dir: Path, as_json: bool) -> None:
 @command.command(name="benchmarks")
 @json_option
 def benchmarks(as_json: bool) -> None:
-    """Show the benchmarks of this installation; a TOML file of your own is one too."""
+    """Show the installed benchmarks; your own TOML file can be a benchmark too."""
     from assay.runner.benchmark import find_benchmark
 
     listed = [benchmark for _, benchmark in _load(BENCHMARKS.names(), find_benchmark)]
@@ -159,7 +159,7 @@ def _show_registry(registry: Registry[Callable[..., object]], as_json: bool) -> 
 
 
 def _load(names: Iterable[str], find: Callable[[str], T]) -> Iterator[tuple[str, T]]:
-    """Each name with its object; one that cannot be loaded is left out, its error on stderr."""
+    """Yield each name with its object; print an error for an object that cannot be loaded."""
     for name in names:
         try:
             yield name, find(name)
@@ -169,10 +169,10 @@ def _load(names: Iterable[str], find: Callable[[str], T]) -> Iterator[tuple[str,
 
 
 @command.command(name="prices")
-@click.option("--prices", type=PATH, metavar="FILE", help="A table of your own, too.")
+@click.option("--prices", type=PATH, metavar="FILE", help="Also show this table of your own.")
 @json_option
 def prices(prices: Path | None, as_json: bool) -> None:
-    """Show what a million tokens of each model cost, as far as that is known, and since when.
+    """Show the known prices of a million tokens of each model, with their dates.
 
     The list prices that come with Assay hold at the vendors' own addresses; a table of your own
     (`assay run --prices FILE`) holds anywhere, and comes before them.
@@ -202,7 +202,7 @@ def prices(prices: Path | None, as_json: bool) -> None:
 @import_option
 @json_option
 def rewards(name: str | None, imports: Sequence[str], as_json: bool) -> None:
-    """Show every registered reward, or NAME with its rules, options, parts and versions.
+    """Show all registered rewards, or the rules, options, parts and versions of NAME.
 
     NAME@1 is an earlier version, as long as it is kept; what has changed since is shown by
     `assay rewards diff NAME@1 NAME --data FILE`.

@@ -1,4 +1,4 @@
-"""The `assay` command: finds a command's file, and turns errors into plain sentences."""
+"""The `assay` command: import the module of a command, and print errors as sentences."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ COMMANDS = {
     "run": "Run an agent on a benchmark, and keep every attempt.",
     "list": "Show the runs, benchmarks, agents, rewards or environments there are.",
     "score": "Score every row of a file or folder, or a recorded run again.",
-    "rewards": "Show what another version of a reward changes, row by row.",
+    "rewards": "Compare two versions of a reward, row by row.",
     "steps": "Score a browser agent's recorded steps again, with the reasons.",
-    "mcp": "Score every step of an MCP browser agent, from between client and server.",
+    "mcp": "Score every step of an MCP browser agent, as a proxy of its server.",
     "import": "Take the results of another tool into the ledger.",
-    "export": "Write a run in a shape that other tools read.",
-    "diagnose": "Show which points a run lost, and why.",
+    "export": "Write a run in a format that other tools read.",
+    "diagnose": "Show where a run lost reward, and why.",
     "compare": "Say whether a run is better than another, if that can be said.",
-    "history": "Show every run against the comparable one before it.",
-    "labels": "Say what is right yourself, and see how far each reward agrees.",
-    "audit": "Find out how a reward can be fooled, before a policy does.",
+    "history": "Show every run, compared with an earlier run.",
+    "labels": "Label attempts as right or wrong, and see how far each reward agrees.",
+    "audit": "Find out how a reward can be fooled, before training exploits it.",
     "view": "Look at runs, episodes and rewards in a browser.",
-    "serve": "Score over HTTP, or over MCP for a coding agent.",
-    "check": "Check an environment of your own against its contract.",
+    "serve": "Serve rewards over HTTP, or over MCP for a coding agent.",
+    "check": "Check an environment, references or the sandbox before a run.",
 }
 """Every command with its one-line help, so that `--help` imports none of them."""
 GONE = {
@@ -40,7 +40,7 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True}
 
 
 class LazyGroup(SuggestingGroup):
-    """Commands that are imported when they are called."""
+    """A command group that imports each command when it is called."""
 
     gone = GONE
 
@@ -64,7 +64,7 @@ class LazyGroup(SuggestingGroup):
 @click.command(cls=LazyGroup, context_settings=SETTINGS)
 @click.version_option(__version__, prog_name="assay")
 def assay() -> None:
-    """Say what an LLM agent's work is worth, and why.
+    """Score the work of LLM agents, and say why.
 
     Results go to stdout, progress to stderr. Exit codes: 0 done, 1 failed, 2 the call makes no
     sense or names a file that cannot be used, 3 it ran and a gate said no, 130 stopped by Ctrl-C.
@@ -72,7 +72,7 @@ def assay() -> None:
 
 
 def main(arguments: list[str] | None = None) -> Any:
-    """Run the command line; every error Assay knows is one sentence on stderr."""
+    """Run the command line, and print every known error as one sentence on stderr."""
     try:
         return assay.main(args=arguments, prog_name="assay", standalone_mode=False) or 0
     except click.exceptions.Exit as error:

@@ -1,4 +1,4 @@
-"""`assay mcp`: a proxy before a browser's MCP server that scores every step."""
+"""`assay mcp`: a proxy for a browser's MCP server that scores every step."""
 
 from __future__ import annotations
 
@@ -24,30 +24,17 @@ from assay.schema.outcome import Gate
 
 @click.command(name="mcp", context_settings={"allow_interspersed_args": False})
 @click.argument("server", nargs=-1, type=click.UNPROCESSED, metavar="-- SERVER...")
-@click.option(
-    "--out",
-    metavar="FILE|FOLDER/",
-    help="Write the steps there; a folder gets a file for each session.",
-)
-@click.option(
-    "--gates",
-    type=click.Choice(("unknown", "satisfied", "missing", "not_required")),
-    default="unknown",
-    help="Whether a person confirms risky calls.",
-)
-@click.option(
-    "--cdp", metavar="URL", help="Also look at the browser itself, at its debugging port."
-)
-@click.option(
-    "--patterns",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Remember there which recoveries worked.",
-)
+@click.option("--out", metavar="FILE|FOLDER/",
+              help="Write the steps to this file, or to a new file in this folder.")  # fmt: skip
+@click.option("--gates", type=click.Choice(("unknown", "satisfied", "missing", "not_required")),
+              default="unknown", help="Whether a person confirms risky calls.")  # fmt: skip
+@click.option("--cdp", metavar="URL", help="Also observe the browser through its debugging port.")
+@click.option("--patterns", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Keep statistics of successful recoveries in this file.")  # fmt: skip
 def command(
     server: Sequence[str], out: str | None, gates: Gate, cdp: str | None, patterns: Path | None
 ) -> int:
-    """Score every step of an MCP browser agent, from between its client and its server.
+    """Score every step of an MCP browser agent, as a proxy between client and server.
 
     SERVER is the command of the browser's MCP server, after `--`. Put this before it where your
     client is configured, and change nothing else:
@@ -123,7 +110,7 @@ def _save_patterns(path: Path | None, patterns: RecoveryStatistics) -> None:
 
 
 def _steps_file(out: str) -> Path:
-    """The file of this session: `out`, or a new one in it if it is a folder."""
+    """The file for this session's steps: `out`, or a new file in the folder `out`."""
     if not out.endswith(os.sep) and not Path(out).is_dir():
         return Path(out)
     started = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S")

@@ -1,4 +1,4 @@
-"""Options that several commands take, and the values that they read from text."""
+"""Options that several commands share, and functions that read option values."""
 
 from __future__ import annotations
 
@@ -15,41 +15,31 @@ RUNS_DIR = "runs"
 PATH = click.Path(path_type=Path)
 F = TypeVar("F", bound=Callable[..., Any])
 
-runs_option = click.option(
-    "--runs", "runs_dir", type=PATH, default=RUNS_DIR, metavar="FOLDER", help="Where the runs are."
-)
+runs_option = click.option("--runs", "runs_dir", type=PATH, default=RUNS_DIR, metavar="FOLDER",
+                           help="Where the runs are.")  # fmt: skip
 """The option `--runs FOLDER`, passed on as `runs_dir`."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 """The option `--json`, passed on as `as_json`."""
 
 
-import_option = click.option(
-    "--import",
-    "imports",
-    multiple=True,
-    metavar="MODULE|FILE.py",
-    help="What registers names of your own.",
-)
+import_option = click.option("--import", "imports", multiple=True, metavar="MODULE|FILE.py",
+                             help="Import a module or file that registers your own names.",
+)  # fmt: skip
 """The option `--import MODULE`, passed on as `imports`."""
 
-param_option = click.option(
-    "--param", "params", multiple=True, metavar="KEY=VALUE", help="An option of the reward."
-)
+param_option = click.option("--param", "params", multiple=True, metavar="KEY=VALUE",
+                            help="An option of the reward.")  # fmt: skip
 """The option `--param KEY=VALUE`, passed on as `params`; `options_of` reads it."""
 
-column_option = click.option(
-    "--column",
-    "columns",
-    multiple=True,
-    metavar="PARAMETER=COLUMN",
-    help="Where a parameter of the reward is found, such as answer=solution.",
-)
+column_option = click.option("--column", "columns", multiple=True, metavar="PARAMETER=COLUMN",
+                             help="Column of a parameter of the reward, such as answer=solution.",
+)  # fmt: skip
 """The option `--column PARAMETER=COLUMN`, passed on as `columns`; `column_map` reads it."""
 
 
 def renamed_option(old: str, new: str) -> Callable[[F], F]:
-    """The earlier spelling of an option: its use is an error that names the new one."""
+    """A hidden option under its earlier name; its use is an error that names the new option."""
 
     def refuse(_: click.Context, __: click.Parameter, value: str | None) -> None:
         if value is not None:
@@ -59,18 +49,18 @@ def renamed_option(old: str, new: str) -> Callable[[F], F]:
 
 
 class DollarAmount(click.FloatRange):
-    """A command-line type: a sum of dollars that is not negative."""
+    """A command-line type: a number of dollars of at least 0."""
 
     name = "amount"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """The number; click's error for any other text, in plain words."""
+        """The number of dollars; fail for a text that is not a number."""
         try:
             float(value)
         except (TypeError, ValueError):
-            self.fail(f"{value!r} is no number of dollars, such as 5 or 0.50", param, ctx)
+            self.fail(f"{value!r} is not a number of dollars, such as 5 or 0.50", param, ctx)
         number: float = super().convert(value, param, ctx)
         return number
 
@@ -82,18 +72,18 @@ class WholeNumber(click.IntRange):
 
 
 def check_folder(path: Path) -> None:
-    """Raise `BadParameter` if there is no folder to write that file in."""
+    """Raise `BadParameter` if the folder of the output file does not exist."""
     if not path.parent.is_dir():
         raise BadParameter(f"there is no folder {str(path.parent)!r} to write {path.name!r} in")
 
 
 def max_abstained_option(help_text: str) -> Callable[[Any], Any]:
-    """`--max-abstained`, as the parameter `most`; `count_or_share` reads it."""
+    """The option `--max-abstained`, passed on as `most`; `count_or_share` reads it."""
     return click.option("--max-abstained", "most", metavar="N|SHARE", help=help_text)
 
 
 def count_or_share(text: str | None, option: str) -> float | None:
-    """`100` is a count (an `int`), `0.05` and `5%` are shares; raises `BadParameter` for others."""
+    """Read `100` as a count (an `int`), and `0.05` or `5%` as a share (a `float`)."""
     if text is None:
         return None
     try:
@@ -107,7 +97,7 @@ def count_or_share(text: str | None, option: str) -> float | None:
 
 
 def column_map(columns: Sequence[str]) -> dict[str, str]:
-    """Which column holds a parameter; raises `BadParameter` for a text that is no pair."""
+    """The column of each reward parameter, from texts such as `answer=solution`."""
     pairs = [text.partition("=") for text in columns]
     for parameter, equals, column in pairs:
         if not (parameter and equals and column):
@@ -119,16 +109,13 @@ def column_map(columns: Sequence[str]) -> dict[str, str]:
     for parameter, _, column in pairs:
         if columns_of[parameter] != column:
             raise BadParameter(
-                f"--column says twice where {parameter!r} is: {column!r}, {columns_of[parameter]!r}"
+                f"--column gives {parameter!r} two columns: {column!r}, {columns_of[parameter]!r}"
             )
     return columns_of
 
 
 def key_text(text: str, option: str) -> tuple[str, OptionText]:
-    """`key=value` with the value as it was typed, to be read by the type of its option.
-
-    Raises `BadParameter` for a text without a key or an equals sign.
-    """
+    """Split `key=value`; the value stays text until the type of its option is known."""
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise BadParameter(f"{option} {text[:200]!r} is not KEY=VALUE")
@@ -138,7 +125,7 @@ def key_text(text: str, option: str) -> tuple[str, OptionText]:
 def options_of(
     texts: Sequence[str], option: str, maker: Callable[..., Any] | None = None
 ) -> dict[str, Any]:
-    """Each `key=value` that was given for an option such as `--param`.
+    """The values given for an option such as `--param`, by key.
 
     A value stays text where `maker` says that the key is a text: `--param zip=01067` and
     `--param guess=43` alike.

@@ -1,4 +1,4 @@
-"""`assay rewards`: what another version of a reward changes."""
+"""`assay rewards`: compare two versions of a reward."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SHOWN_KINDS = 12
 
 @click.group(name="rewards", cls=SuggestingGroup)
 def command() -> None:
-    """Show what another version of a reward changes, before it pays anybody.
+    """Compare two versions of a reward on the same rows, before you train with the new one.
 
     \b
     assay rewards diff NAME@1 NAME@2 --data rollouts.jsonl --group prompt_id
@@ -60,31 +60,25 @@ def command() -> None:
 @command.command(name="diff")
 @click.argument("old")
 @click.argument("new")
-@click.option(
-    "--data", "sources", multiple=True, required=True, metavar="FILE|FOLDER|RUN",
-    help="Rows to score with both; may be given several times.",
-)  # fmt: skip
-@click.option(
-    "--group", "group", multiple=True, metavar="COLUMN",
-    help="What the rows of one group have in common, such as prompt_id.",
-)  # fmt: skip
+@click.option("--data", "sources", multiple=True, required=True, metavar="FILE|FOLDER|RUN",
+              help="Rows that both rewards score; can be given several times.")  # fmt: skip
+@click.option("--group", "group", multiple=True, metavar="COLUMN",
+              help="Column whose value all rows of a group share, such as prompt_id.")  # fmt: skip
 @column_option
 @param_option
 @click.option("--old-param", "old_params", multiple=True, metavar="KEY=VALUE")
 @click.option("--new-param", "new_params", multiple=True, metavar="KEY=VALUE")
-@click.option("--old-python", metavar="PATH", help="Another interpreter to run OLD in.")
-@click.option("--new-python", metavar="PATH", help="Another interpreter to run NEW in.")
+@click.option("--old-python", metavar="PATH", help="Path of another Python that runs OLD.")
+@click.option("--new-python", metavar="PATH", help="Path of another Python that runs NEW.")
 @import_option
-@click.option(
-    "--tolerance", type=click.FloatRange(0), default=TOLERANCE,
-    help="Rewards that differ by no more are equal.",
+@click.option("--tolerance", type=click.FloatRange(0), default=TOLERANCE,
+              help="Two rewards count as equal if they differ by at most this number.")  # fmt: skip
+@click.option("--fail-on", "fail_on", multiple=True, metavar="GATE[=LIMIT]",
+              help="Exit with 3 if more changes than LIMIT, a number or share.  [default: 0]",
 )  # fmt: skip
-@click.option(
-    "--fail-on", "fail_on", multiple=True, metavar="GATE[=LIMIT]",
-    help="Exit with 3 if more change than LIMIT, a number or a share.  [default: 0]",
-)  # fmt: skip
-@click.option("--out", type=PATH, metavar="FILE", help="Every row that changed, as .jsonl.")
-@click.option("--resume", is_flag=True, help="Continue a job with --out that was stopped.")
+@click.option("--out", type=PATH, metavar="FILE",
+              help="Write every changed row to this .jsonl file.")  # fmt: skip
+@click.option("--resume", is_flag=True, help="Continue a stopped job that has --out.")
 @click.option("--overwrite", is_flag=True, help="Replace what --out names.")
 @click.option("--html", type=PATH, metavar="FILE", help="A page to read.")
 @click.option("--workers", type=click.IntRange(1), default=1)
@@ -160,18 +154,20 @@ def diff(
     else:
         _show(output(), result)
     for sentence in sentences:
-        click.echo(f"assay: the gate is closed: {sentence}", err=True)
+        click.echo(f"assay: the gate failed: {sentence}", err=True)
     return GATE if sentences else 0
 
 
 def _open_side(stack: ExitStack, text: str, python: str | None, params: Sequence[str]) -> Scorer:
-    """The reward that the text names, in this process where that is possible."""
+    """Open the reward that the text names, in this process if possible."""
     function = _load(stack, text, python)
     spec = find_reward(function)
     for key in options_of(params, "--param"):
         if key not in spec.options:
             there = ", ".join(spec.options) or "none"
-            raise BadParameter(f"--param {key}: {text} has no such option; there are: {there}")
+            raise BadParameter(
+                f"--param {key}: {text} has no such option; its options are: {there}"
+            )
     return Scorer(function, options_of(params, "--param", function))
 
 
@@ -191,7 +187,7 @@ def _load(stack: ExitStack, text: str, python: str | None) -> Any:
             grader = IsolatedGrader(parse_target(text))
     else:
         if not is_address(text):
-            raise BadParameter(f"{text!r} is registered here; --python is for FILE.py:NAME")
+            raise BadParameter(f"{text!r} is a registered name; another Python needs FILE.py:NAME")
         grader = IsolatedGrader(parse_target(text, python=python))
     stack.callback(grader.close)
     grader.start()
@@ -199,7 +195,7 @@ def _load(stack: ExitStack, text: str, python: str | None) -> Any:
 
 
 def _label(text: str, scorer: Scorer) -> str:
-    """What the reward is called in the result: its identity, or where it is."""
+    """The name of the reward in the result: its id or its address, with its options."""
     from assay.audit.grader import commit_of, is_revision
 
     name = text if is_address(text) else scorer.spec.id

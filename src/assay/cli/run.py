@@ -1,4 +1,4 @@
-"""`assay run`: an agent on a benchmark, every attempt kept."""
+"""`assay run`: run an agent on a benchmark, and keep every attempt."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ SHORT_SETTINGS = {
 
 
 def _option(name: str, *flags: str, note: str = "", **attributes: Any) -> Callable[[F], F]:
-    """The click option of a field of `RunOptions`: its name, default and help, with a note."""
+    """A click option for a field of `RunOptions`, with the field's default and help."""
     flags = flags or (f"--{name.replace('_', '-')}",)
     values = {"default": DEFAULTS[name], "show_default": False, **attributes}
     return click.option(*flags, name, help=HELP[name] + note, **values)
 
 
 def _short_option(name: str, text: str, **attributes: Any) -> Callable[[F], F]:
-    """An option that is short for a setting."""
+    """A click option that stands for one `--set KEY=VALUE`."""
     help_text = f"{text}; short for --set {SHORT_SETTINGS[name]}={attributes['metavar']}."
     return click.option(f"--{name.replace('_', '-')}", name, help=help_text, **attributes)
 
@@ -71,13 +71,15 @@ def _short_option(name: str, text: str, **attributes: Any) -> Callable[[F], F]:
 @_option("seed", type=int, metavar="N")
 @_option("max_cost", type=DollarAmount(0), metavar="USD")
 @_option("max_tokens", type=WholeNumber(0), metavar="N")
+@_short_option("max_attempt_cost",
+               "An attempt that has cost so much ends before its next turn, as budget_limit",
+               type=DollarAmount(0), metavar="USD")  # fmt: skip
 @_short_option(
-    "max_attempt_cost",
-    "An attempt that has cost so much ends before its next turn, as budget_limit",
-    type=DollarAmount(0),
-    metavar="USD",
+    "max_attempt_tokens",
+    "An attempt that has used so many tokens ends before its next turn",
+    type=int,
+    metavar="N",
 )
-@_short_option("max_attempt_tokens", "The same for tokens", type=int, metavar="N")
 @_option("prices", type=PATH, metavar="FILE")
 @_option("cache", type=PATH, metavar="DIR")
 @_option("workers", type=WholeNumber(1), show_default=True)
@@ -85,40 +87,28 @@ def _short_option(name: str, text: str, **attributes: Any) -> Callable[[F], F]:
 @_option("focus", metavar="TEXT")
 @_option("expect", multiple=True, metavar="up:ID,… | down:ID,…")
 @_option("resume", metavar="RUN")
-@_option(
-    "retry_errors",
-    is_flag=False,
-    flag_value=",".join(RETRIED),
-    default=None,
-    metavar="[=env,model,agent]",
-)
-@_option(
-    "stop_after_errors",
-    type=WholeNumber(0),
-    metavar="N",
-    note=f"  [default: {RunLimits().stop_after_errors}, or the benchmark's]",
-)
+@_option("retry_errors", is_flag=False, flag_value=",".join(RETRIED), default=None,
+         metavar="[=env,model,agent]")  # fmt: skip
+@_option("stop_after_errors", type=WholeNumber(0), metavar="N",
+         note=f"  [default: {RunLimits().stop_after_errors}, or the benchmark's]")  # fmt: skip
 @max_abstained_option(
-    "Exit with 3 if a reward does not grade more attempts than this: 0, 0.05 or 5%."
+    "Exit with 3 if a reward abstains from more attempts than this: 0, 0.05 or 5%."
 )
-@_short_option(
-    "call_timeout",
-    "For one reply of the model, retries included (120 s where nothing else is said)",
-    type=float,
-    metavar="SECONDS",
-)
+@_short_option("call_timeout",
+               "Time limit for one reply of the model, with retries (default: 120 s)", type=float,
+               metavar="SECONDS")  # fmt: skip
 @click.option(
     "--repeat-run",
     type=WholeNumber(1),
     default=1,
     metavar="N",
-    help="Run all of it N times, as N runs: `assay compare --noise RUN…` says how far two of them "
-    "must differ before it means anything.",
+    help="Execute the run N times. `assay compare --noise RUN…` then shows how much two runs must "
+    "differ to mean anything.",
 )
 @runs_option
 @_option("repository", type=PATH, note="  [default: this folder's]")
 @_option("keep_diff", "--keep-diff/--no-diff", note="  [default: keep]")
-@click.option("--json", "as_json", is_flag=True, help="The summary as JSON on stdout.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON on stdout.")
 def command(
     *,
     rewards: str | None,
@@ -163,7 +153,9 @@ def command(
     if short["model_options.timeout_s"] is not None and any(
         text.startswith("model_timeout_s=") for text in settings
     ):
-        raise UsageError("--call-timeout and --set model_timeout_s say the same; give one of them")
+        raise UsageError(
+            "--call-timeout and --set model_timeout_s set the same limit; give one of them"
+        )
     options = RunOptions(
         **others,
         settings={
@@ -182,7 +174,7 @@ def command(
 
 
 def _run_once(options: RunOptions, limit: AbstentionLimit | None, *, as_json: bool) -> None:
-    """Run it, print its summary, and raise what is wrong with it."""
+    """Execute one run, print its summary, and raise an error if nothing was scored."""
     with start(options) as started:
         try:
             run = _execute(started)
@@ -197,9 +189,9 @@ def _run_once(options: RunOptions, limit: AbstentionLimit | None, *, as_json: bo
 def _run_repeatedly(
     options: RunOptions, limit: AbstentionLimit | None, count: int, *, as_json: bool
 ) -> None:
-    """As many runs of the same, each with a summary; JSON is a list of them."""
+    """Execute the same run `count` times, and print the summary of each run."""
     if options.resume is not None:
-        raise BadParameter("--resume is of one run; leave out --repeat-run")
+        raise BadParameter("--resume continues a single run; leave out --repeat-run")
     console = progress_output()
     runs: list[Run] = []
     try:
@@ -252,7 +244,7 @@ def _execute(started: StartedRun) -> Run:
 
 @contextmanager
 def _show_progress(name: str) -> Iterator[Callable[[RunProgress], None]]:
-    """A function that shows progress: as a bar in a terminal, else a line for each twentieth."""
+    """Yield a function that shows progress: a bar in a terminal, else about 20 lines."""
     console = progress_output()
     if not console.is_terminal:
         shown = -1
@@ -277,7 +269,7 @@ def _show_progress(name: str) -> Iterator[Callable[[RunProgress], None]]:
 
 
 def describe(progress: RunProgress) -> str:
-    """Mean, errors and time left in a few words."""
+    """The mean reward, errors and remaining time in a few words."""
     errors = f"{progress.errors} error" + "s" * (progress.errors != 1)
     so_far = f"mean {number_text(progress.mean)}  {errors}"
     if progress.left_s is None:

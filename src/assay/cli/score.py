@@ -1,4 +1,4 @@
-"""`assay score`: rewards for every row of a file."""
+"""`assay score`: score every row of a file, or a run again."""
 
 from __future__ import annotations
 
@@ -16,18 +16,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from assay.cli.engines import (
-    engine_options,
-    import_modules,
-    opened_engine,
-    stdout_kept_for_data,
-)
+from assay.cli.engines import engine_options, import_modules, opened_engine, stdout_kept_for_data
 from assay.cli.options import (
     column_map,
     column_option,
     count_or_share,
     max_abstained_option,
     options_of,
+    param_option,
     runs_option,
 )
 from assay.cli.terminal import (
@@ -59,25 +55,20 @@ SHOWN_ROWS = 50
 @click.command(name="score")
 @click.argument("source", metavar="FILE|FOLDER|RUN")
 @click.option("--reward", "rewards", required=True, metavar="NAME[,NAME]",
-              help="What to ask: a name, or FILE.py:NAME.")  # fmt: skip
-@click.option("--out", help="Write results here: .jsonl, .parquet, or a folder (DIR/).")
-@click.option(
-    "--workers",
-    type=click.IntRange(1),
-    help="Processes that read and score.  [default: 1; on Ray, every core]",
-)
+              help="The reward: a name, or FILE.py:NAME.")  # fmt: skip
+@click.option("--out", help="Write the results to this .jsonl or .parquet file, or folder (DIR/).")
+@click.option("--workers", type=click.IntRange(1),
+              help="Number of processes that score.  [default: 1; on Ray, every core]")  # fmt: skip
 @engine_options
-@click.option(
-    "--param", "params", multiple=True, metavar="KEY=VALUE", help="An option of the reward."
-)
+@param_option
 @column_option
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Copy this column into the results.")
-@click.option("--resume", is_flag=True, help="Continue a job that was stopped.")
+@click.option("--resume", is_flag=True, help="Continue a stopped job.")
 @click.option("--overwrite", is_flag=True, help="Replace what --out names.")
 @max_abstained_option("Stop when more rows abstain than this: 100, 0.05 or 5%.")
 @runs_option
-@click.option("--json", "as_json", is_flag=True, help="JSON on stdout, also in a terminal.")
-@click.option("--table", "as_table", is_flag=True, help="A table on stdout, also in a pipe.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout, even in a terminal.")
+@click.option("--table", "as_table", is_flag=True, help="Print a table on stdout, even in a pipe.")
 def command(
     source: str,
     rewards: str,
@@ -96,7 +87,7 @@ def command(
     as_json: bool,
     as_table: bool,
 ) -> None:
-    """Score every row of FILE (JSONL, CSV or Parquet; `-` is JSONL from stdin), or a RUN again.
+    """Score every row of FILE (JSONL, CSV, Parquet; `-` for JSONL on stdin), or a RUN again.
 
     All files of a FOLDER are scored into a folder of Parquet files.
 
@@ -131,7 +122,10 @@ def command(
     recorded = _find_run(source, runs_dir)
     if recorded is not None:
         if out or keep or resume or overwrite or columns or most:
-            raise BadParameter("a run is scored into a child run; --out and the like are for files")
+            raise BadParameter(
+                "a run is scored into a child run, without --out, --keep, --resume, --overwrite, "
+                "--column or --max-abstained"
+            )
         _score_run(recorded, scorers, as_json=as_json)
         return
     counts: Mapping[str, RewardCounts]
@@ -143,7 +137,14 @@ def command(
         _show_report(report, as_json)
         counts = report.rewards
     else:
-        _check_without_out(source, engine, resume=resume)
+        if resume:
+            raise BadParameter(
+                "--resume needs --out: only a job with a result file can be continued"
+            )
+        if engine != "local" or Path(source).is_dir():
+            raise BadParameter(
+                "scoring a folder, or with --engine ray, needs --out for the results"
+            )
         limit = AbstentionLimit.of(max_abstained)
         as_lines = as_json or not (as_table or sys.stdout.isatty())
         counts = _score_and_print(source, scorers, keep, limit, as_lines=as_lines)
@@ -151,41 +152,26 @@ def command(
         raise AssayError("\n       ".join(failures))
 
 
-def _check_without_out(source: str, engine: EngineName, *, resume: bool) -> None:
-    """Raise `BadParameter` for what only a job with results in a file can do."""
-    if resume:
-        raise BadParameter("--resume needs --out: only a job with a result file can be continued")
-    if engine != "local" or Path(source).is_dir():
-        raise BadParameter("a folder, and the engine 'ray', need --out: where the results go")
-
-
 def _scorers(names: Sequence[str], params: Sequence[str]) -> list[Scorer]:
     if not names:
         raise BadParameter("--reward names no reward; `assay list rewards` shows all")
-    values = options_of(params, "--param")
     specs = [find_reward(REWARDS.find(name)) for name in names]
     options = {option for spec in specs for option in spec.options}
-    for key in values:
+    for key in options_of(params, "--param"):
         if key not in options:
             raise BadParameter(
-                f"--param {key}: none of {', '.join(names)} has that option; "
-                f"there are: {', '.join(sorted(options)) or 'none'}"
+                f"--param {key}: none of {', '.join(names)} has this option; "
+                f"their options are: {', '.join(sorted(options)) or 'none'}"
             )
+    typed = ((spec, options_of(params, "--param", spec.function)) for spec in specs)
     return [
-        Scorer(
-            spec.function,
-            {
-                key: value
-                for key, value in options_of(params, "--param", spec.function).items()
-                if key in spec.options
-            },
-        )
-        for spec in specs
+        Scorer(spec.function, {key: own[key] for key in own if key in spec.options})
+        for spec, own in typed
     ]
 
 
 def _find_run(source: str, runs_dir: Path) -> Run | None:
-    """The run that the argument names; `None` when it names a file, or nothing."""
+    """The run that the argument names; `None` if it names no run."""
     from assay.ledger.layout import RunLayout, find_run
     from assay.ledger.run import Run
 
@@ -200,7 +186,7 @@ def _find_run(source: str, runs_dir: Path) -> Run | None:
 
 
 def _score_run(run: Run, scorers: Sequence[Scorer], *, as_json: bool) -> None:
-    """Write the child run, and print its summary."""
+    """Score the run into a child run, and print its summary."""
     from assay.cli.summary import fail_unless_scored, print_run
     from assay.runner.rescore import rescore
 
@@ -220,7 +206,7 @@ def _score_to_file(
     overwrite: bool,
 ) -> FileReport:
     if source == "-":
-        raise BadParameter("--out needs a file to read, which can be read again; stdin cannot")
+        raise BadParameter("--out cannot be used with stdin; give a file, which can be read again")
     to_folder = out.endswith("/") or Path(source).is_dir() or Path(out).is_dir()
     try:
         with progress_bar("scoring") as show:
@@ -236,7 +222,7 @@ def _score_to_file(
                 progress=show,
             )
     except (KeyboardInterrupt, TooManyAbstained):
-        click.echo("stopped; what is finished is kept: the same command with --resume", err=True)
+        click.echo("stopped; finished rows are kept: repeat the command with --resume", err=True)
         raise
 
 
@@ -255,7 +241,7 @@ Scored: TypeAlias = tuple[dict[str, Score], dict[str, Any]]
 
 
 def _print_lines(scored: Iterator[Scored]) -> None:
-    """A JSON object for each row, as it is scored."""
+    """Print a JSON object for each row, as soon as the row is scored."""
     out = sys.stdout.buffer
     try:
         with stdout_kept_for_data():
@@ -266,7 +252,7 @@ def _print_lines(scored: Iterator[Scored]) -> None:
 
 
 def _print_table(rows: deque[InputRow], scored: Iterator[Scored]) -> None:
-    """The first rows with their scores; `rows` has those that are not printed yet."""
+    """Print the first rows with their scores; `rows` holds the rows not yet printed."""
     console = output()
     for scores, _ in islice(scored, SHOWN_ROWS):
         console.print(_row_table(rows.popleft(), scores))
@@ -286,7 +272,7 @@ def _score_and_print(
     *,
     as_lines: bool,
 ) -> dict[str, RewardCounts]:
-    """Print every row with its scores, then the counts of each reward."""
+    """Print the rows with their scores, then the counts of each reward."""
     counts = {scorer.spec.name: RewardCounts() for scorer in scorers}
     recent: deque[InputRow] = deque()
 
@@ -329,22 +315,18 @@ def _row_table(row: InputRow, scores: dict[str, Score]) -> Table:
 
 
 def _print_counts(console: Console, counts: Mapping[str, RewardCounts]) -> None:
-    """The counts, and an example of each kind of abstention with how many there are."""
-    console.print(_counts_table(counts))
-    for name, totals in counts.items():
-        for example in sorted(totals.examples.values(), key=lambda example: -example.count):
-            text = f"{name} abstained from {example.count:,}: {plain(example.because, 200)}"
-            console.print(Text(text, style="dim"))
-
-
-def _counts_table(counts: Mapping[str, RewardCounts]) -> Table:
+    """Print the counts, and for each kind of abstention its number and an example."""
     table = table_of("reward", "mean", "scored", "abstained", "errors")
     for name, totals in counts.items():
         abstained = sorted(totals.abstained.items())
         reasons = ", ".join(f"{count} {reason}" for reason, count in abstained) or "0"
         errors = totals.abstained.get("grader_error", 0)
         table.add_row(name, number_text(totals.mean, 4), f"{totals.scored:,}", reasons, str(errors))
-    return table
+    console.print(table)
+    for name, totals in counts.items():
+        for example in sorted(totals.examples.values(), key=lambda example: -example.count):
+            text = f"{name} abstained from {example.count:,}: {plain(example.because, 200)}"
+            console.print(Text(text, style="dim"))
 
 
 def _show_report(report: FileReport, as_json: bool) -> None:

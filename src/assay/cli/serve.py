@@ -1,4 +1,4 @@
-"""`assay serve`: rewards over HTTP, or over MCP for a coding agent."""
+"""`assay serve`: serve rewards over HTTP, or over MCP for a coding agent."""
 
 from __future__ import annotations
 
@@ -23,17 +23,14 @@ MCP_ONLY = frozenset({"as_mcp", "run_code", "runs_dir"})
 @click.command(name="serve")
 @click.option("--rewards", multiple=True, metavar="NAME[,NAME]", help="Serve only these.")
 @import_option
-@click.option("--default-reward", metavar="NAME", help="For requests that name none.")
-@click.option(
-    "--root", type=click.Path(exists=True, file_okay=False), default=".",
-    help="Of the files that rows may name.",
-)  # fmt: skip
+@click.option("--default-reward", metavar="NAME", help="For requests without a reward.")
+@click.option("--root", type=click.Path(exists=True, file_okay=False), default=".",
+              help="Folder of the files that rows may name.")  # fmt: skip
 @click.option("--host", default="127.0.0.1", help="Where to listen.")
-@click.option("--port", default=8700, help="0 takes any that is free.")
+@click.option("--port", default=8700, help="Port to listen on; 0 takes any free port.")
 @click.option("--workers", type=click.IntRange(1), help="Scoring processes.  [default: cores]")
-@click.option(
-    "--token", envvar="ASSAY_TOKEN", help="What clients must bring; better set ASSAY_TOKEN."
-)
+@click.option("--token", envvar="ASSAY_TOKEN",
+              help="Token that clients must send; ASSAY_TOKEN is safer.")  # fmt: skip
 @click.option("--allow-host", "names", multiple=True, metavar="NAME", help="A further Host name.")
 @click.option("--max-rows", default=4096, help="Rows of one request.")
 @click.option("--max-body-mb", default=8, help="Megabytes of one request.")
@@ -43,16 +40,12 @@ MCP_ONLY = frozenset({"as_mcp", "run_code", "runs_dir"})
 @click.option("--max-requests", default=1024, help="Requests at a time.")
 @click.option("--deadline-s", default=60.0, help="Seconds for one request.")
 @click.option("--grace-s", default=30.0, help="Seconds to finish when stopped.")
-@click.option("--mcp", "as_mcp", is_flag=True, help="Serve a coding agent, over stdin and stdout.")
-@click.option("--run-code", is_flag=True, help="With --mcp: follow FILE.py:NAME, running its code.")
+@click.option("--mcp", "as_mcp", is_flag=True, help="Serve a coding agent over stdin and stdout.")
 @click.option(
-    "--runs",
-    "runs_dir",
-    type=PATH,
-    default=RUNS_DIR,
-    metavar="FOLDER",
-    help="With --mcp: where the runs are.",
+    "--run-code", is_flag=True, help="With --mcp: also run rewards given as FILE.py:NAME."
 )
+@click.option("--runs", "runs_dir", type=PATH, default=RUNS_DIR, metavar="FOLDER",
+              help="With --mcp: the folder of the runs.")  # fmt: skip
 @click.pass_context
 def command(
     context: click.Context,
@@ -75,7 +68,7 @@ def command(
     runs_dir: Path,
     **limits: Any,
 ) -> None:
-    """Score over HTTP, for a trainer that runs elsewhere, or over MCP, for a coding agent.
+    """Serve rewards over HTTP for a trainer, or over MCP for a coding agent.
 
     Prints the address on stdout, and one JSON line a request on stderr, without what was in it.
     Without --rewards every registered reward is served that needs no live environment. --import

@@ -1,4 +1,4 @@
-"""`assay steps`: what each recorded step of a browser agent is worth, from the record alone."""
+"""`assay steps`: score the recorded steps of a browser agent again."""
 
 from __future__ import annotations
 
@@ -19,19 +19,16 @@ from assay.ledger.steps import read_steps
 CURRENT = RecoveryRewardScorer.id
 COLUMNS = ("step", "action", "class", "score", "confidence", "reasons")
 STYLES = {
-    "strong_positive": "green",
-    "weak_positive": "cyan",
-    "neutral": "default",
-    "negative": "yellow",
-    "hard_negative": "bold red",
-}
+    "strong_positive": "green", "weak_positive": "cyan", "neutral": "default",
+    "negative": "yellow", "hard_negative": "bold red",
+}  # fmt: skip
 
 
 @click.command(name="steps")
 @click.argument("trace", type=PATH)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a step.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each step.")
 def command(trace: Path, as_json: bool) -> int:
-    """Score the recorded steps in TRACE again, from the record alone.
+    """Score the recorded steps in TRACE again, without a browser.
 
     TRACE is a steps/<attempt>.jsonl of a run, or a file that a script wrote. Exits with 3 when
     the scores in the file were written by the scorer of this version and yet differ.
@@ -69,10 +66,10 @@ def _report(steps: Sequence[RescoredStep]) -> int:
         numbers = [str(row.step.index) for row in differing if row.scorer == scorer]
         listed = ", ".join(numbers[:20]) + (", …" if len(numbers) > 20 else "")
         written = plain(scorer, 60)
-        why = "has other rules" if scorer != CURRENT else "should give the same: the file changed"
+        why = "has other rules" if scorer != CURRENT else "gives other scores: the file changed"
         click.echo(
             f"assay: {len(numbers)} stored score(s) differ (steps {listed}): "
-            f"written by {written}, {CURRENT} {why}",
+            f"{written} wrote them; {CURRENT} {why}",
             err=True,
         )
     return 3 if any(row.scorer == CURRENT for row in differing) else 0

@@ -1,4 +1,4 @@
-"""A run's summary in the terminal."""
+"""Print the summary of a run in the terminal."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rich.text import Text
 
 from assay.cli.terminal import BAD, number_text, output, plain, print_json, reward_text, table_of
 from assay.errors import AssayError
+from assay.ledger.passes import PERFECT
 from assay.ledger.run import Run
 from assay.ledger.summary import (
     EpisodeCounts,
@@ -25,7 +26,7 @@ from assay.ledger.summary import (
 from assay.scoring.counts import RewardCounts
 
 if TYPE_CHECKING:
-    from assay.report.passes import PassRate
+    from assay.report.pass_rates import PassRate
     from assay.report.statistics import ConfidenceInterval
 
 SHOWN_ERRORS = 10
@@ -33,7 +34,7 @@ SHOWN_TASKS = 200
 
 
 def print_run(run: Run, *, as_json: bool) -> RunSummary:
-    """The run's summary on stdout: its numbers and a table of its tasks, or JSON."""
+    """Print the run's summary on stdout, as tables or as JSON."""
     summary = summarise(run)
     if as_json:
         print_json(run_record(run, summary))
@@ -55,7 +56,7 @@ def print_run(run: Run, *, as_json: bool) -> RunSummary:
 
 
 def grades_of(run: Run) -> dict[str, RewardCounts]:
-    """By reward: how many of the attempts that count it scored, and why it abstained."""
+    """The counts of scores and abstentions of each reward, over the attempts that count."""
     counts: dict[str, RewardCounts] = {}
     for episode in run.final():
         for score in episode.scores:
@@ -69,7 +70,7 @@ def _is_ungraded(summary: RunSummary) -> bool:
 
 
 def _ungraded(counts: Mapping[str, RewardCounts]) -> Iterator[str]:
-    """A sentence for each reward that did not grade every attempt, with the commonest reason."""
+    """Yield a sentence for each reward that abstained, with the most frequent reason."""
     for name, reward in counts.items():
         if reward.abstentions:
             most = max(reward.examples.values(), key=lambda example: example.count)
@@ -80,7 +81,7 @@ def _ungraded(counts: Mapping[str, RewardCounts]) -> Iterator[str]:
 
 
 def run_record(run: Run, summary: RunSummary | None = None) -> dict[str, Any]:
-    """The run's summary as JSON values, with its place."""
+    """The run's summary as JSON values, with the run's path and parent."""
     place = {"path": str(run.path), "parent": run.manifest.parent}
     passes = [rate.to_record() for rate in _pass_rates(run)]
     return place | (summary or summarise(run)).to_record() | {"passes": passes}
@@ -90,13 +91,13 @@ def _pass_rates(run: Run) -> tuple[PassRate, ...]:
     if run.manifest.repeats < 2:
         return ()
     # Only now: the intervals need numpy, which takes a while to load.
-    from assay.report.passes import pass_rates
+    from assay.report.pass_rates import pass_rates
 
     return pass_rates(run.final())
 
 
 def rate_lines(rates: Iterable[PassRate]) -> list[tuple[str, str]]:
-    """A line for each rate: its name, and its value with the interval."""
+    """The name and the text (value and interval) of each pass rate."""
     return [
         (
             f"{name}{rate.k}",
@@ -119,10 +120,7 @@ def _interval(interval: ConfidenceInterval | None) -> str:
 
 
 def fail_unless_scored(run: Run, counts: EpisodeCounts, path: Path) -> None:
-    """Raise `AssayError` for a run of which nothing could be scored, or the agent did nothing.
-
-    `path` has its attempts.
-    """
+    """Raise `AssayError` if no attempt was scored, or if all ended with one agent error."""
     _fail_if_all_alike(run, counts)
     if not counts.n or counts.scored or counts.unscored:
         return
@@ -130,31 +128,31 @@ def fail_unless_scored(run: Run, counts: EpisodeCounts, path: Path) -> None:
     if failed:
         raise AssayError(
             f"no attempt was scored: the model or the environment ended {failed} of {counts.n}. "
-            f"When it is mended: assay run --resume {path} --retry-errors"
+            f"After you fix the cause: assay run --resume {path} --retry-errors"
         )
     first = next(episode.scores[0] for episode in run.final() if episode.scores)
     raise AssayError(
-        f"no attempt was scored: {first.scorer} abstained from all {counts.n}, the first time "
-        f"since {first.because[:300]}. When it is mended: assay score {path} --reward "
+        f"no attempt was scored: {first.scorer} abstained from all {counts.n}; first "
+        f"reason: {first.because[:300]}. After you fix it: assay score {path} --reward "
         f"{_reward_address(run, first.scorer.partition('@')[0])}"
     )
 
 
 def _fail_if_all_alike(run: Run, counts: EpisodeCounts) -> None:
-    """Raise `AssayError` where every attempt ended in the same error of the agent."""
+    """Raise `AssayError` if every attempt ended with the same agent error."""
     if not counts.n or counts.agent_errors < counts.n:
         return
     failures = distinct_failures(run.final())
     if len(failures) == 1:
         raise AssayError(
             f"every attempt ended in the same agent_error: {failures[0].message[:700]}\n"
-            "They count as zeros. When it is mended: assay run --resume "
+            "They count as zeros. After you fix the cause: assay run --resume "
             f"{run.path} --retry-errors=agent"
         )
 
 
 def _reward_address(run: Run, name: str) -> str:
-    """What `--reward` takes for the run's primary reward: its address, where it has one."""
+    """The value of `--reward` for the run's primary reward: its address, else its name."""
     benchmark = run.manifest.config.get("benchmark")
     rewards = benchmark.get("rewards") if isinstance(benchmark, dict) else None
     names = rewards.get("names") if isinstance(rewards, dict) else None
@@ -181,7 +179,7 @@ def _tasks(summary: RunSummary) -> Table:
 
 
 def _place(row: TaskSummary) -> tuple[str, list[tuple[int, str]]]:
-    """Where a task stands in the table: by domain, then by id with numbers as numbers."""
+    """The sort key of a task: its domain, then its id in natural order."""
     pieces = re.split(r"(\d+)", row.task_id[:200])
     return row.domain, [(int(piece) if piece.isdecimal() else -1, piece) for piece in pieces]
 
@@ -208,7 +206,7 @@ def _totals(summary: RunSummary, rates: Iterable[PassRate]) -> Table:
 
 
 def _spent(summary: RunSummary) -> str:
-    """What the calls of the model used and cost, in words; a cost that is not known is not 0."""
+    """The calls, tokens and cost of the model in words; the cost may be unknown."""
     usage, each = summary.usage, summary.cost_per_attempt_usd
     if usage.cost_usd is None:
         cost = "cost unknown (see --prices)"
@@ -240,7 +238,7 @@ def _lines(counts: EpisodeCounts, scorer: str) -> list[tuple[str, str]]:
     return [
         ("mean reward", f"{number_text(counts.mean, 4)} of {counts.scored} ({name}){left_out}"),
         ("answered", f"{counts.answered} of {counts.n}"),
-        ("perfect (≥ 0.99)", f"{counts.perfect} of {counts.n}"),
+        (f"perfect (≥ {PERFECT})", f"{counts.perfect} of {counts.n}"),
         ("above 0.6", f"{counts.good} of {counts.n}"),
         ("zero", f"{counts.zero} of {counts.n}"),
         ("mean steps", number_text(counts.mean_steps, 1)),

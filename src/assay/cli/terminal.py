@@ -1,4 +1,4 @@
-"""How things look in a terminal: hostile text made harmless, numbers and JSON in one form."""
+"""Terminal output: safe text, numbers, tables, progress bars and JSON."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 from rich.table import Column, Table
 from rich.text import Text
+
+from assay.ledger.passes import PERFECT
 
 if TYPE_CHECKING:
     from assay.report.statistics import ConfidenceInterval
@@ -31,7 +33,7 @@ def progress_output() -> Console:
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[int, int | None], None]]:
-    """A bar on stderr, where that is a terminal; it is told what is done, and how much there is."""
+    """Show a progress bar on stderr; yield a function that takes the done and total counts."""
     columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = progress_output()
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
@@ -42,7 +44,7 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int | None], None]]:
 def table_of(
     *columns: Column | str, rows: Iterable[Iterable[str | Text]] = (), show_header: bool = True
 ) -> Table:
-    """A table without lines; a column whose name begins with `>` is aligned to the right."""
+    """A table without border lines; a column named `>NAME` is aligned to the right."""
     heads = [
         Column(column[1:], justify="right")
         if isinstance(column, str) and column.startswith(">")
@@ -62,12 +64,12 @@ def print_notes(console: Console, notes: Iterable[str]) -> None:
 
 
 def print_json(record: Any) -> None:
-    """Print the record on stdout, as ASCII: a model's text may have no other form."""
+    """Print the record on stdout as JSON in ASCII."""
     click.echo(json.dumps(record, indent=2, default=str))
 
 
 def plain(value: Any, limit: int = 60) -> str:
-    """Any value as one short line without control characters: it cannot drive a terminal."""
+    """Any value as one short line without control characters."""
     text = value if isinstance(value, str) else repr(value)
     # Cut first: model output may be megabytes.
     cut = text[: limit + 1]
@@ -76,19 +78,19 @@ def plain(value: Any, limit: int = 60) -> str:
 
 
 def reward_text(value: float | None) -> Text:
-    """A reward as a coloured number, or a dash where there is none."""
+    """The reward as a coloured number, or a dash for `None`."""
     if value is None:
         return Text("—", style=NONE)
-    return Text(f"{value:.3f}", style=GOOD if value >= 0.99 else BAD if value <= 0 else "cyan")
+    return Text(f"{value:.3f}", style=GOOD if value >= PERFECT else BAD if value <= 0 else "cyan")
 
 
 def number_text(value: float | None, digits: int = 3) -> str:
-    """A number with so many decimals, or a dash where there is none."""
+    """The number with `digits` decimals, or a dash for `None`."""
     return "—" if value is None else f"{value:.{digits}f}"
 
 
 def difference_text(value: float | None, *, digits: int = 3) -> Text:
-    """A difference with its sign, green upwards and red downwards."""
+    """The difference with its sign: green if positive, red if negative."""
     if value is None:
         return Text("—", style=DULL)
     style = DULL if abs(value) < 1e-9 else GOOD if value > 0 else BAD

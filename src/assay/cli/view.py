@@ -1,4 +1,4 @@
-"""`assay view`: runs, episodes and rewards in a browser."""
+"""`assay view`: show runs, episodes and rewards in a browser."""
 
 from __future__ import annotations
 
@@ -22,29 +22,19 @@ PORT = 8420
 @click.command(name="view")
 @click.argument("place", metavar="[RUNS_DIR|RUN|LOG]", required=False)
 @click.option("--host", default="127.0.0.1", help="Where to listen.")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    help=f"0 is any that is free.  [default: {PORT}, or any free one when that is taken]",
-)
-@click.option(
-    "--token",
-    envvar="ASSAY_TOKEN",
-    help="What visitors must bring; needed off loopback.  [env: ASSAY_TOKEN]",
-)
-@click.option(
-    "--open/--no-open", "opens", default=False, show_default=False, help="Open a browser."
-)
+@click.option("--port", type=click.IntRange(0, 65535),
+              help=f"Port to listen on; 0 is any free port.  [default: {PORT}, if free]",
+)  # fmt: skip
+@click.option("--token", envvar="ASSAY_TOKEN",
+              help="Token that visitors must send; required off loopback.  [env: ASSAY_TOKEN]",
+)  # fmt: skip
+@click.option("--open/--no-open", "opens", default=False, show_default=False,
+              help="Open a browser.")  # fmt: skip
 @runs_option
 def command(
-    place: str | None,
-    host: str,
-    port: int | None,
-    token: str | None,
-    opens: bool,
-    runs_dir: Path,
+    place: str | None, host: str, port: int | None, token: str | None, opens: bool, runs_dir: Path
 ) -> None:
-    """Look at the runs in RUNS_DIR (`runs`): every reward with the fact that earned it.
+    """Show the runs in RUNS_DIR (default: `runs`) in a web browser.
 
     A RUN (a folder, an id, the beginning of one, `latest`) opens the viewer at that run, among the
     others of its folder. A LOG of another tool is shown as the run that it would be imported as.
@@ -62,7 +52,7 @@ def command(
 
 
 def _find(place: str | None, runs_dir: Path) -> tuple[Path, str | None]:
-    """The folder of runs to show, and the run in it that was named."""
+    """The folder of runs to show, and the name of the run to open, if any."""
     folder = runs_dir if place is None else Path(place)
     if place is not None and _is_log(folder):
         folder = open_run(place, runs_dir).path
@@ -77,7 +67,7 @@ def _find(place: str | None, runs_dir: Path) -> tuple[Path, str | None]:
 
 
 def _is_log(path: Path) -> bool:
-    """Whether a log of another tool is there; a folder with runs in it is none."""
+    """Whether the path is a log of another tool, and not a folder of runs."""
     if path.is_file():
         return True
     if not path.is_dir() or RunLayout(path).manifest.is_file() or list_runs(path):
@@ -109,7 +99,10 @@ def _serve(runs_dir: Path, requested: ListenAddress, *, named: bool, opens: bool
     def ready() -> None:
         click.echo(address.url + at)
         if address.token:
-            click.echo("open it once with ?token=… in the address; a cookie remembers it", err=True)
+            click.echo(
+                "open the page once with ?token=… in the address; a cookie then keeps the token",
+                err=True,
+            )
         if opens:
             token = f"?{urlencode({'token': address.token})}" if address.token else ""
             webbrowser.open(f"{address.url}{at or '/'}{token}")

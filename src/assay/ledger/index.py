@@ -27,9 +27,10 @@ from assay.errors import BadRecord
 from assay.formats.lines import open_file
 from assay.ledger.counting import AttemptLine, AttemptSelection
 from assay.ledger.layout import INDEX, RunLayout, list_runs
+from assay.ledger.passes import PERFECT
 from assay.ledger.records import RawLine, episode_from_record, read_raw
 from assay.ledger.run import read_manifest
-from assay.ledger.summary import PERFECT, primary_score, reward_of
+from assay.ledger.summary import primary_score, reward_of
 from assay.schema.episode import FAILURES, Episode, StopReason
 from assay.schema.manifest import RunManifest
 from assay.schema.score import Abstained

@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass
 from math import fsum
 from typing import Any
 
+from assay.ledger.passes import PERFECT
 from assay.ledger.run import Run
 from assay.schema.episode import Episode, FailureKind, StopReason
 from assay.schema.score import Abstained, Score
 from assay.schema.usage import Usage
 
-PERFECT = 0.99
 GOOD = 0.6
 COMPARED_CHARS = 300
 _CHANGING = re.compile(r"(?<!\bstatus )(?<![\w-])[\w-]*\d[\w-]*")

@@ -1,7 +1,4 @@
-"""Understanding: which points were lost and why, what a change did, what the data cannot say.
-
-Everything here reads run folders and re-scores through `scoring`; nothing can run an agent.
-"""
+"""Reports on runs: causes of lost reward, comparisons, history, noise and agreement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far people and rewards agree: a grader's accuracy on your own data.
+"""How far rewards agree with human labels on your own data.
 
     for row in agree_with_labels([run]).rewards:
         print(row.scorer, row.kappa, row.interval)
@@ -71,7 +71,7 @@ class RewardAgreement:
 
     @property
     def size(self) -> str:
-        """The size of kappa in a word, after Landis and Koch; why there is none otherwise."""
+        """The size of kappa in words (after Landis and Koch), or why kappa is not known."""
         if self.kappa is None:
             return "not known: label right ones and wrong ones"
         steps = ((0.0, "no better than chance"), (0.2, "slight"), (0.4, "fair"), (0.6, "moderate"),
@@ -81,7 +81,7 @@ class RewardAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How well the rewards of some runs agree with people's labels."""
+    """How well the rewards of several runs agree with human labels."""
 
     at: float
     labelled: int
@@ -102,7 +102,7 @@ class Agreement:
 
 
 class _Rating(NamedTuple):
-    """One label with one score, and the number in it."""
+    """One labelled attempt or step, with the value of one score."""
 
     value: float | None
     record: Disagreement
@@ -113,12 +113,9 @@ _Ratings: TypeAlias = dict[tuple[str, str], list[_Rating]]
 
 
 def agree_with_labels(runs: Iterable[Run], *, at: float = PAID) -> Agreement:
-    """Compare the labels of the runs with every reward that scored what they label.
-
-    Raises `BadParameter` for a threshold that is no number.
-    """
+    """Compare the labels of the runs with every reward of the labelled attempts and steps."""
     if not isfinite(at):
-        raise BadParameter(f"at is {at!r}; it is the least reward that counts as paid, such as 0.5")
+        raise BadParameter(f"at is {at!r}; give the least reward that counts as paid, such as 0.5")
     ratings: _Ratings = {}
     labelled, authors, problems = 0, set[str](), list[str]()
     for run in runs:

@@ -1,4 +1,4 @@
-"""The submitted answer and the reference, item by item: for reading, not for scoring."""
+"""Align the submitted answer with the reference, item by item, for display only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"[-+]?[$€£]?\s?\d[\d,_ \u00a0]*(?:\.\d+)?(?:[eE][-+]?\d
 
 @dataclass(frozen=True, slots=True)
 class AlignedItem:
-    """An item of the reference and the submitted item nearest to it; either may be missing."""
+    """An item of the reference and its most similar submitted item; one of them may be missing."""
 
     gold: str | None
     answer: str | None
@@ -32,15 +32,12 @@ class AlignedItem:
 
     @property
     def numbers(self) -> bool:
-        """Whether both are numbers, whose tokens say nothing of how near they are."""
+        """Whether both items are numbers."""
         return all(number_in(text or "") is not None for text in (self.gold, self.answer))
 
 
 def align(answer: str | None, reference: Any) -> tuple[AlignedItem, ...]:
-    """Each item of the reference with the submitted one most like it, then what is left over.
-
-    Items are paired greedily, the most alike first, up to 40 on each side.
-    """
+    """Pair each reference item with its most similar submitted item, then add unpaired items."""
     references, answers = items_of(reference), items_of(answer)
     pairs = sorted(
         ((overlap(r, a), -i, -j) for i, r in enumerate(references) for j, a in enumerate(answers)),
@@ -58,7 +55,7 @@ def align(answer: str | None, reference: Any) -> tuple[AlignedItem, ...]:
 
 
 def items_of(value: Any) -> list[str]:
-    """The items of a reference or an answer: of a list, of a JSON list, or one for each line."""
+    """The items of a reference or an answer: the elements of a list, or the lines of a text."""
     if value is None:
         return []
     if isinstance(value, str):
@@ -81,7 +78,7 @@ def overlap(reference: str, answer: str) -> float:
 
 
 def number_in(text: str) -> float | None:
-    """The number that the whole text is, a sign, currency or percent sign aside."""
+    """The number that the text consists of; a currency or percent sign is ignored."""
     if len(text) > 60 or _NUMBER.fullmatch(text.strip()) is None:
         return None
     try:

@@ -1,8 +1,4 @@
-"""The attempts of a run that count, as the few numbers that a comparison needs.
-
-A ledger line is read as plain JSON: a comparison of two runs with thousands of attempts does not
-need their conversations, nor the records to be validated field by field.
-"""
+"""Read the attempts of a run that count, as the numbers that a comparison needs."""
 
 from __future__ import annotations
 
@@ -56,7 +52,7 @@ class ScoredAttempt(CountableAttempt):
 
 @dataclass(frozen=True)
 class RunAttempts:
-    """The attempts of a run that count, and what had to be left out."""
+    """The attempts of a run that count, and the problems of unreadable lines."""
 
     manifest: RunManifest
     path: Path
@@ -72,7 +68,7 @@ class RunAttempts:
 
     @cached_property
     def by_task(self) -> dict[str, list[ScoredAttempt]]:
-        """The final attempts of each task, over its repeats."""
+        """The attempts of each task that count, one for each repeat."""
         tasks: dict[str, list[ScoredAttempt]] = {}
         for attempt in self.final:
             tasks.setdefault(attempt.task_id, []).append(attempt)
@@ -80,7 +76,7 @@ class RunAttempts:
 
     @cached_property
     def rewards(self) -> dict[str, list[float]]:
-        """The rewards of each task that has any, over its repeats."""
+        """The rewards of each task, over its repeats; tasks without a reward are left out."""
         tasks = self.by_task.items()
         return {task: rewards for task, attempts in tasks if (rewards := rewards_of(attempts))}
 
@@ -90,9 +86,7 @@ class RunAttempts:
 
 
 def read_attempts(run: RunLike, runs_dir: str | Path = "runs") -> RunAttempts:
-    """The attempts that count: for each task and repeat the last one, and one that its model or
-    environment ended only where there is no other.
-    """
+    """Read the attempts of the run that count, as `ledger/counting.py` chooses them."""
     opened = open_run(run, runs_dir)
     selection: AttemptSelection[ScoredAttempt] = AttemptSelection()
     problems: list[str] = []
@@ -114,7 +108,7 @@ def read_attempts(run: RunLike, runs_dir: str | Path = "runs") -> RunAttempts:
 
 
 def _attempt(record: Mapping[str, Any]) -> ScoredAttempt | None:
-    """The numbers of one line; `None` for a line that does not have them."""
+    """The numbers in one attempt's record; `None` for a record without them."""
     try:
         check_episode_keys(record)
         ended = str(record["stop_reason"])
@@ -142,7 +136,7 @@ def _attempt(record: Mapping[str, Any]) -> ScoredAttempt | None:
 
 
 def _digest(value: Any) -> str:
-    """Equal for equal texts and for other values whose JSON is equal; `None` has none."""
+    """A digest of a text, or of a value's JSON; empty for `None`."""
     if value is None:
         return ""
     text = value.strip() if isinstance(value, str) else dump_json(value)
@@ -151,10 +145,7 @@ def _digest(value: Any) -> str:
 
 
 def _describe_params(scorer: str, params: Any) -> str:
-    """The options of a score in words, without those that are the defaults of a known reward.
-
-    Scores that were recorded before defaults were left out compare with those recorded after.
-    """
+    """The options of a score in words, without the default values of a known reward."""
     if not params:
         return ""
     with suppress(UnknownName):
@@ -163,7 +154,7 @@ def _describe_params(scorer: str, params: Any) -> str:
 
 
 def rewards_of(attempts: Iterable[ScoredAttempt]) -> list[float]:
-    """The rewards of those attempts that have one."""
+    """The rewards of the attempts that have a reward."""
     return [a.reward for a in attempts if a.reward is not None]
 
 

@@ -1,8 +1,6 @@
-"""Why an attempt lost points: explicit rules, tried in their order, the most specific first.
+"""Why an attempt lost reward: explicit rules, tried in a fixed order.
 
-Each rule is a function from a `DiagnosisCase` to the evidence for its cause, empty where there is
-none. The first rule with evidence names the cause. What a rule needs is in its docstring, which is
-what the documentation shows.
+The first rule that finds evidence names the cause; the viewer shows the rules' docstrings.
 """
 
 from __future__ import annotations
@@ -14,7 +12,8 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias, cast
 
 from assay.lazy import package_table
-from assay.ledger.summary import PERFECT, primary_score
+from assay.ledger.passes import PERFECT
+from assay.ledger.summary import primary_score
 from assay.report.alignment import AlignedItem, items_of, number_in
 from assay.report.reformatting import ReformattedAnswer
 from assay.report.traces import AttemptTrace, EvidenceLine
@@ -53,7 +52,7 @@ _REFERENCE = re.compile(r"\[\d+\] ")
 
 @dataclass(frozen=True)
 class DiagnosisCase:
-    """Everything that the rules of the diagnosis look at for one attempt."""
+    """The facts about one attempt that the rules of the diagnosis use."""
 
     trace: AttemptTrace
     reward: float | None
@@ -71,13 +70,13 @@ class DiagnosisCase:
 
     @cached_property
     def says_something(self) -> bool:
-        """Whether there is an answer that is more than "I do not know"."""
+        """Whether the agent gave an answer other than "I do not know"."""
         answer = self.answer.strip()
         return bool(answer) and (len(answer) > 300 or _REFUSAL.fullmatch(answer) is None)
 
     @cached_property
     def world(self) -> WorldEvidence | None:
-        """What a text environment recorded last; `None` for a conversation or a browser."""
+        """The last evidence of a text environment; `None` for a conversation or a browser."""
         for step in reversed(self.trace.steps):
             evidence = step.evidence
             if isinstance(evidence, WorldEvidence):
@@ -90,7 +89,7 @@ class DiagnosisCase:
         return steps[-1].index if steps else 0
 
     def at_answer(self, text: str) -> Evidence:
-        """One piece of evidence, at the step of the answer."""
+        """One line of evidence, at the step of the answer."""
         return (EvidenceLine(self.answer_step, text),)
 
 
@@ -104,7 +103,7 @@ SUGGESTIONS: dict[Cause, str] = {}
 
 
 def _rule(suggestion: str) -> Callable[[Rule], Rule]:
-    """Add the function to the rules, after those above it, under its own name."""
+    """A decorator that adds the function to `RULES`, under the function's own name."""
 
     def add(rule: Rule) -> Rule:
         cause = cast(Cause, rule.__name__)
@@ -115,7 +114,7 @@ def _rule(suggestion: str) -> Callable[[Rule], Rule]:
 
 
 def cause_of(case: DiagnosisCase) -> tuple[Cause, Evidence]:
-    """The first rule that finds evidence, and what it found."""
+    """The cause of the first rule that finds evidence, and that evidence."""
     for cause, rule in RULES.items():
         signs = rule(case)
         if signs:
@@ -125,18 +124,18 @@ def cause_of(case: DiagnosisCase) -> tuple[Cause, Evidence]:
 
 @_rule("mend the endpoint, its key, quota or time-out, then resume the run with --retry-errors")
 def model_error(case: DiagnosisCase) -> Evidence:
-    """The episode ended in a `model_error`: no reply came, so it has no reward and is no zero."""
+    """The episode ended in a `model_error`: the model did not reply, so there is no reward."""
     return _no_fault(case, "model_error")
 
 
 @_rule("steady the environment, or raise its time limits; resume the run with --retry-errors")
 def environment_error(case: DiagnosisCase) -> Evidence:
-    """The episode ended in an `env_error`: it has no reward, and is no fault of the agent."""
+    """The episode ended in an `env_error`: the environment failed, so there is no reward."""
     return _no_fault(case, "env_error")
 
 
 def _no_fault(case: DiagnosisCase, stop_reason: StopReason) -> Evidence:
-    """What ended the episode, if that is its ending."""
+    """The failure message as evidence, if the episode has this ending."""
     failure, default = case.trace.episode.failure, NO_FAULT_OF_THE_AGENT[stop_reason]
     if case.trace.episode.stop_reason != stop_reason:
         return ()
@@ -151,7 +150,7 @@ def not_scored(case: DiagnosisCase) -> Evidence:
 
 @_rule("mend the reward or the references, then score the run again")
 def scorer_error(case: DiagnosisCase) -> Evidence:
-    """The primary reward abstained, or has only a hidden reference to compare with."""
+    """The primary reward abstained, or the reference answer is hidden."""
     score = primary_score(case.trace.episode)
     if isinstance(score, Abstained):
         return case.at_answer(f"{score.reason}: {score.because[:200]}")
@@ -164,7 +163,7 @@ def scorer_error(case: DiagnosisCase) -> Evidence:
 
 @_rule("mend the agent: these attempts never reached an answer of its own")
 def agent_error(case: DiagnosisCase) -> Evidence:
-    """The agent broke, or no answer was given and most of its calls failed by its own mistake."""
+    """The agent failed, or it gave no answer and most of its calls failed by its own mistake."""
     episode = case.trace.episode
     if episode.stop_reason == "agent_error":
         message = episode.failure.message if episode.failure else "the agent failed"
@@ -176,7 +175,7 @@ def agent_error(case: DiagnosisCase) -> Evidence:
 
 @_rule("read what the model wrote: raise max_tokens, or set tool_calls to what it can do")
 def unreadable_reply(case: DiagnosisCase) -> Evidence:
-    """The model's last reply could not be read, or there is no real answer and half could not.
+    """The model's last reply was unreadable; or half were, and there is no real answer.
 
     It names no action or calls no tool, calls one that there is not, has arguments that are no
     JSON, is empty, or was cut off by the limit of tokens.
@@ -190,7 +189,7 @@ def unreadable_reply(case: DiagnosisCase) -> Evidence:
 
 @_rule("keep the submitted answer: nothing can be said without it")
 def not_recorded(case: DiagnosisCase) -> Evidence:
-    """The agent answered, and the record does not say what."""
+    """The agent answered, but the record does not contain the answer."""
     episode = case.trace.episode
     if episode.stop_reason != "answered" or episode.final_response is not None:
         return ()
@@ -212,7 +211,7 @@ def format_rejection(case: DiagnosisCase) -> Evidence:
 
 @_rule("ask for less in one call, or raise the budget for payloads")
 def payload_truncated(case: DiagnosisCase) -> Evidence:
-    """The result of a call was cut before the agent saw the end of it."""
+    """The agent saw only a part of the result of a call."""
     return tuple(
         EvidenceLine(cut.step, f"{cut.chars:,} characters of the result were not shown")
         for cut in case.trace.cuts
@@ -222,8 +221,9 @@ def payload_truncated(case: DiagnosisCase) -> Evidence:
 
 @_rule("raise the observation budget, or narrow the page down first")
 def observation_truncated(case: DiagnosisCase) -> Evidence:
-    """The reference was in a part of a page that the agent was not shown; or it is on no recorded
-    page, as a computed number, and one of the last two pages before the answer was cut.
+    """The agent did not see a part of a page that it may have needed.
+    That part held the reference; or no recorded page holds the reference, and one of the last
+    two pages before the answer was cut.
     """
     cuts = [cut for cut in case.trace.cuts if not cut.payload]
     if not cuts:
@@ -246,7 +246,7 @@ def observation_truncated(case: DiagnosisCase) -> Evidence:
 
 @_rule("send the agent to another source; what it is after is behind a wall")
 def blocked(case: DiagnosisCase) -> Evidence:
-    """There is no real answer, and the agent met a wall twice, or within its last three steps."""
+    """There is no real answer, and pages were blocked twice, or within the last three steps."""
     signs = case.trace.blocks
     if not signs or case.says_something:
         return ()
@@ -256,7 +256,7 @@ def blocked(case: DiagnosisCase) -> Evidence:
 
 @_rule("tell the agent which actions the environment takes, in its prompt or as tools")
 def no_effect(case: DiagnosisCase) -> Evidence:
-    """In a text environment: at least three actions, and two in five, had no effect."""
+    """In a text environment, at least three actions and 40 % of all had no effect."""
     world = case.world
     if world is None:
         return ()
@@ -270,7 +270,7 @@ def no_effect(case: DiagnosisCase) -> Evidence:
 
 @_rule("notice a repeated action and try something else")
 def looping(case: DiagnosisCase) -> Evidence:
-    """At least three steps, and two in five, repeat an earlier action with the same result."""
+    """At least three steps and 40 % of all repeat an earlier action with the same result."""
     return case.trace.repeats if _is_often(case.trace.repeats, case) else ()
 
 
@@ -280,7 +280,7 @@ def _is_often(signs: Evidence, case: DiagnosisCase) -> bool:
 
 @_rule("retry, wait longer, or check the addresses that the agent makes up")
 def navigation_failure(case: DiagnosisCase) -> Evidence:
-    """There is no real answer, and the last call, or half of all, failed on the way to a page."""
+    """There is no real answer, and the last call or half of all calls failed to load a page."""
     signs = tuple(sign for sign, navigation in case.trace.failures if navigation)
     if not signs or case.says_something:
         return ()
@@ -310,7 +310,7 @@ def token_budget(case: DiagnosisCase) -> Evidence:
 
 @_rule("raise the step budget, or shorten the way to the answer")
 def step_budget(case: DiagnosisCase) -> Evidence:
-    """The steps ran out, or the agent had come so far that it had to answer."""
+    """The agent used all steps, or came so near the limit that it had to answer."""
     episode = case.trace.episode
     if episode.stop_reason == "step_limit":
         return case.at_answer(f"all {episode.n_steps} steps were used")
@@ -322,7 +322,7 @@ def step_budget(case: DiagnosisCase) -> Evidence:
 
 @_rule("check the reference against the live page before blaming the agent")
 def stale_gold(case: DiagnosisCase) -> Evidence:
-    """The reference is of a kind that rots, and the answer stands on a page that the agent saw."""
+    """The reference may be out of date, and the answer is on a page that the agent saw."""
     task = case.trace.episode.task
     if task.metadata.get("time_dependency") not in ROTTING or not case.says_something:
         return ()
@@ -334,7 +334,7 @@ def stale_gold(case: DiagnosisCase) -> Evidence:
 
 @_rule("read the last steps: what of the goal was left, and what would have led there")
 def goal_not_reached(case: DiagnosisCase) -> Evidence:
-    """A text environment ended, or was left, before its goal was reached."""
+    """The episode in a text environment ended before its goal was reached."""
     world = case.world
     if world is None or world.won or case.says_something:
         return ()
@@ -343,7 +343,7 @@ def goal_not_reached(case: DiagnosisCase) -> Evidence:
 
 @_rule("always give an answer: a guess costs nothing here")
 def no_answer(case: DiagnosisCase) -> Evidence:
-    """Nothing was submitted, or only that it is not known."""
+    """The agent submitted no answer, or said that it does not know."""
     episode = case.trace.episode
     if case.says_something or (episode.stop_reason == "finished" and not case.answer):
         return ()
@@ -352,7 +352,7 @@ def no_answer(case: DiagnosisCase) -> Evidence:
 
 @_rule("read every page of the list before answering")
 def partial_list(case: DiagnosisCase) -> Evidence:
-    """Some of several items of the reference are there."""
+    """The answer has at least one of several items of the reference."""
     references = [row for row in case.aligned if row.gold is not None]
     right = sum(row.matched for row in references)
     if len(references) < 2 or not right:
@@ -364,7 +364,7 @@ def partial_list(case: DiagnosisCase) -> Evidence:
 
 @_rule("ask for the bare answer: the reference stands in what was answered, among other words")
 def extra_words(case: DiagnosisCase) -> Evidence:
-    """The answer is a sentence of at most 40 words with the reference in it, word by word."""
+    """The answer has at most 40 words, and contains the reference word by word."""
     items = items_of(case.trace.episode.task.answer)
     words = _words(case.answer[:2_000])
     target = _words(items[0]) if len(items) == 1 else []
@@ -379,14 +379,14 @@ def extra_words(case: DiagnosisCase) -> Evidence:
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text in lower case, without the marks around them."""
+    """The words of a text in lower case, without surrounding punctuation."""
     stripped = (word.strip(_MARKS) for word in text.casefold().split())
     return [word for word in stripped if word]
 
 
 @_rule("check the last step: rounding, the exact name, the exact range")
 def near_miss(case: DiagnosisCase) -> Evidence:
-    """The number is at most 25 % off, half of the tokens are there, or the reward is over 0.5."""
+    """The number is at most 25 % off, half of the tokens agree, or the reward is at least 0.5."""
     items = items_of(case.trace.episode.task.answer)
     target = number_in(items[0]) if len(items) == 1 else None
     number = number_in(case.answer)
@@ -416,7 +416,7 @@ WORLD_SUGGESTIONS: dict[tuple[Cause, str], str] = {
 
 
 def suggestion_for(cause: Cause, world: WorldEvidence | None, *, imported: bool) -> str:
-    """The change that a cause suggests, in the words of the environment where it has its own."""
+    """The suggested change for a cause; in a text environment it may be a special one."""
     if imported and cause in IN_A_LOG:
         return IN_A_LOG[cause]
     own = WORLD_SUGGESTIONS.get((cause, world.world)) if world is not None else None
@@ -424,7 +424,7 @@ def suggestion_for(cause: Cause, world: WorldEvidence | None, *, imported: bool)
 
 
 def _what_is_left(world: WorldEvidence) -> str:
-    """Where a text environment stood in the end, in its own words."""
+    """The final state of a text environment, in words."""
     progress = world.progress
     if world.world == "webshop":
         return _bought(progress) if world.done else "nothing was bought"
@@ -439,7 +439,7 @@ def _what_is_left(world: WorldEvidence) -> str:
 
 
 def _bought(progress: Mapping[str, Any]) -> str:
-    """How the product that was bought differs from the one that was asked for."""
+    """How the bought product differs from the requested product."""
     parts = []
     for name, goal in (("attributes", "attributes"), ("options", "goal_options")):
         goals, fitting = progress.get(goal), progress.get(f"{name}_matched")
@@ -452,7 +452,7 @@ def _bought(progress: Mapping[str, Any]) -> str:
 
 
 def _looks_for(value: Any, *, least: int = 3) -> Callable[[str], bool] | None:
-    """Whether a text holds one of the items; `None` when they are too short to mean anything."""
+    """A function that finds an item in a text; `None` if all items are too short."""
     items = [item.casefold() for item in items_of(value) if len(item) > least]
     numbers = [item for item in items if number_in(item) is not None]
     words = [item for item in items if item not in numbers and not item.startswith("{")]

@@ -1,13 +1,10 @@
-"""Whether two runs can be compared at all, and what differs between them.
-
-What differs in the agent's code is known by the diffs that the runs kept.
-"""
+"""Whether two runs can be compared at all, and what differs between them."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import unified_diff
@@ -33,7 +30,7 @@ MOST_IDENTICAL = 5
 
 
 def obstacles(base: RunAttempts, cand: RunAttempts) -> tuple[str, ...]:
-    """Every difference that makes the numbers of two runs different quantities, in words."""
+    """The differences that make two runs incomparable, in words."""
     cand = with_ids_of(base, cand)
     budgets = [step_budget(run.manifest) for run in (base, cand)]
     rewards = [primary_reward(run) for run in (base, cand)]
@@ -47,10 +44,7 @@ def obstacles(base: RunAttempts, cand: RunAttempts) -> tuple[str, ...]:
 
 
 def labels(base: RunManifest, cand: RunManifest) -> tuple[str, ...]:
-    """What two comparable runs are a comparison of: another model, or other sampling of it.
-
-    And what is not known of one of them: an imported log does not record everything.
-    """
+    """Labels of a comparison: other models or sampling, or an unrecorded step budget."""
     models, model = (model_of(base), model_of(cand)), ""
     if models[0] != models[1]:
         # Only now: the defaults are read from the model's own module.
@@ -60,7 +54,7 @@ def labels(base: RunManifest, cand: RunManifest) -> tuple[str, ...]:
 
 
 def changes(base: RunManifest, cand: RunManifest) -> tuple[str, ...]:
-    """What else differs: the commit, the agent, and each key of the configuration."""
+    """The other differences between two runs: agent, commit and configuration."""
     before, after = (
         # An object that was written as text stands there without its place in memory.
         {
@@ -108,29 +102,18 @@ def identical_runs(attempts: RunAttempts) -> list[RunAttempts]:
 
 
 def _identity(manifest: RunManifest) -> tuple[Any, ...] | None:
-    """Equal for runs that nothing but chance can tell apart; `None` when that is not known."""
+    """An identity that runs of one configuration share; `None` for an unknown configuration."""
     if manifest.dirty == "unknown" or not manifest.config or manifest.parent is not None:
         return None
     if manifest.is_imported or not _code_is_known(manifest):
         return None
     config = {k: v for k, v in manifest.config.items() if k not in NOT_THE_CONFIGURATION}
-    return (
-        manifest.agent,
-        manifest.benchmark,
-        config,
-        manifest.rewards,
-        manifest.task_set,
-        manifest.commit,
-        manifest.dirty,
-        manifest.versions.get("assay"),
-    )
+    played = (manifest.agent, manifest.benchmark, config, manifest.rewards, manifest.task_set)
+    return (*played, manifest.commit, manifest.dirty, manifest.versions.get("assay"))
 
 
 def _code_is_known(manifest: RunManifest) -> bool:
-    """Whether the manifest tells versions of the agent's code apart.
-
-    A server's code is nowhere, and old runs of an agent outside a repository say nothing of it.
-    """
+    """Whether the manifest identifies the version of the agent's code."""
     if manifest.agent == "http":
         return False
     own = manifest.agent == "stdio" or manifest.agent not in AGENTS.names()
@@ -145,7 +128,7 @@ def _words(value: Any) -> str:
 def _difference(
     what: str, before: Any, after: Any, *, words: Callable[[Any], str] = _words, unit: str = ""
 ) -> str:
-    """How a property of two runs differs, in words; empty where it does not."""
+    """How a property of two runs differs, in words; empty if both are equal."""
     if before == after:
         return ""
     return f"the {what} differ: {words(before)} against {words(after)}{unit}"
@@ -156,7 +139,7 @@ def _or_not_recorded(text: str) -> str:
 
 
 def primary_reward(attempts: RunAttempts) -> str:
-    """`name@version(options)` of what gave the numbers; empty when nothing says."""
+    """The primary reward as `name@version(options)`; empty if it is not recorded."""
     scorers = {
         f"{a.scorer}({a.params})" if a.params else a.scorer for a in attempts.final if a.scorer
     }
@@ -177,10 +160,7 @@ def _task_sets(base: RunAttempts, cand: RunAttempts) -> str:
 
 
 def _contents(base: RunAttempts, cand: RunAttempts) -> str:
-    """How the questions or references of the same ids differ; other columns are no difference.
-
-    A reference that is not recorded may be any.
-    """
+    """A sentence if tasks with equal ids have other questions or references; else empty."""
     others: dict[str, None] = {}
     after = {a.task_id: a for a in cand.final}
     for one in base.final:
@@ -194,18 +174,14 @@ def _contents(base: RunAttempts, cand: RunAttempts) -> str:
     return f"the task sets differ: the same ids, but other questions or references ({names})"
 
 
-def _has_line_numbers(ids: Collection[str]) -> bool:
-    return bool(ids) and all(LINE_NUMBER.fullmatch(task) for task in ids)
-
-
 def with_ids_of(base: RunAttempts, cand: RunAttempts) -> RunAttempts:
-    """The candidate with the base's ids for the same questions, where ids are mere line numbers.
+    """The candidate with the base's task ids for equal questions, if ids are line numbers.
 
     A line number says nothing of its question once a file is sorted or shortened. A question
     that the base has not keeps an id that no task of it has.
     """
     here, there = {a.task_id for a in base.final}, {a.task_id for a in cand.final}
-    numbered = _has_line_numbers(here) or _has_line_numbers(there)
+    numbered = any(ids and all(map(LINE_NUMBER.fullmatch, ids)) for ids in (here, there))
     questions = {a.task_id: a.question for a in (*base.final, *cand.final)}
     if not numbered or not all(questions.values()):
         return cand
@@ -221,7 +197,7 @@ def with_ids_of(base: RunAttempts, cand: RunAttempts) -> RunAttempts:
 
 
 def _by_question(attempts: RunAttempts) -> dict[str, list[str]]:
-    """The ids of the tasks with each question, in their order."""
+    """The task ids of each question, in their order."""
     tasks: dict[str, dict[str, None]] = {}
     for attempt in attempts.final:
         tasks.setdefault(attempt.question, {})[attempt.task_id] = None
@@ -229,13 +205,13 @@ def _by_question(attempts: RunAttempts) -> dict[str, list[str]]:
 
 
 def step_budget(manifest: RunManifest) -> int | None:
-    """How many actions an episode may take; `None` when the manifest does not say."""
+    """The number of actions that an episode may take; `None` if the manifest has no limit."""
     steps = _at(manifest.config, "benchmark", "limits", "steps")
     return steps if isinstance(steps, int) else None
 
 
 def model_of(manifest: RunManifest) -> dict[str, Any]:
-    """The model and how it is sampled; empty when the manifest names none."""
+    """The model and its sampling options; empty if the manifest names no model."""
     options = _at(manifest.config, "agent", "options")
     if not isinstance(options, Mapping) or "model" not in options:
         return {}
@@ -246,10 +222,7 @@ def model_of(manifest: RunManifest) -> dict[str, Any]:
 
 
 def _set_options(model: Mapping[str, Any]) -> dict[str, Any]:
-    """The model without the options that have its class's defaults: those change nothing.
-
-    A default that is a tuple is a list in a record.
-    """
+    """The options of the model that differ from the defaults of its class."""
     defaults: dict[str, Any] = {}
     # A model that is not installed here, or has no signature, keeps every option.
     with suppress(AssayError, TypeError, ValueError):
@@ -260,7 +233,7 @@ def _set_options(model: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _describe_model(model: Mapping[str, Any]) -> str:
-    """The client and the name that it asks for, then how it is sampled: `openai:NAME top_p=0.9`."""
+    """The model in words, such as `openai:NAME top_p=0.9`."""
     name = ":".join(str(model[key]) for key in ("client", "model") if key in model)
     sampling = (f"{key}={value}" for key, value in model.items() if key not in ("client", "model"))
     return _or_not_recorded(" ".join([name, *sampling]).strip())
@@ -314,7 +287,7 @@ class CodeChange:
 
 @dataclass(frozen=True, slots=True)
 class CodeChanges:
-    """How the code of an agent differs between two runs, as far as that is known."""
+    """The differences in an agent's code between two runs, as far as the runs kept the code."""
 
     files: tuple[CodeChange, ...] = ()
     notes: tuple[str, ...] = ()
@@ -322,13 +295,13 @@ class CodeChanges:
 
 @dataclass(slots=True)
 class _File:
-    """A file of a kept diff: as its commit has it, and as the run did; `None` for no such file."""
+    """A file of a kept diff: its lines in the commit and in the run; `None` for no file."""
 
     committed: list[str] | None = field(default_factory=list)
     present: list[str] | None = field(default_factory=list)
 
     def add(self, line: str) -> None:
-        """Add a line of the diff, whose first character says where it is."""
+        """Add a line of the diff; its first character says which version has the line."""
         if line[:1] in (" ", "-") and self.committed is not None:
             self.committed.append(line[1:])
         if line[:1] in (" ", "+") and self.present is not None:
@@ -336,7 +309,7 @@ class _File:
 
 
 def code_changes(base: RunAttempts, cand: RunAttempts) -> CodeChanges:
-    """The files that differ, as far as the two runs kept what was not committed.
+    """The files that differ, as far as the two runs kept their uncommitted changes.
 
     Committed changes are git's to show. A file that only one of two runs of different commits had
     changed is named in a note, since what the other one had is not recorded.
@@ -389,7 +362,7 @@ def _change(path: str, before: list[str] | None, after: list[str] | None) -> Cod
 
 
 def _read(run: RunAttempts) -> dict[str, _File]:
-    """The files of the diff that the run kept; none where it kept nothing that can be read."""
+    """The files of the diff that the run kept; empty if there is no readable diff."""
     try:
         with RunLayout(run.path).agent_diff.open("rb") as stream:
             text = stream.read(LARGEST_DIFF).decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Did the change help, what did it break, and is that enough to say so.
+"""Compare a candidate run with a base run: tests, a verdict and its reasons.
 
 The unit is the task: repeats of a task are averaged before anything is tested, since they are not
 independent of each other. Only tasks that were scored in both runs are paired.
@@ -15,8 +15,9 @@ from statistics import variance
 from typing import Any, Literal, TypeAlias
 
 from assay.errors import BadParameter
+from assay.ledger.passes import PERFECT
 from assay.ledger.run import RunLike
-from assay.ledger.summary import PERFECT, zeros_replaced
+from assay.ledger.summary import zeros_replaced
 from assay.registry import REWARDS
 from assay.report import statistics
 from assay.report.attempts import EQUAL, RunAttempts, ScoredAttempt, mean, read_attempts, rewards_of
@@ -68,7 +69,7 @@ class MeanShift:
 
 @dataclass(frozen=True, slots=True)
 class SampleSize:
-    """What it takes to show a change of the mean with 80 % power, at this spread."""
+    """The sample size that shows a change of the mean with 80 % power."""
 
     change: float
     tasks: int
@@ -82,7 +83,7 @@ class SampleSize:
 
     @property
     def sentence(self) -> str:
-        """`208 more tasks, or 12 repeats of these 20, would show a change of 0.05`."""
+        """The sample size in words, such as `208 more tasks … would show a change of 0.05`."""
         if self.tasks <= self.n:
             return f"these {self.n} tasks are enough to show a change of {self.change:g}"
         more = f"about {self.tasks - self.n:,} more tasks"
@@ -96,7 +97,7 @@ class SampleSize:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What can be said of a candidate run against a base run."""
+    """The result of comparing a candidate run with a base run."""
 
     base: str
     cand: str
@@ -145,7 +146,7 @@ class Comparison:
 
     @property
     def regressed(self) -> bool:
-        """Whether some test shows a loss, even if another one shows a gain."""
+        """Whether a test shows a loss, even if another test shows a gain."""
         return -1 in _directions(self)
 
     def to_record(self) -> dict[str, Any]:
@@ -190,10 +191,10 @@ def compare_many(
     drop: float = DROP,
     runs_dir: str | Path = "runs",
 ) -> list[Comparison]:
-    """Compare candidates with one base; p-values are corrected for their number."""
+    """Compare several candidates with one base run, and correct the p-values for their number."""
     for name, size in (("change", change), ("drop", drop)):
         if not 0 < size <= 1:
-            raise BadParameter(f"{name} is {size!r}; it is more than 0 and at most 1")
+            raise BadParameter(f"{name} is {size!r}; give a number above 0 and at most 1")
     before = _attempts(base, runs_dir)
     settings = _Settings(force, pass_at, change, drop, unsteady_tasks(before))
     return adjust([_compare(before, _attempts(cand, runs_dir), settings) for cand in cands])
@@ -204,12 +205,12 @@ def _attempts(run: RunLike | RunAttempts, runs_dir: str | Path) -> RunAttempts:
 
 
 def compare_attempts(base: RunAttempts, cand: RunAttempts) -> Comparison:
-    """The same for runs that were read already, without looking for others of their kind."""
+    """Compare two runs that were read already, without other runs of their configuration."""
     return adjust([_compare(base, cand, _Settings())])[0]
 
 
 def adjust(drafts: Sequence[Comparison]) -> list[Comparison]:
-    """The comparisons with Holm-corrected p-values, and the verdicts that follow."""
+    """The comparisons with Holm-corrected p-values and final verdicts."""
     tests = {
         i: (draft.permutation.p, draft.mcnemar.p)
         for i, draft in enumerate(drafts)
@@ -257,12 +258,9 @@ def _compare(base: RunAttempts, cand: RunAttempts, settings: _Settings) -> Compa
         return draft
     pairs = list(pair_tasks(base, cand))
     if not pairs:
-        return replace(
-            draft,
-            verdict="no verdict possible",
-            because="no verdict possible: "
-            + "; ".join(_without_rewards(base, cand) or ["no task was scored in both runs"]),
-        )
+        why = "; ".join(_without_rewards(base, cand)) or "no task was scored in both runs"
+        sentence = f"no verdict possible: {why}"
+        return replace(draft, verdict="no verdict possible", because=sentence)
     return _with_numbers(draft, base, cand, pairs, settings)
 
 
@@ -291,19 +289,16 @@ def _with_numbers(
         detectable=statistics.detectable(differences),
         needed=_sample_size(pairs, differences, settings.change),
         tasks=task_changes(base, cand, pairs, flaky_tasks(base, cand, settings.known_flaky)),
-        steps=None if _unrecorded(base, cand, "n_steps") else _shift_of(pairs, "n_steps"),
-        cost_usd=_shift_of(pairs, "cost_usd"),
-        elapsed_s=None if _unrecorded(base, cand, "elapsed_s") else _shift_of(pairs, "elapsed_s"),
+        steps=_shift_of((base, cand), pairs, "n_steps"),
+        cost_usd=_shift_of((base, cand), pairs, "cost_usd"),
+        elapsed_s=_shift_of((base, cand), pairs, "elapsed_s"),
         steady_drops=steady_drops(pairs),
         drops=task_drops(pairs, settings.drop),
     )
 
 
 def _verdict(draft: Comparison, *, family: int) -> tuple[Verdict, str]:
-    """The verdict of a comparison that has its numbers, and the sentence for it.
-
-    Whatever test shows a difference is in the sentence, so that no headline hides one.
-    """
+    """The verdict of a comparison with numbers, and the sentence for the verdict."""
     forced = f"(forced although {'; '.join(draft.obstacles)}) " if draft.obstacles else ""
     label = forced + "".join(f"({label}) " for label in draft.labels)
     directions = _directions(draft)
@@ -326,7 +321,7 @@ def _verdict(draft: Comparison, *, family: int) -> tuple[Verdict, str]:
 
 
 def _directions(draft: Comparison) -> set[int]:
-    """Where the tests that show a difference point: up, down, both or nowhere."""
+    """The directions of the significant differences: 1 for a gain, -1 for a loss."""
     directions = {direction for direction, _ in _reasons(draft, 1)}
     opposite = draft.reward is not None and {-1.0: 1, 1.0: -1}.get(_sign(draft.reward.difference))
     # Passes that change against the mean are no plain gain or loss.
@@ -336,7 +331,7 @@ def _directions(draft: Comparison) -> set[int]:
 
 
 def _reasons(draft: Comparison, family: int) -> list[tuple[int, str]]:
-    """Every test that shows a difference: which way it points, and what it says."""
+    """The direction and the sentence of each test that shows a difference."""
     reasons: list[tuple[int, str]] = []
     if draft.reward is None or draft.mcnemar is None:
         return reasons
@@ -373,7 +368,7 @@ def _movement(draft: Comparison, family: int) -> str:
 
 
 def _lead(draft: Comparison) -> str:
-    """What would have been seen, and what it takes to see more."""
+    """The last part of the sentence: large drops, the detectable change and the sample size."""
     parts = []
     if draft.drops is not None and draft.drops.alarm:
         parts.append(draft.drops.sentence)
@@ -395,7 +390,7 @@ def _pass_rate(pairs: Sequence[TaskPair], pass_at: float) -> MeanShift:
 def _sample_size(
     pairs: Sequence[TaskPair], differences: Sequence[float], change: float
 ) -> SampleSize | None:
-    """What a change takes at the spread of these pairs; `None` where they have none."""
+    """The sample size that shows the change; `None` if the differences do not vary."""
     if len(pairs) < 2 or len(set(differences)) < 2:
         return None
     total = variance(differences)
@@ -419,20 +414,17 @@ def _sample_size(
     )
 
 
-def _unrecorded(
-    base: RunAttempts, cand: RunAttempts, quantity: Literal["n_steps", "elapsed_s"]
-) -> bool:
-    """Whether one of the runs is a log that says nothing of the quantity."""
-    return any(
-        run.manifest.is_imported and not any(getattr(a, quantity) for a in run.final)
-        for run in (base, cand)
-    )
-
-
 def _shift_of(
-    pairs: Sequence[TaskPair], quantity: Literal["n_steps", "cost_usd", "elapsed_s"]
+    runs: tuple[RunAttempts, RunAttempts],
+    pairs: Sequence[TaskPair],
+    quantity: Literal["n_steps", "cost_usd", "elapsed_s"],
 ) -> MeanShift | None:
-    """The shift of a quantity over the tasks for which both runs recorded it."""
+    """The change of a quantity, over the tasks for which both runs recorded it."""
+    for run in runs:
+        # A log that does not record the quantity has zeros.
+        zeros = quantity != "cost_usd" and not any(getattr(a, quantity) for a in run.final)
+        if zeros and run.manifest.is_imported:
+            return None
     before, after = [], []
     for pair in pairs:
         here = [getattr(a, quantity) for a in pair.base]
@@ -450,16 +442,14 @@ def _shift(before: Sequence[float], after: Sequence[float]) -> MeanShift:
 
 
 def _differences(before: Sequence[float], after: Sequence[float]) -> list[float]:
-    """The changes; one that only rounding makes is none."""
+    """The change of each task; a change within rounding error is 0."""
     differences = (a - b for b, a in zip(before, after, strict=True))
     return [difference if abs(difference) > EQUAL else 0.0 for difference in differences]
 
 
 def _without_rewards(base: RunAttempts, cand: RunAttempts) -> tuple[str, ...]:
     without = [run for run in (base, cand) if not run.rewards]
-    if not without:
-        return ()
-    if not any(run.final for run in without):
+    if without and not any(run.final for run in without):
         ids = [run.run_id for run in without]
         who = "neither run records" if len(ids) == 2 else f"run {ids[0]} does not record"
         return (f"{who} per-task rewards, so nothing can be paired",)
@@ -473,7 +463,7 @@ def _why(run: RunAttempts) -> str:
 
 
 def _same_reward(base: RunAttempts, cand: RunAttempts) -> tuple[str, ...]:
-    """The command after which both have one reward, where a log has one of its own."""
+    """A note with the command that gives an imported log the other run's reward."""
     for log, run in ((base, cand), (cand, base)):
         name = primary_reward(run).partition("@")[0]
         if not log.manifest.is_imported or not log.final or name not in REWARDS.names():

@@ -1,4 +1,4 @@
-"""Which points a run lost, why, and what each cause could give back at most."""
+"""Where a run lost reward, why, and how much each cause could return at most."""
 
 from __future__ import annotations
 
@@ -18,14 +18,9 @@ from assay.ledger.summary import (
 )
 from assay.report.alignment import AlignedItem, align
 from assay.report.attempts import EQUAL, mean
-from assay.report.causes import (
-    Cause,
-    DiagnosisCase,
-    cause_of,
-    suggestion_for,
-)
+from assay.report.causes import Cause, DiagnosisCase, cause_of, suggestion_for
 from assay.report.comparability import step_budget
-from assay.report.passes import PassRate, pass_rates
+from assay.report.pass_rates import PassRate, pass_rates
 from assay.report.reformatting import SHOWN_CHARS, ReformattedAnswer, Reformatter
 from assay.report.traces import AttemptTrace, EvidenceLine
 from assay.schema.episode import Episode
@@ -60,7 +55,7 @@ class AttemptDiagnosis:
 
     @property
     def returns(self) -> float:
-        """How much reward mending the cause could return, at most."""
+        """The most reward that fixing the cause could return."""
         if self.lost is None:
             return 0.0
         if self.cause == "format_rejection" and self.recovery is not None:
@@ -69,14 +64,14 @@ class AttemptDiagnosis:
 
     @property
     def best_form(self) -> float:
-        """The reward of the same answer in its best form, at most: without the words around it."""
+        """The highest reward that the same answer could have in another form."""
         reward = self.reward or 0.0
         if self.cause == "extra_words":
             return reward + self.returns
         return reward if self.recovery is None else max(reward, self.recovery.reward)
 
     def links(self) -> list[str]:
-        """Where the evidence is: file and line, for each sign."""
+        """The file and line of each line of evidence."""
         return [f"steps/{self.attempt}.jsonl:{sign.step + 1}" for sign in self.evidence]
 
     def to_record(self) -> dict[str, Any]:
@@ -86,7 +81,7 @@ class AttemptDiagnosis:
 
 @dataclass(frozen=True, slots=True)
 class CauseSummary:
-    """What one cause cost a run."""
+    """The reward that one cause cost a run."""
 
     cause: Cause
     attempts: int
@@ -101,7 +96,7 @@ class CauseSummary:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """A run, cause by cause."""
+    """The diagnosis of a run, cause by cause."""
 
     run_id: str
     n: int
@@ -132,7 +127,7 @@ class Diagnosis:
 def diagnose(
     run: RunLike, *, task: str | None = None, full: float = FULL, runs_dir: str | Path = "runs"
 ) -> Diagnosis:
-    """Find why attempts of the run are below full reward: for each a cause and its evidence.
+    """Find a cause, with evidence, for each attempt of the run below full reward.
 
     Answers are scored again, in other forms, by the run's own primary reward. `task` keeps one
     task.
@@ -171,21 +166,18 @@ def diagnose(
 
 
 def _task_id(run: Run, task: str) -> str:
-    """The id of the task, or the one id that ends in it, as `3` does for `line.3`.
-
-    Raises `UnknownName` where there is none, or more than one.
-    """
+    """The full id of a task, which may be given by its unique ending: `3` for `line.3`."""
     ids = {episode.task.id for episode in run.final()}
     ending = sorted(each for each in ids if task in (each, each.rpartition(".")[2]))
     if not ending:
         raise UnknownName(f"run {run.id!r} has no attempt at a task {task!r}")
     if len(ending) > 1 and task not in ids:
-        raise UnknownName(f"{task!r} may be any of {ending[:5]}")
+        raise UnknownName(f"the task {task!r} is ambiguous: it may be any of {ending[:5]}")
     return task if task in ids else ending[0]
 
 
 def diagnose_attempt(run: Run, attempt: str, *, full: float = FULL) -> AttemptDiagnosis | None:
-    """Why one attempt is below full reward; `None` for one that is not."""
+    """Why one attempt is below full reward; `None` for an attempt with full reward."""
     episode = run.stored(attempt).episode
     reward = reward_of(episode)
     if reward is not None and reward >= full - EQUAL:
@@ -226,7 +218,7 @@ def _find(run: Run, episode: Episode, full: float, recoverer: Reformatter) -> At
 
 
 def _whole(run: Run, episode: Episode) -> Episode:
-    """The episode with its steps and messages; as it is when those are damaged or gone."""
+    """The episode with its steps and messages; without them if they cannot be read."""
     try:
         return run.episode(episode.attempt)
     except AssayError:

@@ -1,4 +1,4 @@
-"""Two rewards over the same rows: every shard is scored by both, and what differs is counted.
+"""Score the same rows with two rewards, shard by shard, and count the differences.
 
 Rows come from files, folders of files and runs of the ledger. They are cut into the shards of a
 file job, and each worker reads and scores whole shards. A shard leaves up to three files in the
@@ -93,7 +93,7 @@ PLAN = "plan.json"
 
 
 class DiffSource(NamedTuple):
-    """A file or a run that the rows to compare are read from."""
+    """A file or a run with rows to compare."""
 
     name: str
     path: Path
@@ -101,7 +101,7 @@ class DiffSource(NamedTuple):
 
     @property
     def content(self) -> Path:
-        """The file that the rows are in."""
+        """The file that holds the rows."""
         return RunLayout(self.path).episodes if self.is_run else self.path
 
 
@@ -144,7 +144,7 @@ def diff_rewards(
     that was stopped goes on with `resume`.
     """
     if not 0 <= tolerance < float("inf"):
-        raise BadParameter(f"tolerance={tolerance!r}; it is a number from 0 up")
+        raise BadParameter(f"tolerance is {tolerance!r}; give a finite number of at least 0")
     start = time.monotonic()
     sides = (REWARDS.find(reward) if isinstance(reward, str) else reward for reward in (old, new))
     bound = bind_columns(tuple(sides), columns or {})
@@ -176,7 +176,7 @@ def diff_rewards(
 
 
 def find_data(names: Sequence[str | Path], runs_dir: Path) -> list[DiffSource]:
-    """Every file and run that the names mean, each once, in their order.
+    """The files and runs that the names refer to, each once, in their order.
 
     A folder of runs means all runs in it that are not archived and were not made by scoring another
     one again. Raises `BadRecord` or `UnknownName` for what is none of these.
@@ -195,18 +195,16 @@ def _expand(name: str | Path, runs_dir: Path) -> Iterator[DiffSource]:
     if not path.is_dir() or RunLayout(path).manifest.is_file():
         runs = [find_run(name, runs_dir)]
     elif runs := list_runs(path):
-        runs = [run for run in runs if not is_archived(run) and not _is_rescored(run)]
+        runs = [run for run in runs if not is_archived(run)]
+        configs = ((run, Run(run, strict=False).manifest.config) for run in runs)
+        runs = [run for run, config in configs if "rescored_with" not in config]
     else:
         yield from (DiffSource(file, path / file, is_run=False) for file in list_inputs(path))
     yield from (DiffSource(run.name, run, is_run=True) for run in runs)
 
 
-def _is_rescored(run: Path) -> bool:
-    return "rescored_with" in Run(run, strict=False).manifest.config
-
-
 def _check_columns(data: DiffSource, scorers: Sequence[Scorer], group: Sequence[str]) -> None:
-    """Raise if a file with a header lacks a column that is asked for."""
+    """Raise an error if the header of a file lacks a needed column."""
     names = None if data.is_run else column_names(data.path)
     if names is None:
         return
@@ -230,7 +228,7 @@ class PairScoring:
     buckets: int = 1
 
     def __call__(self, job: ShardJob) -> int:
-        """Write the shard's rows and groups, then its counts; how many rows it has."""
+        """Write the shard's rows and groups, then its counts; return the number of rows."""
         counts = DiffCounts()
         members = _Members()
         with atomic_write(job.out, job.drafts) as draft, draft.open("wb") as stream:
@@ -251,7 +249,7 @@ class PairScoring:
         return counts.rows
 
     def config(self) -> dict[str, Any]:
-        """What a resumed job has to have in common with the one that was stopped."""
+        """The settings that a resumed job must share with the stopped job."""
         scorers = (self.old, self.new)
         return {
             "rewards": [scorer.spec.id for scorer in scorers],
@@ -306,7 +304,7 @@ class PairScoring:
 
 
 def _score_chunk(scorer: Scorer, rows: Sequence[InputRow]) -> list[Score]:
-    """The score of each row, an abstention that names its line for one that cannot be read."""
+    """The score of each row; an unreadable row abstains, with its line number."""
     readable = [row for row in rows if not row.problem and isinstance(row.value, Mapping)]
     if hasattr(scorer.spec.function, "call_many") and len(readable) == len(rows):
         with suppress(MissingParameter):
@@ -319,7 +317,7 @@ def _score_chunk(scorer: Scorer, rows: Sequence[InputRow]) -> list[Score]:
 
 
 def _value(row: Mapping[str, Any], columns: Sequence[str]) -> Any:
-    """What the row has in the first of the columns that it has; a dotted path leads into one."""
+    """The value of the first column that the row has; a dotted path reads inside a value."""
     for column in columns:
         if column in row:
             return row[column]
@@ -335,7 +333,7 @@ def _text(value: Any) -> str:
 
 
 def _changed_row(pair: ScoredPair, job: ShardJob, change: Change) -> dict[str, Any]:
-    """The result row of a change: where it is, what it is, and both scores."""
+    """The output row of a changed row: its place, its identity, the change and both scores."""
     row = pair.row if isinstance(pair.row, dict) else {}
     place = {"file": job.file, "line": pair.number}
     identity = {name: row[name] for name in IDENTITY if name in row}
@@ -344,7 +342,7 @@ def _changed_row(pair: ScoredPair, job: ShardJob, change: Change) -> dict[str, A
 
 
 def group_key(row: Any, columns: Sequence[str]) -> bytes | None:
-    """A digest of what the row has in the columns; `None` where it lacks one of them."""
+    """A digest of the row's values in the columns; `None` if the row lacks a value."""
     values = group_values(row, columns)
     if values is None:
         return None
@@ -356,7 +354,7 @@ def group_key(row: Any, columns: Sequence[str]) -> bytes | None:
 
 
 def group_values(row: Any, columns: Sequence[str]) -> list[Any] | None:
-    """What the row has in the columns; `None` where it lacks one of them."""
+    """The row's values in the columns; `None` if the row lacks a value."""
     if not isinstance(row, Mapping):
         return None
     values = [_value(row, (column,)) for column in columns]
@@ -364,7 +362,7 @@ def group_values(row: Any, columns: Sequence[str]) -> list[Any] | None:
 
 
 class _Members:
-    """The rows of groups, as they are read: a Parquet file may have a million in one shard."""
+    """The grouped rows of one shard in compact arrays: a shard may have a million rows."""
 
     def __init__(self) -> None:
         self._keys = bytearray()
@@ -377,7 +375,7 @@ class _Members:
         self._lines.append(pair.number)
 
     def write(self, job: ShardJob, buckets: int) -> None:
-        """Write them sorted by bucket, after a table of where each bucket begins."""
+        """Write the rows sorted by bucket, after a table of the start of each bucket."""
         rows = np.zeros(len(self._lines), ROWS)
         rows["key"] = np.frombuffer(bytes(self._keys), "<u8").reshape(-1, 2)
         rows["old"], rows["new"], rows["line"] = self._old, self._new, self._lines
@@ -394,7 +392,7 @@ class _Members:
 def _compare_bucket(
     folder: Path, shards: int, buckets: int, tolerance: float, bucket: int
 ) -> GroupEffects:
-    """The effects on the groups of one bucket."""
+    """The effects of the new reward on the groups of one bucket."""
     arrays = []
     for number in range(shards):
         with (folder / f"{number:08d}.groups").open("rb") as stream:
@@ -407,7 +405,7 @@ def _compare_bucket(
 
 @dataclass(frozen=True, slots=True)
 class _DiffJob:
-    """The data, cut into shards, and who does the work."""
+    """A diff job: its data, its scoring, and the engine that does the work."""
 
     inputs: Sequence[DiffSource]
     scoring: PairScoring
@@ -417,7 +415,7 @@ class _DiffJob:
     def run(
         self, folder: Path, labels: tuple[str, str], progress: RowProgress | None
     ) -> tuple[DiffCounts, GroupEffects | None]:
-        """Score every shard that is not finished yet, and put the counts together."""
+        """Score every unfinished shard, and add up the counts of all shards."""
         jobs = self._cut(folder.absolute())
         total = sum(job.shard.rows for job in jobs)
         buckets = 1 + total // BUCKET_ROWS
@@ -472,7 +470,7 @@ class _DiffJob:
         return effects
 
     def _key_of(self, job: ShardJob, line: int) -> str:
-        """The key of a group, which is read from its first row."""
+        """The key of a group as text, read from the group's first row."""
         row = next(row for number, row in _rows(job) if number == line)
         return " ".join(map(_text, group_values(row, self.scoring.group) or []))
 
@@ -491,7 +489,7 @@ def _rows(job: ShardJob) -> Iterator[tuple[int, Any]]:
 
 
 def _row_of(job: ShardJob, episode: Episode) -> dict[str, Any]:
-    """The attempt as a row: the task's columns, the answer, and which attempt it is."""
+    """The attempt as a row: the task's columns, the answer and the attempt's ids."""
     own = {"run_id": job.file, "task_id": episode.task.id, "repeat": episode.repeat}
     return {**episode.columns(), **own, "id": episode.attempt}
 
@@ -502,7 +500,7 @@ def _open(path: Path) -> Run:
 
 
 def _run_shards(path: Path) -> list[Shard]:
-    """Shards of the attempts of a run that count."""
+    """Divide the attempts of a run that count into shards."""
     count = len(_open(path.absolute()).attempts().final)
     starts = range(0, count, RUN_ROWS)
     ends = (min(start + RUN_ROWS, count) for start in starts)
@@ -513,7 +511,7 @@ def _run_shards(path: Path) -> list[Shard]:
 
 
 def _attempts(job: ShardJob) -> Iterator[tuple[int, Episode | BadRecord]]:
-    """The attempts of a shard with the numbers of their lines; an error for a damaged one."""
+    """Yield each attempt of a shard with its line number, or an error if it is damaged."""
     run = _open(job.source)
     lines = list(run.attempts().final.values())[job.shard.start : job.shard.end]
     for line in lines:
@@ -525,7 +523,7 @@ def _attempts(job: ShardJob) -> Iterator[tuple[int, Episode | BadRecord]]:
 
 @contextmanager
 def _job_folder(out: Path | None, *, resume: bool, overwrite: bool) -> Iterator[Path]:
-    """The folder of a job: next to `out`, kept when the job is stopped, or a temporary one."""
+    """Yield the folder of a job: next to `out`, or a temporary folder without `out`."""
     if out is None:
         if resume:
             raise BadParameter("resume needs out: only a job with a result file can be continued")
@@ -533,7 +531,7 @@ def _job_folder(out: Path | None, *, resume: bool, overwrite: bool) -> Iterator[
             yield Path(temporary)
         return
     if out.suffix.lower() != ".jsonl":
-        raise BadParameter(f"out={str(out)!r}: the rows that changed are written as .jsonl")
+        raise BadParameter(f"out is {str(out)!r}; give a .jsonl file for the changed rows")
     folder = open_partial(out, resume=resume, overwrite=overwrite)
     yield folder
     shutil.rmtree(folder)

@@ -1,7 +1,4 @@
-"""How sensitive a reward is to form: the score of every variant of a right answer.
-
-Variants are other forms of the right answer, and wrong answers like it.
-"""
+"""How a reward depends on the form of an answer: the reward of each variant."""
 
 from __future__ import annotations
 
@@ -39,7 +36,7 @@ _ELSE: Final = "Bartholomew Quill"
 
 @dataclass(frozen=True, slots=True)
 class AnswerVariant:
-    """One way to write the answer."""
+    """One variant of the reference answer, right or wrong."""
 
     family: Family
     name: str
@@ -49,7 +46,7 @@ class AnswerVariant:
 
 
 def variants(reference: str) -> list[AnswerVariant]:
-    """Distinct variants of the reference, which comes first itself."""
+    """The distinct variants of the reference; the first is the reference itself."""
     items = [line.strip() for line in reference.splitlines() if line.strip()]
     number = number_in(reference)
     by_text: dict[str, AnswerVariant] = {}
@@ -66,7 +63,7 @@ def variants(reference: str) -> list[AnswerVariant]:
 
 
 def choice_variants(letter: str) -> list[AnswerVariant]:
-    """Forms in which an option is chosen by its letter, and choices of others."""
+    """Variants that choose an option by its letter, right and wrong."""
     other = "A" if letter.upper() != "A" else "B"
     forms = package_table(__package__, "variants")["letter"]
     return [
@@ -90,7 +87,7 @@ def _filled(family: Family, forms: Mapping[str, str], text: str) -> Iterator[Ans
 
 
 def _frames(reference: str) -> Iterator[AnswerVariant]:
-    """What models put around an answer."""
+    """Variants with text that models put around an answer."""
     for family, forms in package_table(__package__, "variants")["frames"].items():
         yield from _filled(family, forms, reference)
     yield from _right("JSON", ("JSON string", json.dumps(reference)),
@@ -99,7 +96,7 @@ def _frames(reference: str) -> Iterator[AnswerVariant]:
 
 
 def _letters(reference: str) -> Iterator[AnswerVariant]:
-    """Forms of a text; a text without letters has none."""
+    """Variants of a text: case, Unicode, spaces and an article."""
     decomposed = unicodedata.normalize("NFD", reference)
     wide = {code: code + 0xFEE0 for code in range(ord("!"), ord("~") + 1)}
     yield from _right(
@@ -154,7 +151,7 @@ def _digits(number: float) -> str:
 
 
 def _round(number: float) -> float:
-    """The number without the dust of its multiplication."""
+    """The number without the rounding errors of a multiplication."""
     return float(f"{number:.12g}")
 
 
@@ -163,7 +160,7 @@ def _decimals(bare: str) -> int:
 
 
 def number_words(number: float) -> str:
-    """The whole number in English words, below a thousand million; empty for any other."""
+    """A whole number below 10**9 in English words; empty for any other number."""
     if not number.is_integer() or not 0 <= number < MOST_WORDS:
         return ""
     n = int(number)
@@ -184,7 +181,7 @@ def _dates(reference: str) -> Iterator[AnswerVariant]:
 
 
 def read_date(text: str) -> date | None:
-    """The day that the text names in one of the unambiguous forms."""
+    """The date that the text states in an unambiguous form; `None` for other texts."""
     for form in ("%Y-%m-%d", "%d %B %Y", "%B %d, %Y", "%b %d, %Y", "%Y/%m/%d", "%B %d %Y"):
         try:
             return datetime.strptime(text.strip(), form).replace(tzinfo=UTC).date()
@@ -214,7 +211,7 @@ def _list_forms(items: Sequence[str]) -> Iterator[AnswerVariant]:
 
 
 def _wrong(reference: str, items: Sequence[str], number: float | None) -> Iterator[AnswerVariant]:
-    """Answers that are not the reference, however they look."""
+    """Wrong answers, some of which look similar to the reference."""
     named: list[tuple[str, str]] = [
         ("nothing", ""),
         ("a space", " "),
@@ -287,7 +284,7 @@ class FormSensitivity:
 
     @property
     def gaining(self) -> tuple[ScoredVariant, ...]:
-        """Wrong answers that score anything."""
+        """Wrong answers whose reward is above 0."""
         return tuple(row for row in self.rows if not row.right and (row.reward or 0.0) > EQUAL)
 
     @property
@@ -327,14 +324,14 @@ def probe(
     params: Mapping[str, Any] | None = None,
     columns: Mapping[str, Any] | None = None,
 ) -> FormSensitivity:
-    """Score systematic variants of the right `answer`, other right ones and wrong ones.
+    """Score variants of the right `answer`: other right forms and similar wrong answers.
 
     A reward that asks for a trajectory gets a short one in which a tool was used; `columns` fills
     in whatever else it asks for. Raises `UsageError` for a reward that scores the state of an
     environment or has no reference answer, and for columns that are missing.
     """
     if not answer.strip() or len(answer) > LONGEST:
-        raise UsageError(f"give a reference of 1 to {LONGEST} characters to vary")
+        raise UsageError(f"the reference answer must have 1 to {LONGEST} characters")
     scorer = Scorer(reward, params)
     needs = (*scorer.spec.required, *scorer.spec.optional)
     scores = "" if "answer" in needs else "compares a response with no reference answer"
@@ -345,7 +342,7 @@ def probe(
     missing = [name for name in scorer.spec.required if name not in {*FILLED, *(columns or {})}]
     if missing:
         raise UsageError(
-            f"{scorer.spec.name} needs {', '.join(map(repr, missing))} as well; give columns"
+            f"{scorer.spec.name} also needs {', '.join(map(repr, missing))}; give these columns"
         )
     forms = variants(answer)
     if CHOICES in needs and len(answer.strip()) == 1 and answer.strip().isalpha():
@@ -366,7 +363,7 @@ def _score(
 
 
 def _trajectory(answer: str) -> list[dict[str, Any]]:
-    """A conversation in which a tool was called, answered, and the answer given."""
+    """A short conversation with a tool call, its result and the answer."""
     function = {"name": "search", "arguments": "{}"}
     call = {"id": "call_1", "type": "function", "function": function}
     return [

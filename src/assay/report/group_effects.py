@@ -1,4 +1,4 @@
-"""What another reward does to groups of rollouts, from which a trainer takes its advantages.
+"""How another reward changes the advantages of rows in groups of rollouts.
 
 A trainer such as GRPO's compares each rollout with the mean of its group: a row earns a positive,
 a negative or no advantage. A group whose rewards are all equal is flat and teaches nothing. A row
@@ -43,13 +43,13 @@ class GroupExample:
 
     @property
     def place(self) -> tuple[int, int, int]:
-        """Smaller groups come first, then earlier ones."""
+        """The sort key: smaller groups come first, then earlier groups."""
         return self.size, self.shard, self.line
 
 
 @dataclass(slots=True)
 class GroupEffects:
-    """Counts of how the groups of rows change from one reward to the other."""
+    """The counts of changes in groups of rows, from one reward to another."""
 
     groups: int = 0
     """Groups of at least two rows."""
@@ -91,7 +91,7 @@ class GroupEffects:
                 self.keep(change, example)
 
     def keep(self, change: GroupChange, example: GroupExample) -> None:
-        """Keep the example if it is among the smallest."""
+        """Keep the example if its group is among the smallest."""
         examples = self.examples.setdefault(change, [])
         examples.append(example)
         examples.sort(key=lambda each: each.place)
@@ -99,7 +99,7 @@ class GroupEffects:
 
 
 def compare_groups(rows: RowArray, tolerance: float) -> GroupEffects:
-    """The effects on whole groups; the result does not depend on the order of the rows."""
+    """Compare both rewards on whole groups; the order of the rows does not matter."""
     effects = GroupEffects()
     if not len(rows):
         return effects
@@ -127,7 +127,7 @@ def compare_groups(rows: RowArray, tolerance: float) -> GroupEffects:
 
 
 def _add_group(effects: GroupEffects, group: RowArray, tolerance: float) -> None:
-    """Count a group in which a reward has moved."""
+    """Count the changes in a group in which a reward changed."""
     old, new = (
         [None if isnan(value) else value for value in group[side].tolist()]
         for side in ("old", "new")
@@ -182,7 +182,7 @@ def _best(both: Sequence[tuple[float, float]], side: int) -> set[int]:
 
 
 def _count_pairs(effects: GroupEffects, both: Sequence[tuple[float, float]]) -> int:
-    """Count what becomes of the order of every two rows; how many change places."""
+    """Count changed orders and ties of row pairs; return how many pairs changed their order."""
     inverted = _inversions([new for _, new in sorted(both)])
     tied = _pairs(both)
     effects.pairs += len(both) * (len(both) - 1) // 2
@@ -194,12 +194,12 @@ def _count_pairs(effects: GroupEffects, both: Sequence[tuple[float, float]]) -> 
 
 
 def _pairs(values: Iterable[Any]) -> int:
-    """How many pairs of equal values there are."""
+    """The number of pairs of equal values."""
     return sum(count * (count - 1) // 2 for count in Counter(values).values())
 
 
 def _inversions(values: Sequence[float]) -> int:
-    """How many pairs stand in descending order, by merging: a group may have a million rows."""
+    """The number of pairs in descending order, counted by merging."""
     inverted, width, current = 0, 1, list(values)
     while width < len(current):
         merged: list[float] = []

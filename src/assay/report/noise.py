@@ -1,4 +1,4 @@
-"""How far two single runs must differ before it means anything.
+"""How much two single runs must differ before the difference means anything.
 
 The same configuration, run several times, differs by nothing but chance. The spread of each task
 over the runs gives the spread of a run's mean, and from it the difference that two runs of one
@@ -70,10 +70,7 @@ class NoiseFloor:
 
 
 def noise_floor(runs: Sequence[RunLike], *, runs_dir: str | Path = "runs") -> NoiseFloor:
-    """The noise floor from several runs of one configuration, or one run with repeats.
-
-    Runs that cannot be compared with the first one are refused.
-    """
+    """Estimate the noise floor from several runs of one configuration, or one with repeats."""
     read = [read_attempts(run, runs_dir) for run in runs]
     if not read:
         raise UsageError("name at least one run")
@@ -86,11 +83,11 @@ def noise_floor(runs: Sequence[RunLike], *, runs_dir: str | Path = "runs") -> No
     columns = [column for attempts in read for column in _columns(attempts)]
     if len(columns) < 2:
         raise UsageError(
-            "noise needs two runs of each task or more: `assay run --repeat-run 3` makes them"
+            "noise needs at least two runs of each task; try `assay run --repeat-run 3`"
         )
     shared = [task for task in columns[0] if all(task in column for column in columns)]
     if not shared:
-        raise UsageError("no task was scored in every run, so nothing says how much they vary")
+        raise UsageError("no task was scored in every run, so the noise cannot be estimated")
     return _floor_of(read, columns, shared)
 
 

@@ -1,4 +1,4 @@
-"""What an answer would have scored in another form: shown with the reward, never in it.
+"""Score an answer again in other forms, to show how much its form cost.
 
 The forms are made from the answer alone, never from the reference. Which of them a reward likes
 best is chosen by the reference, though, so the reward of the best form is an upper bound: an answer
@@ -63,10 +63,7 @@ _OBJECT = re.compile(r"\{[^{}]{0,4000}\}")
 
 @dataclass(frozen=True, slots=True)
 class ReformattedAnswer:
-    """The best that another form of the same answer would have scored.
-
-    An upper bound: which form is best was chosen by looking at the reference.
-    """
+    """The best other form of an answer, with its reward."""
 
     reward: float
     form: str
@@ -74,13 +71,13 @@ class ReformattedAnswer:
 
 
 class Reformatter:
-    """Scores answers again in other forms, by the reward that scored them, with its parameters."""
+    """Scores answers again in other forms, with the reward that scored them first."""
 
     def __init__(self) -> None:
         self._scorers: dict[tuple[str, str], Scorer | None] = {}
 
     def best(self, episode: Episode) -> ReformattedAnswer | None:
-        """The best other form of the answer, where one scores more than the answer did."""
+        """The best other form of the answer; `None` if no form scores more."""
         score, reward = primary_score(episode), reward_of(episode)
         if score is None or reward is None or not episode.final_response:
             return None
@@ -104,7 +101,7 @@ class Reformatter:
 
 
 def _scorer_of(score: Score) -> Scorer | None:
-    """The reward that gave the score; `None` if it is not installed, or reads an environment."""
+    """The reward that gave the score; `None` for a missing reward or one on environments."""
     try:
         scorer = Scorer(score.scorer, score.params)
     except AssayError:
@@ -122,7 +119,7 @@ class AnswerForm:
 
 
 def forms(answer: str) -> list[AnswerForm]:
-    """Distinct other forms of the answer, the least intrusive first."""
+    """The distinct other forms of the answer; forms with small changes come first."""
     if not answer.strip() or len(answer) > LONGEST:
         return []
     by_text: dict[str, AnswerForm] = {answer: AnswerForm("as submitted", answer)}
@@ -137,7 +134,7 @@ def forms(answer: str) -> list[AnswerForm]:
 
 
 def _cores(answer: str) -> Iterator[AnswerForm]:
-    """The answer without what stands around it."""
+    """The answer without the text around it, in several forms."""
     plain = unicodedata.normalize("NFC", answer).translate(QUOTES).strip()
     yield AnswerForm("plain quotes and Unicode", plain)
     for block in plain.split("```")[1:-1:2][:2]:
@@ -160,7 +157,7 @@ def _trim(text: str) -> str:
 
 
 def _values(cores: Iterable[AnswerForm]) -> Iterator[AnswerForm]:
-    """Numbers, lists and objects, as a scorer expects them to be written."""
+    """Forms of the answer with bare numbers, JSON lists or JSON objects."""
     for core in cores:
         for name, read in (
             (f"list as JSON, {core.name}".rstrip(", "), _lists),
@@ -171,7 +168,7 @@ def _values(cores: Iterable[AnswerForm]) -> Iterator[AnswerForm]:
 
 
 def _numbers(text: str) -> Iterator[str]:
-    """The first numbers and the last, in digits: no separators, no units, no `k` or `M`."""
+    """The first numbers and the last number of the text, in plain digits."""
     matches = list(_NUMBER.finditer(text[:2_000]))
     for match in dict.fromkeys([*matches[: MOST_NUMBERS - 1], *matches[-1:]]):
         digits = match.group().removesuffix(match["scale"] or "").strip()
@@ -191,7 +188,7 @@ def _shift(digits: str, places: int) -> str:
 
 
 def _lists(text: str) -> Iterator[str]:
-    """Several items on lines, or between commas, semicolons or "and", as a JSON list."""
+    """The items of a text as a JSON list; lines, commas, semicolons and "and" separate items."""
     swapped = read_json(text.replace('"', "\0").replace("'", '"').replace("\0", "'"))
     if isinstance(swapped, list):
         yield json.dumps(swapped, ensure_ascii=False)
@@ -215,7 +212,7 @@ def _objects(text: str) -> Iterator[str]:
 
 
 def read_json(text: str) -> Any:
-    """The value that the text spells; `None` where it spells none."""
+    """The JSON value of the text; `None` if the text is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -1,8 +1,7 @@
-"""What changes from one reward to another over many rows, counted by kind, with small examples.
+"""Count how scores change from one reward to another, by kind, with small examples.
 
-A kind is a direction (`down`, `up`, from a score to an abstention and back, from one abstention to
-another) and what both rewards say, apart from the row's own values. What takes something from a
-row comes first.
+A kind is a direction (one of `CHANGES`) and what both rewards say, apart from the row's own values.
+Losses come first.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ _VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|-?\d+(?:\.\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class SideOfChange:
-    """What one of the two rewards gives a changed row: value and reason."""
+    """The value and the reason that one of the two rewards gives a changed row."""
 
     value: float | None
     because: str
@@ -50,7 +49,7 @@ class SideOfChange:
 
     @classmethod
     def of(cls, score: Score) -> Self:
-        """The reward and its reason, of which no more is kept than is shown."""
+        """The value and the shortened reason of a score."""
         because = score.because[:TEXT_CHARS]
         if isinstance(score, Abstained):
             return cls(None, because, score.reason)
@@ -74,13 +73,13 @@ class ChangeExample:
 
     @property
     def place(self) -> tuple[int, int, int]:
-        """Smaller rows come first, then earlier ones."""
+        """The sort key: smaller rows come first, then earlier rows."""
         return self.size, self.shard, self.line
 
 
 @dataclass(slots=True)
 class ChangeKind:
-    """Changes in one direction of which both rewards say the same, apart from values."""
+    """Changes in one direction with the same two reasons, apart from values in the text."""
 
     change: Change
     old: str
@@ -91,7 +90,7 @@ class ChangeKind:
     examples: list[ChangeExample] = field(default_factory=list)
 
     def keep(self, example: ChangeExample) -> None:
-        """Keep the example if it is among the smallest; of equal texts the first is kept."""
+        """Keep the example if its row is among the smallest rows; equal texts are kept once."""
         texts = (example.response, example.reference)
         for at, other in enumerate(self.examples):
             if (other.response, other.reference) == texts:
@@ -108,7 +107,7 @@ class ChangeKind:
 
 @dataclass(slots=True)
 class DiffCounts:
-    """Running counts of two rewards over the same rows."""
+    """Running counts of the differences between two rewards over the same rows."""
 
     rows: int = 0
     changes: dict[Change, int] = field(default_factory=lambda: dict.fromkeys(CHANGES, 0))
@@ -137,7 +136,7 @@ class DiffCounts:
         place: tuple[int, int, int],
         example: Callable[[], ChangeExample],
     ) -> Change | None:
-        """Count a row; `example` is asked for only where it may be kept."""
+        """Count a row; `example` is called only if its result may be kept."""
         self.rows += 1
         change = self._compare(old, new, tolerance)
         if change is None:
@@ -183,7 +182,7 @@ class DiffCounts:
         return self.kinds.setdefault(key, ChangeKind(change, old, new))
 
     def merge(self, other: DiffCounts) -> None:
-        """Add the counts of the rows that follow."""
+        """Add the counts of later rows."""
         for name in ("rows", "both", "moved_by", "errors", "ungrouped"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for change, count in other.changes.items():
@@ -223,7 +222,7 @@ def _added(ours: list[N], theirs: list[N]) -> list[N]:
 
 
 def pattern_of(score: Score) -> str:
-    """What scores have in common that differ only in the row's values: the reason without them."""
+    """The reason of a score without the values of its row, such as numbers."""
     text = _VALUES.sub("…", score.because[:PATTERN_CHARS])
     if isinstance(score, Abstained):
         return f"{score.reason}: {text}"
@@ -240,7 +239,7 @@ class DiffGate:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """`down`, `down=50` or `down=0.1%`; raises `BadParameter` for any other text."""
+        """Parse a gate such as `down`, `down=50` or `down=0.1%`, or raise `BadParameter`."""
         name, equals, limit = text.partition("=")
         if name not in GATES:
             raise BadParameter(f"--fail-on {name!r}: {did_you_mean(name, GATES) or 'no gate'}; "
@@ -253,14 +252,14 @@ class DiffGate:
                 raise ValueError(limit)
         except ValueError:
             raise BadParameter(
-                f"--fail-on {text!r}: the limit is a number, or a share such as 0.01 or 1%"
+                f"--fail-on {text!r}: the limit must be a number, or a share such as 0.01 or 1%"
             ) from None
         return cls(name, most)
 
 
 @dataclass(frozen=True, slots=True)
 class RewardDiff:
-    """What changes from the old reward to the new one, over all rows."""
+    """All changes from the old reward to the new reward, over all rows."""
 
     old: str
     new: str
@@ -278,33 +277,30 @@ class RewardDiff:
 
     @property
     def has_scores(self) -> bool:
-        """Whether one of the rewards scored a row; else nothing was compared."""
+        """Whether at least one reward scored at least one row."""
         return any(self.counts.scored)
 
     @property
     def moved(self) -> int:
-        """Rows with another reward, or another abstention."""
+        """The number of rows whose reward or abstention changed."""
         return sum(self.counts.changes.values())
 
     def mean(self, side: Literal["old", "new"]) -> float | None:
-        """Over what that reward scores; `None` where it scores nothing."""
+        """The mean of the old or the new reward; `None` for a reward that scored no row."""
         at = 0 if side == "old" else 1
         scored = self.counts.scored[at]
         return self.counts.totals[at] / scored if scored else None
 
     @property
     def kinds(self) -> list[ChangeKind]:
-        """Every kind of change: what takes something from a row first, then the frequent ones."""
+        """All kinds of change: losses come first, then frequent kinds."""
         return sorted(
             self.counts.kinds.values(),
             key=lambda kind: (CHANGES.index(kind.change), -kind.count, kind.old, kind.new),
         )
 
     def closed(self, gates: Sequence[DiffGate]) -> list[str]:
-        """A sentence for each gate that the difference does not pass; none passes on nothing.
-
-        Raises `BadParameter` for a gate about groups where there are none.
-        """
+        """A sentence for each gate that fails, or for a comparison in which no row was scored."""
         sentences = [NOTHING] if gates and not self.has_scores else []
         for gate in gates:
             count, total, what = _measure(self, gate)
@@ -315,7 +311,7 @@ class RewardDiff:
         return sentences
 
     def to_record(self, *, timings: bool = False) -> dict[str, Any]:
-        """Everything as plain JSON values; equal for equal rows and rewards, but for the time."""
+        """The result as plain JSON values; `timings` adds the elapsed time."""
         counts, both = self.counts, self.counts.both
         record: dict[str, Any] = {
             "old": self.old,
@@ -338,7 +334,7 @@ class RewardDiff:
         return {**record, "elapsed_s": round(self.elapsed_s, 3)} if timings else record
 
     def to_html(self) -> str:
-        """One page that needs no script and no network; every text in it is escaped."""
+        """The result as one HTML page without scripts; all text in it is escaped."""
         from jinja2 import Environment
 
         environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
@@ -372,11 +368,11 @@ GATES: Final = (*ROW_GATES, *GROUP_GATES)
 
 
 def check_gates(gates: Sequence[DiffGate]) -> None:
-    """Raise `BadParameter` for a gate about groups, where there are none."""
+    """Raise `BadParameter` if a gate is about groups, because there are no groups."""
     for gate in gates:
         if gate.name in GROUP_GATES:
             raise BadParameter(
-                f"--fail-on {gate.name} is about groups; --group COLUMN says which rows are one"
+                f"--fail-on {gate.name} is about groups; add --group COLUMN to define the groups"
             )
 
 

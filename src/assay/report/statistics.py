@@ -1,7 +1,6 @@
-"""What paired numbers can and cannot say: permutation, bootstrap, McNemar, agreement, power.
+"""Statistics of paired numbers: permutation test, bootstrap, McNemar, kappa and power.
 
-Pure functions of numbers. Every random draw has a fixed seed, so that a report of the same runs
-is the same report. The size of the draws shrinks for very large samples, where less is needed.
+Every random draw has a fixed seed, so that a report of the same runs is the same report.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ class PermutationTest:
 
 @dataclass(frozen=True, slots=True)
 class McNemarTest:
-    """The exact test of "as many tasks began to pass as ceased to"."""
+    """McNemar's exact test of whether gained and lost passes are equally likely."""
 
     gained: int
     lost: int
@@ -70,7 +69,7 @@ class McNemarTest:
 
 
 def bootstrap_mean(values: Sequence[float]) -> ConfidenceInterval | None:
-    """The percentile interval of the mean; `None` below two values, which have no spread."""
+    """The bootstrap interval of the mean; `None` for fewer than two values."""
     data = np.asarray(values, dtype=np.float64)
     if data.size < 2:
         return None
@@ -85,7 +84,7 @@ def _percentile_interval(draws: Floats) -> ConfidenceInterval:
 
 
 def _resample(data: Floats) -> Floats:
-    """Means of resamples; of many values of a few kinds, how often each is drawn is drawn."""
+    """The means of bootstrap resamples; many equal values are drawn together, as counts."""
     rng = np.random.default_rng(SEED)
     draws = _draws(RESAMPLES, data.size)
     if data.size >= MANY:
@@ -103,7 +102,7 @@ def _resample(data: Floats) -> Floats:
 
 
 def sign_flip(differences: Sequence[float]) -> PermutationTest:
-    """How often flipping signs at random gives a mean at least as far from zero.
+    """A sign-flip test: how often random signs give a mean at least as far from zero.
 
     Exact up to `EXACT_PAIRS` non-zero differences, seeded Monte-Carlo beyond, where the observed
     assignment counts as one of the draws, so that p is never 0.
@@ -123,7 +122,7 @@ def sign_flip(differences: Sequence[float]) -> PermutationTest:
 
 
 def _flip_hits(sizes: Floats, bar: float) -> tuple[int, int]:
-    """How many random assignments reach the bar; equal sizes are flipped together, as counts."""
+    """How many random assignments of signs reach `bar`, and how many were drawn."""
     magnitudes, counts = np.unique(sizes, return_counts=True)
     draws = _draws(PERMUTATIONS, magnitudes.size)
     rng = np.random.default_rng(SEED)
@@ -135,21 +134,8 @@ def _flip_hits(sizes: Floats, bar: float) -> tuple[int, int]:
     return hits, draws
 
 
-def pass_at(k: int, n: int, passes: int) -> float:
-    """The chance that at least one of `k` attempts passes, of `n` of which so many did.
-
-    The unbiased estimate: how many of the sets of `k` of these attempts have a pass in them.
-    """
-    return 1.0 - comb(n - passes, k) / comb(n, k)
-
-
-def pass_all(k: int, n: int, passes: int) -> float:
-    """The chance that all of `k` attempts pass, estimated in the same way."""
-    return comb(passes, k) / comb(n, k)
-
-
 def rate_interval(values: Sequence[float]) -> ConfidenceInterval | None:
-    """The interval of the mean of one rate for each task; tasks are drawn, not attempts.
+    """The interval of the mean of rates per task; the bootstrap draws tasks, not attempts.
 
     Where every task passes always, or none ever, nothing varies that could be drawn: then it is
     the exact interval (Clopper and Pearson's) of so many tasks. `None` without any.
@@ -164,7 +150,7 @@ def rate_interval(values: Sequence[float]) -> ConfidenceInterval | None:
 
 
 def mcnemar(gained: int, lost: int) -> McNemarTest:
-    """The two-sided exact binomial test on the tasks that changed sides."""
+    """McNemar's two-sided exact test on the numbers of gained and lost tasks."""
     n = gained + lost
     term, tail = 1, 1
     for i in range(min(gained, lost)):
@@ -176,7 +162,7 @@ def mcnemar(gained: int, lost: int) -> McNemarTest:
 
 
 def cohen_kappa(table: Sequence[float]) -> float | None:
-    """How far two raters agree beyond chance: 1 always, 0 as chance would, below 0 less.
+    """Cohen's kappa, the agreement of two raters beyond chance: 1 is perfect, 0 is chance.
 
     `table` is how often both say yes, only the first, only the second, both no. `None` where
     chance alone would have them agree always: both say the same one thing of everything.
@@ -186,7 +172,7 @@ def cohen_kappa(table: Sequence[float]) -> float | None:
 
 
 def kappa_interval(tables: Sequence[Sequence[float]]) -> ConfidenceInterval | None:
-    """The percentile interval of kappa, of one table for each task; tasks are drawn.
+    """The bootstrap interval of kappa, from one table for each task.
 
     Where the raters never differ nothing varies that could be drawn: then its lower end is where
     kappa would be at the lower end of the exact interval of their agreement. `None` below two
@@ -213,7 +199,7 @@ def kappa_interval(tables: Sequence[Sequence[float]]) -> ConfidenceInterval | No
 
 
 def _kappas(tables: Floats) -> Floats:
-    """Cohen's kappa of each row; NaN where it has no value."""
+    """Cohen's kappa of each row; NaN if kappa is undefined."""
     both, first, second, neither = tables.T
     n = both + first + second + neither
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -223,16 +209,12 @@ def _kappas(tables: Floats) -> Floats:
 
 
 def best_p(n: int) -> float:
-    """The smallest p that a two-sided sign-flip test of n pairs can give: above ALPHA for few."""
+    """The smallest p-value that a two-sided sign-flip test of n pairs can give."""
     return min(1.0, 2.0 ** (1 - n)) if n < 1000 else 0.0
 
 
 def detectable(differences: Sequence[float]) -> float | None:
-    """The mean change that a test of so many pairs with this spread would find, at `POWER`.
-
-    The normal approximation. `None` where the spread cannot be estimated: below two pairs, or
-    when no pair differs from another.
-    """
+    """The mean change that these differences can show with `POWER`; `None` without a spread."""
     if len(differences) < 2:
         return None
     spread = float(np.std(np.asarray(differences, dtype=np.float64), ddof=1))
@@ -240,17 +222,17 @@ def detectable(differences: Sequence[float]) -> float | None:
 
 
 def detectable_change(spread: float, n: int) -> float:
-    """The same for a known standard deviation of the paired differences."""
+    """The mean change that n pairs detect, given the standard deviation of the differences."""
     return _REACH * spread / sqrt(n)
 
 
 def needed_pairs(spread: float, change: float) -> int:
-    """How many pairs with this standard deviation show a change of the mean, at `POWER`."""
+    """The number of pairs that detect a change of the mean, with power `POWER`."""
     return ceil((_REACH * spread / change) ** 2)
 
 
 def needed_repeats(spread: float, within: float, n: int, change: float) -> int | None:
-    """How many repeats of each of n pairs show a change of the mean, at `POWER`.
+    """The number of repeats of n pairs that detect a change of the mean, or `None`.
 
     `spread` is the standard deviation of the pairs' differences that repeats do not narrow, and
     `within` that of a single repeat's difference around its pair's. `None` where no number is
@@ -261,12 +243,12 @@ def needed_repeats(spread: float, within: float, n: int, change: float) -> int |
 
 
 def one_sided_sign(fewer: int, more: int) -> float:
-    """The chance of `more` or more on one side, if each falls on either side alike."""
+    """The one-sided p-value of a sign test with `fewer` and `more` counts."""
     return mcnemar(more, fewer).p / 2 if more > fewer else 1.0
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """The p-values adjusted for their number, in their order (Holm's step-down)."""
+    """The p-values after Holm's correction for several tests, in the same order."""
     order = sorted(range(len(ps)), key=lambda i: ps[i])
     adjusted = [0.0] * len(ps)
     highest = 0.0
@@ -277,7 +259,7 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def tail_binomial(least: int, n: int, chance: float) -> float:
-    """The probability of at least so many successes."""
+    """The binomial probability of at least `least` successes in `n` trials."""
     if least <= 0:
         return 1.0
     if n < LARGEST_EXACT:
@@ -299,7 +281,7 @@ def _draws(most: int, width: int) -> int:
 
 
 def _chunks(rows: int, width: int) -> list[int]:
-    """How many rows to draw at a time, so that memory stays bounded."""
+    """Divide the rows into chunks of bounded memory; return the size of each chunk."""
     most = max(1, CHUNK_CELLS // max(width, 1))
     whole, rest = divmod(rows, most)
     return [most] * whole + [rest] * bool(rest)

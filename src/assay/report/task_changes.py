@@ -1,4 +1,4 @@
-"""Task by task: what is paired, what flipped, what is flaky, what dropped every time."""
+"""Compare two runs task by task: changes, flaky tasks and drops."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ REPEATS = 3
 
 @dataclass(frozen=True, slots=True)
 class TaskChange:
-    """One task in both runs, over its repeats."""
+    """The change of one task between two runs, over its repeats."""
 
     task_id: str
     change: Change
@@ -51,12 +51,12 @@ class TaskPair:
 
     @cached_property
     def means(self) -> tuple[float, float]:
-        """The mean reward before and after."""
+        """The mean reward of the task in the base run and in the candidate run."""
         return mean(rewards_of(self.base)), mean(rewards_of(self.cand))
 
 
 def pair_tasks(base: RunAttempts, cand: RunAttempts) -> Iterable[TaskPair]:
-    """The tasks with a repeat that was scored in both runs."""
+    """Pair the tasks that have a repeat with a reward in both runs."""
     there = cand.by_task
     for task, attempts in base.by_task.items():
         after = {a.repeat: a for a in there.get(task, ()) if a.reward is not None}
@@ -66,12 +66,10 @@ def pair_tasks(base: RunAttempts, cand: RunAttempts) -> Iterable[TaskPair]:
 
 
 def steady_drops(pairs: Sequence[TaskPair]) -> tuple[str, ...]:
-    """Tasks whose every repeat is below every earlier one, unless chance explains their number.
+    """Tasks whose repeats all score below the base run, if chance does not explain them.
 
-    If nothing but chance told the repeats apart, a task whose 2k rewards fall into a lower and an
-    upper half has the lower half all on one side once in C(2k, k) times. The number of such drops
-    is tested against that, over all tasks that fall into halves, so that many noisy tasks do not
-    make a regression out of one that happened to split.
+    By chance, the lower half of a task's 2k rewards is all on one side once in C(2k, k) times. The
+    number of such drops is tested against that, over all tasks that fall into two halves.
     """
     split, drops, chance = 0, [], 0.0
     for pair in pairs:
@@ -90,7 +88,7 @@ def steady_drops(pairs: Sequence[TaskPair]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class TaskDrops:
-    """Tasks that fell far, against those that rose as far."""
+    """The tasks with a large drop, and the number of tasks with a large rise."""
 
     size: float
     fell: tuple[str, ...]
@@ -101,12 +99,12 @@ class TaskDrops:
 
     @property
     def alarm(self) -> bool:
-        """Whether the gate on falling tasks closes."""
+        """Whether chance is an unlikely explanation of so many large drops."""
         return bool(self.fell) and self.p <= DROP_ALPHA
 
     @property
     def sentence(self) -> str:
-        """`3 tasks fell by 0.5 or more, none rose: a, b, c`."""
+        """The drops in words, such as `3 tasks fell by 0.5 or more, none rose: a, b, c`."""
         rose = f"{self.rose} rose" if self.rose else "none rose"
         names = ", ".join(self.fell[:5]) + (" …" if len(self.fell) > 5 else "")
         tasks = "1 task" if len(self.fell) == 1 else f"{len(self.fell)} tasks"
@@ -114,11 +112,10 @@ class TaskDrops:
 
 
 def task_drops(pairs: Sequence[TaskPair], size: float = DROP) -> TaskDrops:
-    """The tasks that fell by `size` or more, and how likely it is that chance chose them.
+    """Find the tasks that fell by `size` or more, and the p-value of their number.
 
-    Of two runs of one configuration each is as likely to be the better one at any task. So the
-    tasks that moved far are as many coins, and all that counts is how many fell among them: that
-    needs no repeats, and no knowledge of how much a task varies.
+    Without a change, a task that moved far is as likely to rise as to fall: a sign test, which
+    needs no repeats.
     """
     moved = [(after - before, pair.task_id) for pair in pairs for before, after in (pair.means,)]
     fell = sorted((difference, task) for difference, task in moved if difference <= EQUAL - size)
@@ -170,7 +167,7 @@ def _change(
 
 
 def flaky_tasks(base: RunAttempts, cand: RunAttempts, others: set[str] | None) -> set[str]:
-    """Tasks whose reward varied although nothing was changed."""
+    """The tasks whose reward varies between runs of one configuration."""
     varied = _varying([base.rewards]) | _varying([cand.rewards])
     return varied if others is None else varied | others | unsteady_tasks(cand)
 

@@ -1,4 +1,4 @@
-"""The iteration table: every run of a benchmark, against the one before it that can be compared."""
+"""The history of runs: each run is compared with an earlier comparable run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeAlias
 
 from assay.errors import AssayError
 from assay.ledger.layout import is_archived, list_runs
-from assay.ledger.summary import PERFECT, other_code, zeros_replaced
+from assay.ledger.passes import PERFECT
+from assay.ledger.summary import other_code, zeros_replaced
 from assay.report import statistics
 from assay.report.attempts import EQUAL, RunAttempts, mean, read_attempts
 from assay.report.comparability import labels, obstacles, with_ids_of
@@ -30,7 +31,7 @@ Direction: TypeAlias = Literal["up", "flat", "down"]
 
 @dataclass(frozen=True, slots=True)
 class PredictionOutcome:
-    """Which tasks a run was predicted to change, and which did."""
+    """The predicted and the actual changes of a run's tasks."""
 
     up: tuple[str, ...]
     down: tuple[str, ...]
@@ -43,7 +44,7 @@ class PredictionOutcome:
 
     @property
     def came_true(self) -> bool | None:
-        """Whether every predicted task moved as predicted; `None` where that cannot be said."""
+        """Whether every predicted task moved as predicted; `None` if a result is unknown."""
         expected = dict.fromkeys(self.up, "up") | dict.fromkeys(self.down, "down")
         known = [
             self.outcomes[task] == way for task, way in expected.items() if task in self.outcomes
@@ -54,7 +55,7 @@ class PredictionOutcome:
 
     @property
     def sentence(self) -> str:
-        """`predicted 3, 7 up: 3 up, 7 flat, 0 down`."""
+        """The outcome in words, such as `predicted 3, 7 up: 3 up, 7 flat, 0 down`."""
         names = {task: task.removeprefix(self.prefix) for task in (*self.up, *self.down)}
         predicted = [
             f"{', '.join(names[task] for task in tasks)} {way}"
@@ -70,7 +71,7 @@ class PredictionOutcome:
 
 @dataclass(frozen=True, slots=True)
 class RunChange:
-    """A run against the run before it that it can be compared with."""
+    """The comparison of a run with an earlier comparable run."""
 
     against: str
     difference: float | None
@@ -204,19 +205,13 @@ def _row(attempts: RunAttempts, before: Sequence[RunAttempts]) -> HistoryRow:
 
 
 def order_of_bases(before: Sequence[RunManifest], manifest: RunManifest) -> list[int]:
-    """The places of earlier runs in the order in which a run would be compared with them.
-
-    The latest first, and those of the same model before all others.
-    """
+    """The indexes of earlier runs to try as base: same model first, then latest first."""
     latest_first = range(len(before) - 1, -1, -1)
     return sorted(latest_first, key=lambda place: bool(labels(before[place], manifest)))
 
 
 def change_from(bases: Iterable[RunAttempts], attempts: RunAttempts) -> RunChange | None:
-    """The run against the first scored one of these that it can be compared with.
-
-    Those after it are not read.
-    """
+    """Compare the run with the first comparable run of `bases` that has rewards."""
     earlier = _first_comparable(bases, attempts)
     if earlier is None:
         return None
@@ -226,7 +221,7 @@ def change_from(bases: Iterable[RunAttempts], attempts: RunAttempts) -> RunChang
 
 
 def _first_comparable(bases: Iterable[RunAttempts], attempts: RunAttempts) -> RunAttempts | None:
-    """The first of them in which something was scored; else the first of them."""
+    """The first comparable run that has rewards, else the first comparable run."""
     unscored: RunAttempts | None = None
     for run in bases:
         if obstacles(run, attempts):
@@ -245,7 +240,7 @@ def _pass_rate(attempts: RunAttempts) -> float | None:
 def _prediction(
     manifest: RunManifest, earlier: RunAttempts | None, attempts: RunAttempts
 ) -> PredictionOutcome | None:
-    """The prediction checked against the comparable run before; `None` without either."""
+    """Check the run's prediction against an earlier run; `None` without prediction or run."""
     expected = manifest.config.get("expect")
     if not isinstance(expected, Mapping) or earlier is None:
         return None
@@ -301,13 +296,9 @@ class RewardGrid:
     rewards: tuple[tuple[float | None, ...], ...]
     """One row for each task."""
 
-    def to_record(self) -> dict[str, Any]:
-        """The grid as plain JSON values."""
-        return asdict(self)
-
 
 def grid(runs: RunHistory, *, runs_dir: str | Path = "runs") -> RewardGrid:
-    """The task × run matrix of the newest runs, tasks in the order in which they first came."""
+    """The rewards of every task in the newest runs, as a grid."""
     names = [row.run_id for row in runs.rows if not row.reported][-GRID_RUNS:]
     means = [read_attempts(name, runs_dir).task_means for name in names]
     tasks = list(dict.fromkeys(task for run in means for task in run))[:GRID_TASKS]
@@ -316,7 +307,7 @@ def grid(runs: RunHistory, *, runs_dir: str | Path = "runs") -> RewardGrid:
 
 
 def comparable_groups(runs: RunHistory) -> list[int]:
-    """For each run the number of the set of runs that it can be compared with."""
+    """A group number for each run; runs with the same number are comparable."""
     groups: dict[str, int] = {}
     numbers = []
     for row in runs.rows:

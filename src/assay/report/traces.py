@@ -1,4 +1,4 @@
-"""What an episode's record shows of how it went: turns, cuts, blocks, failures, loops.
+"""Signs of problems in an episode's record: cut texts, blocks, failures and loops.
 
 Codes that the environment recorded (`Step.outcome`) are read first; where a step has none, the
 lines that the environment puts before the page are. The page itself, which may say anything, is
@@ -56,7 +56,7 @@ class EvidenceLine:
 
 @dataclass(frozen=True, slots=True)
 class TruncatedObservation:
-    """A step whose observation the agent was shown only in part."""
+    """A step whose observation the agent saw only in part."""
 
     step: int
     chars: int
@@ -65,7 +65,7 @@ class TruncatedObservation:
 
 
 class AttemptTrace:
-    """One episode with its steps and messages, asked for signs of what went wrong."""
+    """The steps and messages of one episode, with methods that find signs of problems."""
 
     def __init__(self, episode: Episode, artifact: Callable[[str], str]) -> None:
         self.episode = episode
@@ -74,7 +74,7 @@ class AttemptTrace:
 
     @cached_property
     def acted(self) -> tuple[Step, ...]:
-        """The steps on which the agent acted: all but the reset and the answer."""
+        """The steps with an action of the agent, without the reset and the answer."""
         answers = ('answer("', "answer('")
         return tuple(s for s in self.steps if s.index > 0 and not s.action.startswith(answers))
 
@@ -87,7 +87,7 @@ class AttemptTrace:
 
     @cached_property
     def cuts(self) -> tuple[TruncatedObservation, ...]:
-        """Every place where text was left out of what the agent saw."""
+        """Every place where a message to the agent left out text."""
         cuts = [
             TruncatedObservation(
                 step, int(match["n"].replace(",", "")), text.startswith(_LESS, match.end())
@@ -101,15 +101,15 @@ class AttemptTrace:
         return tuple(sorted(cuts, key=lambda cut: cut.step))
 
     def first_shown(self, matches: Callable[[str], bool]) -> int | None:
-        """The first step of whose observation the agent was shown such a text."""
+        """The first step whose message to the agent has a matching text, or `None`."""
         return next((step for step, text in self.prompts if matches(text)), None)
 
     def first_recorded(self, matches: Callable[[str], bool]) -> int | None:
-        """The first step after which the page held such a text, whether it was shown or not."""
+        """The first step whose recorded observation has a matching text, or `None`."""
         return next((s.index for s in self.steps if matches(self.observation(s))), None)
 
     def observation(self, step: Step) -> str:
-        """The whole text after a step; empty when it is not there any more."""
+        """The full recorded observation of a step; empty if it cannot be read."""
         if not step.observation:
             return ""
         try:
@@ -119,7 +119,7 @@ class AttemptTrace:
 
     @cached_property
     def blocks(self) -> tuple[EvidenceLine, ...]:
-        """Steps on which a page was barred, by the site or by the agent's own list."""
+        """The steps with a page that the site or the agent's own rules blocked."""
         return tuple(sign for step in self.steps if (sign := self._block(step)))
 
     def _block(self, step: Step) -> EvidenceLine | None:
@@ -134,7 +134,7 @@ class AttemptTrace:
 
     @cached_property
     def failures(self) -> tuple[tuple[EvidenceLine, bool], ...]:
-        """Steps that failed, each with whether it was the way there that failed."""
+        """The failed steps, each with whether the navigation to a page failed."""
         return tuple(failure for step in self.acted if (failure := self._failure(step)))
 
     def _failure(self, step: Step) -> tuple[EvidenceLine, bool] | None:
@@ -153,7 +153,7 @@ class AttemptTrace:
 
     @cached_property
     def unreadable(self) -> tuple[EvidenceLine, ...]:
-        """Replies of the model without anything in them that could be done, with the reasons.
+        """The replies of the model that had no usable action, with the reasons.
 
         The agent marks them in its messages; records from before have them in its thoughts.
         """
@@ -188,7 +188,7 @@ class AttemptTrace:
 
     @cached_property
     def repeats(self) -> tuple[EvidenceLine, ...]:
-        """Steps that did again what had been done before, and led to where the agent was before."""
+        """The steps that repeat an earlier action and lead to the same state."""
         seen: dict[tuple[str, Any], int] = {}
         repeats = []
         for step in self.acted:
@@ -203,14 +203,14 @@ class AttemptTrace:
 
 
 def _why_unread(step: Step) -> str:
-    """Why the reply before the step could not be read, as the agent's thoughts have it."""
+    """Why the reply before the step was unreadable, in the agent's words; else empty."""
     match = REFUSED.search(step.think)
     because = match["because"] if match else ""
     return "" if any(mark in because for mark in _READ) else because
 
 
 def _state(step: Step) -> Any:
-    """Equal where nothing that was recorded tells two moments apart."""
+    """The recorded state after a step, as a hashable value."""
     evidence = step.evidence
     if evidence is None:
         return step.observation
@@ -228,11 +228,10 @@ def _text(message: Message) -> str:
 
 
 def messages_by_turn(messages: Sequence[Message], n_actions: int) -> tuple[Turn, ...] | None:
-    """The messages of each turn: number `i` is of step `i + 1`; `None` where that is not known.
+    """The messages of each turn; turn `i` belongs to step `i + 1`. `None` if unclear.
 
-    Messages and steps are in two lists of a record, so the beginnings of turns are counted. Where
-    their number is not that of the actions, nothing is guessed. There is one more turn than actions
-    where the agent gave up, or was shown what its last action led to.
+    The number of turns must be that of the actions; it is one more where the agent gave up, or was
+    shown the result of its last action.
     """
     for find in (_pages, _results, _replies):
         starts = find(messages)
@@ -244,7 +243,7 @@ def messages_by_turn(messages: Sequence[Message], n_actions: int) -> tuple[Turn,
 
 
 def _pages(messages: Sequence[Message]) -> list[int]:
-    """Where the research agent shows a page: once a turn."""
+    """The indexes of messages in which the research agent shows a page: one in each turn."""
     return [
         i
         for i, message in enumerate(messages)
@@ -253,7 +252,7 @@ def _pages(messages: Sequence[Message]) -> list[int]:
 
 
 def _results(messages: Sequence[Message]) -> list[int]:
-    """Where the result of a call is, or a word of the other side after a reply without one."""
+    """The indexes of tool results, and of the user's messages after a reply."""
     starts: list[int] = []
     waiting: set[str] = set()
     replied = True
@@ -275,6 +274,6 @@ def _results(messages: Sequence[Message]) -> list[int]:
 
 
 def _replies(messages: Sequence[Message]) -> list[int]:
-    """Where a turn begins if each ends with a reply."""
+    """The indexes at which turns begin, if each turn ends with a reply."""
     ends = [i + 1 for i, message in enumerate(messages) if message.role == "assistant"]
     return [0, *(end for end in ends if end < len(messages))] if ends else []

@@ -1,4 +1,4 @@
-"""The local web viewer: every reward with the fact that earned it.
+"""The local web viewer for runs, episodes and rewards.
 
 `app.build_app` makes the application, `pages/` the record of each page, `templates/` its HTML,
 `share` one file for a whole run. Pages read the ledger through `ledger` and `report`, write

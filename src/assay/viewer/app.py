@@ -1,4 +1,4 @@
-"""The viewer as an ASGI application: addresses to pages."""
+"""The viewer as an ASGI application, with a route for each page."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ HEADERS = (
 
 
 def build_app(runs_dir: Path, guards: RequestGuards) -> App:
-    """The viewer of one folder of runs, behind its guards."""
+    """Build the viewer of one folder of runs, protected by the request guards."""
     return _with_headers(guard(_with_twins(_pages(RunsReader(runs_dir))), guards))
 
 
 def _with_headers(app: App) -> App:
-    """The application, each of whose responses carries those of `HEADERS` that it did not set."""
+    """Wrap the application to add the missing headers of `HEADERS` to every response."""
 
     async def call(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
@@ -86,7 +86,7 @@ def _with_headers(app: App) -> App:
 
 
 def _with_twins(app: App) -> App:
-    """The application, which serves a page's record where its path ends in `.json`."""
+    """Wrap the application to return a page's JSON record for a path that ends in `.json`."""
 
     async def call(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -110,7 +110,7 @@ class PageRenderer:
         self.links = ServerLinks()
 
     def page(self, request: Request, template: str, page: Any, *, seen: str = "") -> Response:
-        """The page; `seen` is its version, for one that updates itself."""
+        """The response for a page; `seen` is the version that a page sends to update itself."""
         if request.state.twin:
             return Response(to_json(page), media_type="application/json")
         query = [pair for pair in request.query_params.multi_items() if pair[0] not in OF_THE_PAGE]
@@ -125,7 +125,7 @@ class PageRenderer:
         return Response(html.encode(), media_type="text/html; charset=utf-8")
 
     def error(self, request: Request, status: int, title: str, message: str) -> Response:
-        """The error, as a page or as JSON."""
+        """The response for an error, as an HTML page or as JSON."""
         if getattr(request.state, "twin", False):
             body = dump_json(error_body(title.replace(" ", "_"), message))
             return Response(body, status, media_type="application/json")
@@ -156,7 +156,7 @@ def _pages(reader: RunsReader) -> App:
 
 
 class _VersionedFiles(StaticFiles):
-    """Files whose version is in their name: a browser need not ask for them twice."""
+    """Static files with their version in the name, which a browser may cache for a year."""
 
     def file_response(self, *args: Any, **options: Any) -> Response:
         response = super().file_response(*args, **options)
@@ -250,7 +250,7 @@ def _add_episodes(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> N
 def _add_labels(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> None:
     @app.post("/runs/{run_id}/labels")
     async def label(request: Request, run_id: str) -> Response:
-        """The one request that writes: the guards have seen that no other site sent it."""
+        """Store a label; the request guards refuse labels from other sites."""
         form = await _label_form(request)
         folder = reader.layout(run_id).folder
         await asyncio.to_thread(
@@ -292,16 +292,16 @@ def _add_rewards(app: FastAPI, audits: Audits, renderer: PageRenderer) -> None:
 
 
 async def _label_form(request: Request) -> LabelForm:
-    """The form of a label. Raises `UsageError` for anything else."""
+    """Read the label form from a request; raise `UsageError` for any other content."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != FORM:
-        raise UsageError(f"a label is sent as {FORM}, not as {kind[:100]!r}")
+        raise UsageError(f"a label must be sent as {FORM}, not as {kind[:100]!r}")
     body = await request.body()
     try:
         pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="replace")
         return LabelForm.model_validate({key: value for key, value in pairs if value})
     except (UnicodeDecodeError, ValidationError, ValueError) as error:
-        raise UsageError(f"that is no label: {error!s:.300}") from error
+        raise UsageError(f"the label is not valid: {error!s:.300}") from error
 
 
 def _raw(data: bytes, kind: str, *, cache: str = "no-cache") -> Response:

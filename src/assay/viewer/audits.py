@@ -1,8 +1,4 @@
-"""Audits that were saved in the folder of runs, as the pages of the rewards show them.
-
-`assay audit` writes one JSON file for each target. The file may be of another version, cut
-off, or of another tool.
-"""
+"""Read the saved audits that the pages of the rewards show."""
 
 from __future__ import annotations
 
@@ -39,14 +35,14 @@ class StoredAudit:
 
 
 class Audits:
-    """The audits in the folder of runs. Every method may be called from any thread."""
+    """The saved audits in the folder of runs; any thread may call every method."""
 
     def __init__(self, runs_dir: Path) -> None:
         self._folder = runs_dir / FOLDER
         self._cache: LruCache[StoredAudit] = LruCache(MOST_CACHED)
 
     def latest(self, name: str, version: int) -> StoredAudit | None:
-        """The audit of this version of the reward; else the one of the highest other version."""
+        """The audit of this version of the reward, or else of the highest audited version."""
         stem = audit_file_stem(name)
         paths = {
             int(digits): path
@@ -72,10 +68,10 @@ def _report(path: Path) -> AuditReport:
     with path.open("rb") as stream:
         data = stream.read(LARGEST_BYTES + 1)
     if len(data) > LARGEST_BYTES:
-        raise BadRecord(f"it is larger than {LARGEST_BYTES:,} bytes")
+        raise BadRecord(f"the file is larger than {LARGEST_BYTES:,} bytes")
     record = load_record(data)
     if record.get("schema") != AUDIT_SCHEMA:
-        raise BadRecord(f"its schema is {record.get('schema')!r:.100}, not {AUDIT_SCHEMA!r}")
+        raise BadRecord(f"the schema is {record.get('schema')!r:.100}, not {AUDIT_SCHEMA!r}")
     findings = record.get("findings")
     if isinstance(findings, list):
         # They are ranked: the worst are first. No page shows a reproducer, which may be large.
@@ -96,7 +92,7 @@ def _report(path: Path) -> AuditReport:
 
 
 def _shorten(value: Any) -> Any:
-    """The record with no text longer than a page can show."""
+    """The record with every text cut to the length that a page can show."""
     if isinstance(value, str):
         return value[:TEXT_CHARS]
     if isinstance(value, dict):

@@ -1,7 +1,4 @@
-"""Where each page is: on the server, where the address is the state, or in one file.
-
-A page that does not exist in one of them has no link, and its name is plain text there.
-"""
+"""Links to each page, in a running viewer or within a single exported file."""
 
 from __future__ import annotations
 
@@ -18,17 +15,17 @@ TWIN = ".json"
 
 
 def address(path: str, query: Sequence[tuple[str, Any]]) -> str:
-    """The path with its query; a lone surrogate is sent as its three bytes."""
+    """The path with its query string; the values may hold lone surrogates."""
     return f"{path}?{urlencode(query, errors='surrogatepass')}" if query else path
 
 
 def _address(path: str, **query: Any) -> str:
-    """The path with that part of the query that has a value."""
+    """The path with the query parameters that have a value."""
     return address(path, [pair for pair in query.items() if pair[1] not in (None, "", False)])
 
 
 def part(name: str) -> str:
-    """A name as one part of a path; one that ends like a twin is not taken for one.
+    """Quote a name as one part of a path; a `.json` at its end is quoted too.
 
     The name of a folder may hold bytes that are no UTF-8; they are sent as they are.
     """
@@ -90,7 +87,7 @@ def _episode(run_id: str, attempt: str, below: str = "", *, step: int | None = N
 
 @dataclass(frozen=True, slots=True)
 class OneFileLinks:
-    """Places within a single file that holds one run; pictures are in the links themselves."""
+    """Links within a single exported file; pictures are data URIs."""
 
     picture: Callable[[str, str], str | None]
     """The data URI of an artifact, by its hash and kind; `None` for one that is not in the file."""
@@ -102,7 +99,7 @@ class OneFileLinks:
         return None if kind == "txt" else self.picture(sha256, kind)
 
     def _elsewhere(self, *_: object, **__: object) -> None:
-        """No link: the file holds nothing else."""
+        """Return no link, because the file does not hold this page."""
 
     static = runs = run = diagnosis = finding = record = labels = agreement = _elsewhere
     compare = pair = rewards = reward = _elsewhere

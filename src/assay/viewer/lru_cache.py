@@ -1,4 +1,4 @@
-"""A bounded cache for values that are slow to make, and a stamp for the version of a file."""
+"""A bounded cache for values that are slow to make, and a version stamp for files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Stamp = tuple[int, int, int]
 
 
 def stamp(path: Path) -> Stamp:
-    """The version of a file's content; zeros for a file that is not there."""
+    """The version of a file's content; zeros for a missing file."""
     try:
         status = path.stat()
     except FileNotFoundError:
@@ -23,7 +23,7 @@ def stamp(path: Path) -> Stamp:
 
 
 class LruCache(Generic[T]):
-    """The latest values under their keys, up to a total weight; safe in any thread."""
+    """A thread-safe cache; above a total weight, the least recently used values are dropped."""
 
     def __init__(self, most: int, weigh: Callable[[T], int] = lambda _: 1) -> None:
         self._most = most
@@ -40,7 +40,7 @@ class LruCache(Generic[T]):
             return self._values.get(key)
 
     def put(self, key: Hashable, value: T) -> T:
-        """Remember the value, unless it alone is too heavy, and return it."""
+        """Cache the value unless it alone is too heavy, and return it."""
         with self._lock:
             if key in self._values:
                 self._total -= self._weigh(self._values.pop(key))
@@ -52,7 +52,7 @@ class LruCache(Generic[T]):
         return value
 
     def get_or_make(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The value under the key, made now if it is not there; others wait while one makes it."""
+        """The cached value of the key; if it is missing, one thread makes it and others wait."""
         with self._lock:
             making = self._making.setdefault(key, threading.Lock())
         try:

@@ -1,8 +1,4 @@
-"""Pages as HTML or as JSON.
-
-The templates escape everything, and make hostile text visible: nothing in it can drive a page, a
-terminal or mislead a reader.
-"""
+"""Pages as HTML or as JSON; hostile text is escaped and made visible."""
 
 from __future__ import annotations
 
@@ -34,7 +30,7 @@ _DELETE = 0x7F
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """What `asdict` needs around a record to reach the dataclasses in it."""
+    """A wrapper that lets `asdict` convert the dataclasses inside a record."""
 
     record: PageRecord
 
@@ -44,7 +40,7 @@ def to_json(page: PageRecord) -> bytes:
 
 
 class Templates:
-    """The templates of the package; every value goes through `visible`, then is escaped."""
+    """The templates of the package; every value is made visible by `visible`, then escaped."""
 
     def __init__(self) -> None:
         self._environment = Environment(
@@ -96,7 +92,7 @@ def several(number: int, noun: str) -> str:
 
 
 def spaces(text: str) -> str:
-    """The text with a mark for every space at its ends, and for tabs and line breaks."""
+    """The text with visible marks for tabs, line breaks, and spaces at its ends."""
     inner = text.strip(" ")
     left = len(text) - len(text.lstrip(" "))
     shown = "␣" * left + inner + ("␣" * (len(text) - left - len(inner)) if inner else "")
@@ -104,17 +100,17 @@ def spaces(text: str) -> str:
 
 
 def chance(p: float) -> str:
-    """A p-value in as many digits as say something."""
+    """A p-value with three significant digits, or as `< 0.0001`."""
     return "< 0.0001" if p < 0.0001 else f"= {p:.3g}"
 
 
 def brief(text: str, most: int = 200) -> str:
-    """The text; of a longer one the beginning, and how long it is."""
+    """The text; a text longer than `most` is cut, and its length is added."""
     return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
 
 
 def coded(text: str) -> Markup:
-    """The text, with what stands between two backticks as code."""
+    """The text as HTML, with parts between backticks as code."""
     pieces = visible(text).split("`")
     if len(pieces) % 2 == 0:
         pieces[-2:] = ["`".join(pieces[-2:])]
@@ -125,7 +121,7 @@ def coded(text: str) -> Markup:
 
 
 def visible(text: str) -> str:
-    """The text with a symbol for everything that would act instead of show.
+    """The text with visible symbols for control characters and hidden characters.
 
     Control characters become their pictures, escape sequences among them; what reorders or hides
     text, and half a surrogate pair, becomes its code point. Line breaks and tabs stay.

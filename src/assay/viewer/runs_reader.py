@@ -54,7 +54,7 @@ MOST_FINDINGS = 200
 
 @dataclass(slots=True)
 class _OpenRun:
-    """A run that one thread at a time reads."""
+    """An open run, with a lock that lets one thread read at a time."""
 
     run: Run
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -62,7 +62,7 @@ class _OpenRun:
 
 @dataclass(frozen=True, slots=True)
 class PassRateRow:
-    """How often an attempt at a task has full reward, over the tasks of a run."""
+    """The pass rate of a run over its tasks, with its interval."""
 
     rate: float
     interval: ConfidenceInterval | None
@@ -71,7 +71,7 @@ class PassRateRow:
 
 @dataclass(frozen=True, slots=True)
 class _StepsFile:
-    """The summaries of a file's steps, and the version of the file that they are of."""
+    """The summaries of the steps in a file, and the version of the file."""
 
     stamp: Stamp
     summaries: tuple[StepSummary, ...]
@@ -79,14 +79,14 @@ class _StepsFile:
 
 @dataclass(frozen=True, slots=True)
 class _Turns:
-    """The turns of a conversation, and how much memory they take, about."""
+    """The turns of a conversation, and their approximate size in memory."""
 
     turns: tuple[Turn, ...] | None
     size: int = 1
 
 
 class RunsReader:
-    """One folder of runs, or one run of it. Every method may be called from any thread."""
+    """A reader of a folder of runs, or of one run; any thread may call every method."""
 
     def __init__(self, runs_dir: Path, *, only: str | None = None) -> None:
         self.runs_dir = runs_dir
@@ -128,16 +128,14 @@ class RunsReader:
         return [replace(row, parent=None) for row in rows if row.run_id == self._only]
 
     def listed_runs(self, *, archived: bool = False) -> list[RunRow]:
-        """Those that are not archived, or the one that was named, oldest first; with `archived`,
-        all of them.
-        """
+        """The runs to list, oldest first; `archived` adds archived runs."""
         rows = self.runs()
         if archived or self._only is not None:
             return rows
         return [row for row in rows if not self.is_archived(row.run_id)]
 
     def is_archived(self, run_id: str) -> bool:
-        """Whether the run is left out of lists."""
+        """Whether the run is archived, so that lists leave it out."""
         return is_archived(self.runs_dir / run_id)
 
     def attempts(self, run_id: str, task_id: str | None = None) -> list[AttemptRow]:
@@ -152,7 +150,7 @@ class RunsReader:
         return [row for row in rows if row.task_id == task_id]
 
     def _attempts_key(self, run_id: str) -> tuple[str, Stamp, Stamp]:
-        """Another value whenever the attempts of a run are."""
+        """A cache key that changes whenever the attempts of a run change."""
         layout = self.layout(run_id)
         return run_id, stamp(layout.manifest), stamp(layout.episodes)
 
@@ -162,7 +160,7 @@ class RunsReader:
         return self._tasks.get_or_make(_version_of(row), lambda: self._read_index(read))
 
     def interval(self, row: RunRow) -> ConfidenceInterval | None:
-        """The 95 % interval of the mean over tasks; `None` for too few of them."""
+        """The 95 % interval of the mean over tasks; `None` for too few tasks."""
 
         def make() -> tuple[ConfidenceInterval | None]:
             means = [task.mean for task in self.tasks(row) if task.mean is not None]
@@ -171,7 +169,7 @@ class RunsReader:
         return self._intervals.get_or_make(_version_of(row), make)[0]
 
     def pass_rate(self, row: RunRow) -> PassRateRow | None:
-        """How often an attempt has full reward, over tasks; `None` when nothing is scored."""
+        """The run's pass rate over its tasks; `None` if no attempt has a reward."""
 
         def make() -> tuple[PassRateRow | None]:
             shares = [task.passed for task in self.tasks(row) if task.passed is not None]
@@ -185,7 +183,7 @@ class RunsReader:
     def change(
         self, row: RunRow, rows: Sequence[RunRow], *, now: bool = True
     ) -> tuple[RunChange | None] | None:
-        """The run against the one before it that it can be compared with, as in the history.
+        """The change of the run since an earlier comparable run, as in the history.
 
         In a tuple, which holds `None` where there is no such run; without `now`, `None` itself
         unless it is cached. `rows` are the runs of the history, oldest first.
@@ -237,7 +235,7 @@ class RunsReader:
         )
 
     def layout(self, run_id: str) -> RunLayout:
-        """Where the run is. Raises `UnknownName` if there is no run of this name."""
+        """The layout of the run's folder; raise `UnknownName` for an unknown run."""
         layout = RunLayout(self.runs_dir / run_id)
         inside = run_id not in ("", ".", "..") and not {"/", "\0"} & set(run_id)
         named = self._only in (None, run_id)
@@ -251,7 +249,7 @@ class RunsReader:
             return run.manifest
 
     def live(self, rows: Sequence[RunRow]) -> frozenset[str]:
-        """The ids of those runs that are being written."""
+        """The ids of the runs that are being written."""
         folders = [self.runs_dir / row.run_id for row in rows]
         return frozenset(folder.name for folder in runs_being_written(folders))
 
@@ -259,7 +257,7 @@ class RunsReader:
         return is_being_written(self.layout(run_id).folder)
 
     def unfinished(self, run_id: str) -> tuple[str, ...]:
-        """Attempts that left steps and no line."""
+        """The attempts that have steps but no finished record."""
         layout = self.layout(run_id)
         key = (run_id, stamp(layout.episodes), stamp(layout.steps))
 
@@ -276,7 +274,7 @@ class RunsReader:
             return run.stored(attempt)
 
     def step_summaries(self, run_id: str, attempt: str) -> tuple[StepSummary, ...]:
-        """The summary of every step of an attempt, whether it is finished or not."""
+        """The summary of every step of an attempt, finished or not."""
         path = self.layout(run_id).steps_of(attempt)
         now, cached = stamp(path), self._steps.get(path)
         if cached is not None and cached.stamp == now:
@@ -288,14 +286,14 @@ class RunsReader:
         return self._steps.put(path, _StepsFile(now, read_summaries(path, summaries))).summaries
 
     def steps(self, run_id: str, attempt: str, first: int, last: int) -> tuple[Step, ...]:
-        """The whole steps `first` to `last - 1`."""
+        """The full steps from `first` to `last - 1`."""
         summaries = self.step_summaries(run_id, attempt)
         if not summaries:
             return ()
         return read_window(self.layout(run_id).steps_of(attempt), summaries, first, last)
 
     def record(self, run_id: str, attempt: str, step: int | None = None) -> bytes:
-        """The line of an attempt, or of one of its steps, as it was written."""
+        """The recorded line of an attempt, or of one of its steps, unchanged."""
         path = self.layout(run_id).steps_of(attempt)
         if step is None:
             with self._open(run_id) as run:
@@ -308,7 +306,7 @@ class RunsReader:
             return stream.read(summaries[step].end - summaries[step].offset)
 
     def turns(self, run_id: str, attempt: str, n_actions: int) -> tuple[Turn, ...] | None:
-        """The messages of each turn of a finished attempt; `None` where the record does not say."""
+        """The messages of each turn of a finished attempt; `None` if the turns are unclear."""
         key = (run_id, attempt, n_actions, stamp(self.layout(run_id).episodes))
         return self._turns.get_or_make(
             key, lambda: self._read_turns(run_id, attempt, n_actions)
@@ -327,7 +325,7 @@ class RunsReader:
             return _Turns(None)
 
     def did_nothing(self, run_id: str, world: str, sha256: str) -> bool:
-        """Whether a text environment says there that the action before it had no effect."""
+        """Whether the text environment's observation says that the action had no effect."""
         if world not in TEXT_WORLDS or not sha256:
             return False
         key = (run_id, world, sha256)
@@ -336,13 +334,13 @@ class RunsReader:
         )[0]
 
     def labels(self, run_id: str) -> RunLabels:
-        """What people said of the run's attempts and steps."""
+        """The human labels of the run's attempts and steps."""
         layout = self.layout(run_id)
         key = (run_id, stamp(layout.labels))
         return self._labels.get_or_make(key, lambda: read_labels(layout.folder))
 
     def agreement(self, run_id: str, *, at: float) -> Agreement:
-        """The labels of a run against each of its rewards; of all runs where none is named."""
+        """The agreement of labels and rewards in one run, or in all runs for an empty id."""
         names = [run_id] if run_id else [row.run_id for row in self.runs()]
         layouts = [layout for layout in map(self.layout, names) if layout.labels.exists()]
         stamps = [(stamp(layout.labels), stamp(layout.episodes)) for layout in layouts]
@@ -351,7 +349,7 @@ class RunsReader:
         return self._agreements.get_or_make(key, lambda: agree_with_labels(runs, at=at))
 
     def artifact(self, run_id: str, sha256: str) -> bytes:
-        """The content, checked against its hash."""
+        """The content of an artifact, checked against its hash."""
         with self._open(run_id) as run:
             return run.artifact(sha256)
 
@@ -363,7 +361,7 @@ class RunsReader:
             return f"[not readable: {error}]"
 
     def diagnosis(self, run_id: str, *, now: bool = True) -> Diagnosis | None:
-        """The run, cause by cause; without `now`, `None` unless it is cached."""
+        """The diagnosis of the run; without `now`, only a cached diagnosis or `None`."""
         layout = self.layout(run_id)
         key = (run_id, stamp(layout.episodes))
         if not now:
@@ -382,7 +380,7 @@ class RunsReader:
         )[0]
 
     def comparison(self, base: str, cand: str, *, force: bool = False) -> Comparison:
-        """The candidate run against the base run."""
+        """The comparison of the candidate run with the base run."""
         layouts = [self.layout(base), self.layout(cand)]
         key = (base, cand, force, *(stamp(layout.episodes) for layout in layouts))
         return self._comparisons.get_or_make(
@@ -390,7 +388,7 @@ class RunsReader:
         )
 
     def version(self, run_id: str) -> tuple[Stamp, ...]:
-        """Another value whenever something of the run is new."""
+        """A value that changes whenever a file of the run changes."""
         layout = self.layout(run_id)
         paths = [layout.episodes, layout.steps, layout.labels]
         if is_being_written(layout.folder):
@@ -407,5 +405,5 @@ class RunsReader:
 
 
 def _version_of(row: RunRow) -> tuple[str, int, float | None]:
-    """Another value whenever the numbers of a run are."""
+    """A cache key that changes whenever the numbers of a run change."""
     return row.run_id, row.attempts, row.mean

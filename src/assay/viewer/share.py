@@ -1,4 +1,4 @@
-"""One run as one file: no script, no network, nothing of any other run."""
+"""Export one run as a single HTML file, without scripts or network access."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from base64 import b64encode
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
@@ -32,7 +33,7 @@ FOLDERS = re.compile(r"(?<![\w:/.\-])/(?:[^\s/'\",\]]+/)+")
 
 @dataclass(slots=True)
 class _Pictures:
-    """The pictures of the file; one that is shown twice is in it twice."""
+    """The pictures of an exported file, up to a total size."""
 
     reader: RunsReader
     run_id: str
@@ -41,7 +42,7 @@ class _Pictures:
     left_out: int = 0
 
     def uri(self, sha256: str, kind: str) -> str | None:
-        """The picture as an address that holds it; `None` when it is unreadable or too much."""
+        """The picture as a data URI; `None` if it is unreadable or above the total size."""
         try:
             data = self.reader.artifact(self.run_id, sha256)
         except AssayError:
@@ -54,7 +55,7 @@ class _Pictures:
 
 
 def export_html(run: Path, target: Path) -> int:
-    """Write the run in this folder as one HTML file; how many attempts are in it.
+    """Write the run as one HTML file; return the number of finished attempts in it.
 
     It holds the summary, the diagnosis, and every attempt with its answer, scores, messages and
     steps, long texts cut visibly. The file is there complete or not at all.
@@ -78,22 +79,16 @@ def export_html(run: Path, target: Path) -> int:
         stream.write(templates.render("share.html", first, links, **more))
         for attempt in (*(item["attempt"] for item in episodes), *reader.unfinished(run_id)):
             messages = _messages(recorded, attempt)
-            window = window_page(reader, run_id, attempt)
-            stream.write(
-                templates.render(
-                    "share_episode.html",
-                    window,
-                    links,
-                    conversation=message_views(messages, most=MESSAGE_CHARS, at_most=MOST_MESSAGES),
-                    n_messages=len(messages),
-                )
-            )
+            views = message_views(messages, most=MESSAGE_CHARS, at_most=MOST_MESSAGES)
+            window, n = window_page(reader, run_id, attempt), len(messages)
+            talk: dict[str, Any] = {"conversation": views, "n_messages": n}
+            stream.write(templates.render("share_episode.html", window, links, **talk))
         stream.write(templates.render("share_end.html", pictures, links))
     return len(episodes)
 
 
 def _messages(run: Run, attempt: str) -> tuple[Message, ...]:
-    """The messages of a finished attempt; none where they cannot be read."""
+    """The messages of a finished attempt; empty if they cannot be read."""
     with suppress(AssayError):
         return run.messages(attempt)
     return ()

@@ -1,4 +1,4 @@
-"""How scores look: colours that the colour-blind can tell apart, marks, and numbers in words."""
+"""How pages show scores: colours, marks and formatted numbers."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def reward_shade(value: float | None) -> Shade:
 
 
 def mark_of(step: int, summary: StepSummary) -> str:
-    """The mark of a step: what blocked it, else the class of its score, else its error."""
+    """The mark of a step: "blocked", the class of the step's score, or "failure"."""
     if summary.block:
         return "blocked"
     mark = _CLASS_MARKS.get(summary.classification, "failure" if summary.error else "")
@@ -81,14 +81,14 @@ def mark_of(step: int, summary: StepSummary) -> str:
 
 
 def value_of(summary: StepSummary) -> float | None:
-    """The step score; where there is none, the reward of the environment."""
+    """The step score, or the environment's reward if there is no step score."""
     return summary.reward if summary.score is None else summary.score
 
 
 def cells(
     summaries: Sequence[StepSummary], first: int = 0, idle: Container[int] = ()
 ) -> tuple[RibbonCell, ...]:
-    """The ribbon of these steps, the first of which has this number; the idle ones did nothing."""
+    """The ribbon cells of the steps; `first` is the number of the first step."""
     return tuple(
         _cell(step, summary, "nothing" if step in idle else mark_of(step, summary))
         for step, summary in enumerate(summaries, first)
@@ -103,14 +103,12 @@ def _cell(step: int, summary: StepSummary, mark: str) -> RibbonCell:
 
 
 def overview(summaries: Sequence[StepSummary], most: int) -> tuple[RibbonSegment, ...]:
-    """The whole episode in at most so many pieces of equal length."""
+    """The whole episode in at most `most` segments of equal length."""
     if not summaries:
         return ()
     length = -(-len(summaries) // most)
-    return tuple(
-        _segment(summaries[first : first + length], first)
-        for first in range(0, len(summaries), length)
-    )
+    starts = range(0, len(summaries), length)
+    return tuple(_segment(summaries[first : first + length], first) for first in starts)
 
 
 def _segment(summaries: Sequence[StepSummary], first: int) -> RibbonSegment:
@@ -121,7 +119,7 @@ def _segment(summaries: Sequence[StepSummary], first: int) -> RibbonSegment:
 
 
 def bars(segments: Sequence[RibbonSegment], unit: int, half: int) -> list[tuple[Shade, str]]:
-    """A bar for each segment, up or down from the middle, as one SVG path for each colour."""
+    """The bars of the segments, up or down from the middle: one SVG path for each colour."""
     paths: dict[Shade, list[str]] = {}
     for i, part in enumerate(segments):
         tall = 1 + min(abs(part.mean or 0.0), 1.0) * (half - 1)
@@ -132,7 +130,7 @@ def bars(segments: Sequence[RibbonSegment], unit: int, half: int) -> list[tuple[
 
 
 def signed(value: float | None, digits: int = 3) -> str:
-    """A number with its sign, or a dash."""
+    """The number with its sign, or a dash for `None`."""
     if value is None:
         return NONE
     text = f"{value:+.{digits}f}"

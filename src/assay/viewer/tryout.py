@@ -1,4 +1,4 @@
-"""Trying a reward on text, in a process that is stopped when its time is over.
+"""Try a reward on text, in a child process with a time limit.
 
 The process runs this module too. It answers one request:
 
@@ -35,23 +35,20 @@ MEMORY_MB = 4096
 
 
 class RewardTryout:
-    """Tries rewards, a few at the same time, each in a process of its own.
-
-    A process has `limit_s` seconds and `MEMORY_MB`; then it is killed, with all that it started.
-    """
+    """Tries a few rewards at the same time, each in a child process of its own."""
 
     def __init__(self, *, places: int = 2, limit_s: float = TRYOUT_S) -> None:
         self._places = threading.Semaphore(places)
         self._limit_s = limit_s
 
     def score(self, reward: str, columns: Mapping[str, Any], params: Mapping[str, Any]) -> Score:
-        """The score of one row. Raises `BadParameter` if there is none, with the reason."""
+        """Score one row; raise `BadParameter` with the reason if there is no score."""
         return score_from_record(self._run("score", reward, columns=columns, params=params))
 
     def probe(
         self, reward: str, reference: str, columns: Mapping[str, Any], params: Mapping[str, Any]
     ) -> FormSensitivity:
-        """The scores of the reference's variants. Raises `BadParameter` as `score` does."""
+        """Score the variants of a reference; raise `BadParameter` with the reason if that fails."""
         record = self._run("probe", reward, reference=reference, columns=columns, params=params)
         rows = tuple(ScoredVariant(**row) for row in record["rows"])
         return FormSensitivity(**{**record, "rows": rows})
@@ -81,7 +78,7 @@ class RewardTryout:
 
 
 def main() -> None:
-    """Say that it is ready, then answer the one request."""
+    """Run the child process: report that it is ready, then answer one request."""
     read_fd, write_fd = frames.inherited_pipes(sys.argv)
     frames.send(write_fd, {"ready": True})
     frames.send(write_fd, _answer(frames.receive(read_fd)))
@@ -101,7 +98,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _load(name: str, module: str) -> None:
-    """Import the module that registers the reward, unless its name is enough."""
+    """Import the module that registers the reward, unless the reward is registered already."""
     try:
         find_reward(name)
     except UnknownName:
@@ -112,7 +109,7 @@ def _load(name: str, module: str) -> None:
 
 
 def _to_plain(record: dict[str, Any]) -> Any:
-    """The record as JSON values; a number of another type is a float, anything else its text."""
+    """The record as JSON values; other numbers become floats, and other objects text."""
     text = json.dumps(
         record, default=lambda value: float(value) if isinstance(value, Real) else str(value)
     )

@@ -1,7 +1,4 @@
-"""The words of the pages: one sentence for each number, code, mark and abbreviation.
-
-A page shows the sentence when a word is pointed at, and all of its words under "Words and keys".
-"""
+"""The words of the pages: one sentence for each number, code, mark and abbreviation."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from assay.text.word_tables import read_table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageWords:
-    """The sentences of `words.toml`, by what they are about."""
+    """The sentences of `words.toml`, by topic."""
 
     words: dict[str, str]
     """Headings, marks and abbreviations."""
@@ -49,7 +46,7 @@ def page_words() -> PageWords:
 
 
 def _describe_cause(cause: Cause) -> str:
-    """What the rule asks for, and what it suggests, as two sentences."""
+    """The condition of a cause's rule, and its suggestion, as two sentences."""
     rule = RULES.get(cause)
     condition = (rule.__doc__ or "").partition("\n\n")[0] if rule is not None else ""
     sentence = " ".join(condition.split())
@@ -62,10 +59,7 @@ BAD_EVENTS = frozenset({"failed_writes", "failed_reads", "rejected", "pending"})
 
 
 def event_sentences(events: Any) -> tuple[tuple[str, bool], ...]:
-    """What the browser reported of a step, each with whether it is bad news.
-
-    What another version wrote in another form is left out.
-    """
+    """Sentences on the browser's events in a step, each with whether it is bad news."""
     if not isinstance(events, Mapping):
         return ()
     sentences: list[tuple[str, bool]] = []
@@ -87,7 +81,7 @@ def event_sentences(events: Any) -> tuple[tuple[str, bool], ...]:
 
 
 def code_sentence(code: str, value: str = "") -> str:
-    """The sentence for a code of a step, or for the value of one; empty for any other text."""
+    """The sentence for a step's code, or for its value; empty for an unknown code."""
     words = page_words()
     tables = {"gate": words.gates, "effect": words.effects}
     if code in tables and value:

@@ -1,1 +1,1 @@
-"""One module for each page, with the function that builds its record from the runs."""
+"""One module for each page, with a function that builds the record of the page."""

@@ -1,4 +1,4 @@
-"""How far labels and rewards agree, and the form by which a label is added."""
+"""The page on the agreement of labels and rewards, and the form to add a label."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class AgreementQuery(BaseModel, frozen=True):
 
 
 class LabelForm(BaseModel):
-    """What the page sends when a person labels something."""
+    """The form that a page sends when a person adds a label."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -38,7 +38,7 @@ class LabelForm(BaseModel):
 
 
 def agreement_page(reader: RunsReader, query: AgreementQuery) -> PageRecord:
-    """The labels of a run, or of all, against each reward. Raises `UnknownName` for no such run."""
+    """The record of the page: labels of one run or of all runs, compared with each reward."""
     result = reader.agreement(query.run, at=query.at)
     return pick(
         result,

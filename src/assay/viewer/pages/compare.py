@@ -1,4 +1,4 @@
-"""Two runs: what changed, whether the data carries it, and task by task where it came from."""
+"""The page that compares two runs, in total and task by task."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class CompareQuery(BaseModel, frozen=True):
 
 
 def in_order(reader: RunsReader, picked: Sequence[str]) -> tuple[str, ...]:
-    """Those of the names that are runs, oldest first."""
+    """The names that belong to runs, oldest run first."""
     return tuple(row.run_id for row in reader.runs() if row.run_id in picked)
 
 
 def compare_page(reader: RunsReader, query: CompareQuery) -> PageRecord:
-    """The comparison, tasks that changed first; until two runs are chosen, pairs to choose from."""
+    """The record of the page: a comparison, or pairs to choose from until two runs are chosen."""
     comparison = None
     if query.base and query.cand:
         comparison = reader.comparison(query.base, query.cand, force=query.force)
@@ -68,13 +68,13 @@ def compare_page(reader: RunsReader, query: CompareQuery) -> PageRecord:
 
 
 def _title(row: RunRow) -> str:
-    """What tells the run from others, as short as an option of a form is."""
+    """A short title of the run for a list: its focus, benchmark and agent."""
     focus = row.focus if len(row.focus) <= FOCUS_CHARS else f"{row.focus[:FOCUS_CHARS]}…"
     return f"{focus} ({row.benchmark}, {row.agent})"[:160] if focus else row.benchmark[:160]
 
 
 def _suggested(runs: list[RunRow]) -> list[PageRecord]:
-    """Runs against the one before each, newest first."""
+    """Pairs of a run and the run before it, newest pair first."""
     by_name = {row.run_id: row for row in runs}
     pairs: list[PageRecord] = []
     for row in reversed(runs):
@@ -88,7 +88,7 @@ def _suggested(runs: list[RunRow]) -> list[PageRecord]:
 
 
 def _findings(reader: RunsReader, run_id: str) -> dict[str, AttemptDiagnosis] | None:
-    """By task the first attempt that lost points; `None` while it takes too long to find out."""
+    """The first finding of each task; `None` if the diagnosis would take too long."""
     row = row_of(reader.runs(), run_id)
     diagnosis = reader.diagnosis(run_id, now=row is not None and row.steps <= AT_ONCE)
     if diagnosis is None:

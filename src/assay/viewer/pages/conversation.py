@@ -1,4 +1,4 @@
-"""Messages as a page shows them: who speaks, calls and their results, code, JSON, and what was cut.
+"""Messages as a page shows them: with their calls, code, JSON and marks of cut text.
 
 What an agent was shown is what its messages hold, which may be less than what the environment
 recorded: a mark stands where text was cut, and the text that is missing there is looked up.
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, Literal, TypeAlias
 
+from assay.report.reformatting import read_json
 from assay.report.traces import CUT_MARK, PAGE, Turn
 from assay.schema.message import Message, ToolCall, text_of
 from assay.viewer.pages.records import PageRecord, ShortenedText, cut_text
@@ -36,7 +37,7 @@ _REASONING = ("reasoning_content", "reasoning")
 
 @dataclass(frozen=True, slots=True)
 class MessagePiece:
-    """A part of a message, such as text, a call, JSON or a cut."""
+    """A part of a message: text, code, JSON or a mark of cut text."""
 
     kind: PieceKind
     text: ShortenedText
@@ -52,7 +53,7 @@ def message_views(
     whole: Callable[[], str] | None = None,
     at_most: int = MOST_MESSAGES,
 ) -> list[PageRecord]:
-    """The first messages, `most` characters of each.
+    """The records of the first messages, with at most `most` characters each.
 
     `whole` gives what the environment recorded of what they show.
     """
@@ -63,14 +64,14 @@ def message_views(
 
 
 def shown_text(turn: Turn) -> str:
-    """What the agent was newly shown at the beginning of a turn; empty where nothing is."""
+    """The new text that the agent saw at the start of a turn; empty if there is none."""
     texts = [text_of(message.content) for message in turn if _is_shown(message)]
     paged = [text.partition(PAGE)[2] for text in texts if PAGE in text]
     return (paged or texts or [""])[0]
 
 
 def diff_view(before: str, after: str) -> PageRecord | None:
-    """The lines that are new and gone; `None` where nothing is, or there is too much to compare."""
+    """The added and removed lines; `None` if the texts are equal, empty or too long."""
     old, new = before.splitlines(), after.splitlines()
     if not old or not new or max(len(old), len(new)) > DIFF_LINES or old == new:
         return None
@@ -117,7 +118,7 @@ def _call(call: ToolCall) -> PageRecord:
 
 
 def _pieces(text: str, most: int, whole: Callable[[], str] | None) -> Iterator[MessagePiece]:
-    """The parts of a text, of which at most so many characters are shown."""
+    """Yield the parts of a text, with at most `most` characters in all."""
     pretty = _pretty(text)
     if pretty:
         yield MessagePiece("json", cut_text(pretty, most), _about(text))
@@ -145,7 +146,7 @@ def _code_blocks(text: str) -> Iterator[MessagePiece]:
 
 
 def _cuts(text: str, most: int, whole: Callable[[], str]) -> Iterator[MessagePiece]:
-    """The text around each mark of a cut, and in its place what is missing."""
+    """Yield the text around each cut mark, and the missing text in place of the mark."""
     recorded, at, place = whole(), 0, 0
     for match in CUT_MARK.finditer(text):
         end = text.find("\n", match.end())
@@ -160,7 +161,7 @@ def _cuts(text: str, most: int, whole: Callable[[], str]) -> Iterator[MessagePie
 
 
 def _missing(recorded: str, before: str, after: str, place: int) -> tuple[str, int]:
-    """What the record has between two texts, from a place on, and where that ends."""
+    """The recorded text between two texts, and the position at which it ends."""
     anchor = before[-ANCHOR_CHARS:]
     start = recorded.find(anchor, place) if anchor.strip() else -1
     if start < 0:
@@ -177,7 +178,7 @@ def _whole(kind: PieceKind, text: str) -> MessagePiece:
 
 
 def _pretty(text: str) -> str:
-    """JSON with line breaks; empty for a text that is no object or list, or too long a one."""
+    """The JSON text with line breaks; empty for a very long text or other content."""
     if len(text) > JSON_CHARS or text.lstrip()[:1] not in ("{", "["):
         return ""
     value = _json(text)
@@ -185,7 +186,7 @@ def _pretty(text: str) -> str:
 
 
 def _about(text: str) -> str:
-    """What a JSON text holds, in words."""
+    """The content of a JSON text in words."""
     value = _json(text)
     if isinstance(value, Mapping):
         names = ", ".join(str(key)[:40] for key in list(value)[:5])
@@ -194,8 +195,5 @@ def _about(text: str) -> str:
 
 
 def _json(text: str) -> Any:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    value = read_json(text)
     return value if isinstance(value, (dict, list)) else None

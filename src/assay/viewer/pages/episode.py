@@ -1,4 +1,4 @@
-"""One episode: the ribbon of its steps, one step in full, and what earned each score."""
+"""The page of one episode: its ribbon of steps, one full step, and its scores."""
 
 from __future__ import annotations
 
@@ -54,10 +54,7 @@ class EpisodeQuery(BaseModel, frozen=True):
 def episode_page(
     reader: RunsReader, run_id: str, attempt: str, query: EpisodeQuery, *, wait: bool = False
 ) -> PageRecord:
-    """The window around the step that the address names, and that step in full.
-
-    With `wait` the diagnosis is on it however long that takes.
-    """
+    """The record of the page: the steps around the chosen step, and that step in full."""
     step = query.step if query.step is not None else _step_of_the_cause(reader, run_id, attempt)
     page = _ribbon(reader, run_id, attempt, step)
     ending = page["ending"]
@@ -70,7 +67,7 @@ def episode_page(
 
 
 def _step_of_the_cause(reader: RunsReader, run_id: str, attempt: str) -> int | None:
-    """The first step that shows why a finished attempt lost points; of a long one it is unknown."""
+    """The first step with evidence for lost reward; `None` for a long episode."""
     with suppress(AssayError):
         if len(reader.step_summaries(run_id, attempt)) <= AT_ONCE:
             reader.stored(run_id, attempt)
@@ -82,7 +79,7 @@ def _step_of_the_cause(reader: RunsReader, run_id: str, attempt: str) -> int | N
 def _neighbours(
     reader: RunsReader, run_id: str, attempt: str, ending: PageRecord
 ) -> PageRecord | None:
-    """Where to go from a finished attempt: the run before, and the next attempt that lost points.
+    """Links from a finished attempt: the run before, and the next attempt below full reward.
 
     `settings` are those changed since the run before that may have brought a cause about.
     """
@@ -115,7 +112,7 @@ def _neighbours(
 
 
 def window_page(reader: RunsReader, run_id: str, attempt: str) -> PageRecord:
-    """The first window with every one of its steps in full, for a file."""
+    """The record for an exported file: the first window with all of its steps in full."""
     page = _ribbon(reader, run_id, attempt, 0, exported=True)
     return _with_steps(reader, page, range(page["first"], page["last"] + 1), most=NOTE_CHARS)
 
@@ -123,7 +120,7 @@ def window_page(reader: RunsReader, run_id: str, attempt: str) -> PageRecord:
 def _ribbon(
     reader: RunsReader, run_id: str, attempt: str, step: int | None, *, exported: bool = False
 ) -> PageRecord:
-    """The page without its diagnosis, and without any step in full."""
+    """The record of the page without a diagnosis and without full steps."""
     summaries: tuple[StepSummary, ...] = ()
     # There is no ending while the attempt is under way, and when it was killed.
     ending, problem = None, ""
@@ -171,7 +168,7 @@ def _ribbon(
 def _idle_steps(
     reader: RunsReader, run_id: str, summaries: Sequence[StepSummary], first: int, last: int
 ) -> frozenset[int]:
-    """The steps that did nothing, as a text environment says; of a long episode in the window."""
+    """The steps without effect in a text environment; of a long episode, in the window only."""
     numbers = range(1, len(summaries)) if len(summaries) <= AT_ONCE else range(first, last + 1)
     return frozenset(
         i
@@ -188,7 +185,7 @@ def _with_steps(
     most: int = TEXT_CHARS,
     diagnosed: bool = True,
 ) -> PageRecord:
-    """The page with these steps in full, and with its diagnosis where it is to be `diagnosed`.
+    """The page with these steps in full, and with a diagnosis if `diagnosed`.
 
     A step that is damaged is left out, and `problem` says so. Without any step, the messages of
     the attempt are its conversation.
@@ -226,7 +223,7 @@ def _with_steps(
 
 
 def ending_of(stored: StoredEpisode) -> PageRecord:
-    """What the line of a finished attempt records."""
+    """The page's record of a finished attempt."""
     episode = stored.episode
     task, answer, failure = episode.task, episode.final_response, episode.failure
     return pick(
@@ -269,7 +266,7 @@ def score_view(score: Score) -> PageRecord:
 
 
 def as_text(value: Any) -> str:
-    """Text as it is, anything else as JSON."""
+    """The text unchanged, or any other value as JSON."""
     if value is None or isinstance(value, str):
         return value or ""
     try:

@@ -1,4 +1,4 @@
-"""One task in two runs: both trajectories side by side, aligned at their first divergence."""
+"""The page of one task in two runs: both trajectories, side by side."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class PairQuery(BaseModel, frozen=True):
 
 
 def pair_page(reader: RunsReader, query: PairQuery) -> PageRecord:
-    """Both trajectories from shortly before the step at which they part."""
+    """The record of the page: both trajectories from shortly before they diverge."""
     run_ids = (query.base, query.cand)
     attempts = [_attempts(reader, run_id, query.task) for run_id in run_ids]
     # Those that both runs have.
     repeats = sorted(attempts[0].keys() & attempts[1].keys())
     if query.repeat not in repeats:
         raise UnknownName(
-            f"task {query.task!r} has no repeat {query.repeat} in both runs; there are "
+            f"task {query.task!r} has no repeat {query.repeat} in both runs; both have the repeats "
             f"{tuple(repeats)}"
         )
     base, cand = (
@@ -76,7 +76,7 @@ def pair_page(reader: RunsReader, query: PairQuery) -> PageRecord:
 
 
 def _attempts(reader: RunsReader, run_id: str, task: str) -> dict[int, AttemptRow]:
-    """The attempts that count, by their repeat."""
+    """The attempts at a task that count, by the number of the repeat."""
     rows = {row.repeat: row for row in reader.attempts(run_id, task) if row.counts}
     if not rows:
         raise UnknownName(f"run {run_id!r} has no attempt at a task {task!r}")
@@ -118,9 +118,12 @@ def _because(step: Step) -> str:
 def _divergence(
     reader: RunsReader, base: PageRecord, cand: PageRecord
 ) -> tuple[int | None, Divergence]:
-    """The first step with another action or, by its codes and score, another result."""
+    """The first step at which the action or the result differs, and which of them differs."""
     steps = [reader.steps(side["run_id"], side["attempt"], 0, SCANNED) for side in (base, cand)]
-    addresses = [_base_url(side) for side in (base, cand)]
+    addresses = [
+        next((text.text for key, text in side["ending"]["metadata"] if key == "base_url"), "")
+        for side in (base, cand)
+    ]
     for index, (one, other) in enumerate(zip(*steps, strict=False)):
         if _action(one, addresses[0]) != _action(other, addresses[1]):
             return index, "action"
@@ -130,13 +133,8 @@ def _divergence(
     return (min(lengths), "length") if lengths[0] != lengths[1] else (None, "")
 
 
-def _base_url(side: PageRecord) -> str:
-    """The address that the environment had in this run."""
-    return next((text.text for key, text in side["ending"]["metadata"] if key == "base_url"), "")
-
-
 def _action(step: Step, base_url: str) -> str:
-    """The action without the address, which is no difference between two trajectories."""
+    """The action without the environment's base URL, which may differ between runs."""
     return step.action.replace(base_url, "") if base_url else step.action
 
 

@@ -1,4 +1,4 @@
-"""What the pages share: records of JSON values, texts that are cut, numbered pages of a list.
+"""Functions that the pages share: records, shortened texts and numbered pages of a list.
 
 A page is a record: its template and its JSON twin show the same names. Pieces on which Python
 computes are dataclasses; the twin has their fields.
@@ -25,7 +25,7 @@ Index: TypeAlias = Annotated[int, Field(ge=0, le=10**9)]
 
 @dataclass(frozen=True, slots=True)
 class ShortenedText:
-    """A text up to the length that a page shows, and its whole length."""
+    """A text that may be shortened, and the length of the whole text."""
 
     text: str
     chars: int
@@ -37,7 +37,7 @@ class ShortenedText:
 
 
 def pick(source: object, names: str, **others: Any) -> PageRecord:
-    """The named attributes of an object, and `others`."""
+    """A record of the named attributes of an object, and of `others`."""
     return {**{name: getattr(source, name) for name in names.split()}, **others}
 
 
@@ -46,12 +46,12 @@ def label_views(labels: Iterable[Label]) -> list[PageRecord]:
 
 
 def cut_text(text: str, most: int) -> ShortenedText:
-    """The first `most` characters, and how many there are."""
+    """Shorten the text to `most` characters, and keep its whole length."""
     return ShortenedText(text[:most], len(text))
 
 
 def page_of(rows: Sequence[T], number: int, size: int) -> tuple[Sequence[T], int, int]:
-    """The rows of a page, its number, and how many pages there are.
+    """The rows of one page, the number of the page, and the number of pages.
 
     Pages count from 1; a number beyond the last page is the last one's.
     """

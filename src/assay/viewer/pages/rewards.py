@@ -1,4 +1,4 @@
-"""The registered rewards with their documentation, and a form to try one on text."""
+"""The pages of the registered rewards, with a form to try a reward on text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SAMPLE = '[{"role": "user", "content": "…"}, {"role": "assistant", "content": 
 
 
 def rewards_page(audits: Audits) -> PageRecord:
-    """Every reward that is registered here, each with the outcome of its latest audit."""
+    """The record of the list: every registered reward, with its latest audit."""
     rewards, broken = [], []
     for name in REWARDS.names():
         try:
@@ -39,7 +39,7 @@ def _item(spec: RewardSpec) -> PageRecord:
 
 
 def _audit_item(audits: Audits, spec: RewardSpec) -> PageRecord | None:
-    """The outcome of the latest audit; `None` when none was saved."""
+    """The outcome of the reward's latest audit; `None` if no audit was saved."""
     stored = audits.latest(spec.name, spec.version)
     if stored is None:
         return None
@@ -55,7 +55,7 @@ def _audit_item(audits: Audits, spec: RewardSpec) -> PageRecord | None:
 def reward_page(
     name: str, form: Mapping[str, str], *, tryout: RewardTryout, audits: Audits
 ) -> PageRecord:
-    """The reward; where the form was sent, with its result or the reason why there is none."""
+    """The record of a reward's page, with the result of the form if it was sent."""
     spec = find_reward(name)
     item = _item(spec)
     needs = (*spec.required, *spec.optional)
@@ -64,7 +64,7 @@ def reward_page(
     try:
         if trial is not None and item["world"]:
             raise UnknownName(
-                f"{spec.name} scores a live environment; there is no text to try it on"
+                f"{spec.name} scores a live environment, so it cannot be tried on text"
             )
         if trial == "score":
             score = score_view(tryout.score(name, _row(needs, form), _params(form)))
@@ -101,7 +101,7 @@ def reward_page(
 
 
 def _paragraphs(text: str) -> Iterator[PageRecord]:
-    """The pieces of a documentation; one with a shape of its own keeps its line breaks."""
+    """The paragraphs of a docstring; lists and tables keep their line breaks."""
     for block in text.split("\n\n"):
         shaped = any(line[:1] in (" ", "|", "-", "*") for line in block.splitlines())
         if block.strip():
@@ -111,7 +111,7 @@ def _paragraphs(text: str) -> Iterator[PageRecord]:
 def _field(
     prefix: str, title: str, form: Mapping[str, str], *, required: bool, hint: str
 ) -> PageRecord:
-    """A field of the form, which sends a column as `c.NAME` and an option as `o.NAME`."""
+    """A field of the form: a column has the name `c.NAME`, and an option `o.NAME`."""
     name = prefix + title
     value = form.get(name, "")
     return {"name": name, "title": title, "required": required, "value": value, "hint": hint}
@@ -147,24 +147,21 @@ def _params(form: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _filled_fields(form: Mapping[str, str], prefix: str) -> dict[str, str]:
-    """The fields with that prefix that are not empty, without it."""
+    """The non-empty fields whose names have the prefix, under names without the prefix."""
     fields = {}
     for name, text in form.items():
         if not name.startswith(prefix) or not text:
             continue
         if len(text) > MOST_CHARS:
             raise BadParameter(
-                f"{name[2:]!r} has {len(text):,} characters; {MOST_CHARS:,} fit here"
+                f"{name[2:]!r} has {len(text):,} characters; at most {MOST_CHARS:,} are allowed"
             )
         fields[name.removeprefix(prefix)] = text
     return fields
 
 
 def _column(name: str, text: str) -> Any:
-    """A JSON list or object as such, any other text and the final response as it is.
-
-    Raises `BadParameter` if a trajectory is not JSON.
-    """
+    """The value of a column: parsed if the text is a JSON list or object, else the text."""
     if name == "trajectory":
         try:
             return json.loads(text)

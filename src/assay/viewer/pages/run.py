@@ -1,4 +1,4 @@
-"""One run: its attempts with what was submitted and why points were lost, errors and repeats."""
+"""The page of one run: its attempts, causes of lost reward, errors and repeats."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ class RunQuery(BaseModel, frozen=True):
 
     @property
     def needs_causes(self) -> bool:
-        """Whether the list cannot be made before the run is diagnosed."""
+        """Whether the list needs the diagnosis of the run."""
         return bool(self.cause) or self.sort == "cause"
 
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What is known of the run beyond its attempts."""
+    """The findings of the attempts, and the changes of tasks since the run before."""
 
     findings: Mapping[str, AttemptDiagnosis] | None
     """By attempt; `None` until the run is diagnosed."""
@@ -106,12 +106,12 @@ class _Facts:
 
 
 def run_page(reader: RunsReader, run_id: str, query: RunQuery, *, wait: bool = False) -> PageRecord:
-    """The page; with `wait` the diagnosis is on it however long that takes."""
+    """The record of the page; with `wait`, it always has the diagnosis."""
     reader.layout(run_id)
     rows = reader.runs()
     row = row_of(rows, run_id)
     if row is None:
-        raise UnknownName(f"run {run_id!r} has just gone")
+        raise UnknownName(f"run {run_id!r} was just deleted")
     attempts = reader.attempts(run_id)
     manifest = reader.manifest(run_id)
     diagnosis = reader.diagnosis(run_id, now=wait or row.steps <= AT_ONCE)
@@ -164,7 +164,7 @@ def run_page(reader: RunsReader, run_id: str, query: RunQuery, *, wait: bool = F
 def _against(
     reader: RunsReader, earlier: RunRow | None, manifest: RunManifest, facts: _Facts
 ) -> PageRecord:
-    """What changed since the run before: settings, and tasks whose mean reward moved."""
+    """The changes since the run before: settings, and numbers of better and worse tasks."""
     changed = config_changes(reader, earlier, manifest)
     differences = [facts.difference(task) or 0.0 for task in facts.shifts]
     return {
@@ -178,7 +178,7 @@ def _against(
 
 
 def diagnosis_page(reader: RunsReader, run_id: str) -> PageRecord:
-    """The diagnosis of the run, however long it takes, and the cause of each attempt."""
+    """The record of the run's diagnosis, with the cause of each attempt."""
     diagnosis = reader.diagnosis(run_id)
     assert diagnosis is not None
     rows = reader.runs()
@@ -193,7 +193,7 @@ def diagnosis_page(reader: RunsReader, run_id: str) -> PageRecord:
 
 
 def _diagnosis_view(diagnosis: Diagnosis, errors: Iterable[DistinctFailure]) -> PageRecord:
-    """The diagnosis without the notes on errors that the page groups by themselves."""
+    """The diagnosis for the page, without notes on errors that the page lists elsewhere."""
     shown = {f"{error.kind}: {error.message[:LABEL_CHARS]}" for error in errors}
     return pick(
         diagnosis,
@@ -206,7 +206,7 @@ def _diagnosis_view(diagnosis: Diagnosis, errors: Iterable[DistinctFailure]) -> 
 
 
 def _errors(attempts: Iterable[AttemptRow]) -> tuple[DistinctFailure, ...]:
-    """What broke attempts that count; the agent failed where the ending does not say otherwise."""
+    """The distinct failures of the attempts that count, most frequent first."""
     kinds = {kind: kind for kind in get_args(FailureKind)}
     return group_failures(
         (kinds.get(row.stop_reason, "agent_error"), row.failure)
@@ -218,7 +218,7 @@ def _errors(attempts: Iterable[AttemptRow]) -> tuple[DistinctFailure, ...]:
 def _shifts(
     reader: RunsReader, row: RunRow, before: RunRow
 ) -> dict[str, tuple[float | None, float | None]]:
-    """The means of the tasks of both runs; the same id with another question is another task."""
+    """The mean rewards of each task in both runs, if its question is the same."""
     earlier = {task.task_id: task.mean for task in reader.tasks(before)}
     shifts = {
         task.task_id: (earlier[task.task_id], task.mean)
@@ -239,7 +239,7 @@ def _shifts(
 def config_changes(
     reader: RunsReader, before: RunRow | None, manifest: RunManifest
 ) -> tuple[str, ...]:
-    """What is configured otherwise than in the run before; nothing where that cannot be read."""
+    """The changes of the configuration since the run before; empty if it cannot be read."""
     try:
         return () if before is None else changes(reader.manifest(before.run_id), manifest)
     except AssayError:
@@ -248,7 +248,7 @@ def config_changes(
 
 
 def settings_of_causes(changed: Iterable[str]) -> dict[str, str]:
-    """By cause the first change of a setting that may have brought it about."""
+    """For each cause, the first changed setting that may explain the cause."""
     settings: dict[str, str] = {}
     for change in changed:
         key, _, values = change.partition(": ")
@@ -276,7 +276,7 @@ def _is_shown(row: AttemptRow, query: RunQuery) -> bool:
 
 
 def _predicates(query: RunQuery, facts: _Facts) -> list[Predicate]:
-    """What the query asks of an attempt, the cheapest first."""
+    """The filters that the query sets, fastest filter first."""
     words, error = query.q.casefold().split(), message_key(query.error)
     least, most = query.least, query.most
     every: list[tuple[bool, Predicate]] = [
@@ -299,19 +299,13 @@ def _contains(row: AttemptRow, words: Sequence[str]) -> bool:
 
 
 _SORT_FIELDS: dict[SortKey, str] = {
-    "line": "line",
-    "task": "task_id",
-    "reward": "reward",
-    "steps": "n_steps",
-    "cost": "cost_usd",
-    "time": "elapsed_s",
-    "ending": "stop_reason",
-    "domain": "domain",
-}
+    "line": "line", "task": "task_id", "reward": "reward", "steps": "n_steps", "cost": "cost_usd",
+    "time": "elapsed_s", "ending": "stop_reason", "domain": "domain",
+}  # fmt: skip
 
 
 def _sort(rows: list[AttemptRow], query: RunQuery, facts: _Facts) -> list[AttemptRow]:
-    """The attempts by the sort key; those without a value are at the end in either order."""
+    """Sort the attempts by the key of the query; attempts without a value come last."""
     if query.sort == "worst":
         return sorted(rows, key=_worst_first(facts), reverse=query.order == "desc")
     value = _sort_value(query, facts)
@@ -341,10 +335,7 @@ def _sort_value(query: RunQuery, facts: _Facts) -> Callable[[AttemptRow], Any]:
 
 
 def _choices(attempts: Iterable[AttemptRow], query: RunQuery, facts: _Facts) -> PageRecord:
-    """The values that the attempts of the chosen kind have, the most frequent first.
-
-    There are no causes until the run is diagnosed.
-    """
+    """The causes, endings and domains of the chosen attempts, most frequent first."""
     shown = [row for row in attempts if _is_shown(row, query)]
     return {
         "causes": _counted(facts.cause(row.attempt) for row in shown),
@@ -359,7 +350,7 @@ def _counted(values: Iterable[str]) -> list[PageRecord]:
 
 
 def _item(reader: RunsReader, row: AttemptRow, facts: _Facts) -> PageRecord:
-    """One attempt of the list; texts are as long as the index keeps them."""
+    """The page's record of one attempt in the list."""
     try:
         spark = overview(reader.step_summaries(row.run_id, row.attempt), SPARK)
     except AssayError:
@@ -381,14 +372,14 @@ def _item(reader: RunsReader, row: AttemptRow, facts: _Facts) -> PageRecord:
 
 
 def evidence_of(finding: AttemptDiagnosis | None) -> PageRecord:
-    """The first sign of a finding, and its step; empty where there is none."""
+    """The first line of a finding's evidence, and its step; empty without a finding."""
     sign = finding.evidence[0] if finding is not None and finding.evidence else None
     text, step = ("", None) if sign is None else (sign.text, sign.step)
     return {"evidence": text, "evidence_step": step}
 
 
 def _repeat_grid(attempts: list[AttemptRow]) -> PageRecord:
-    """Every task in every repeat, those that differ between repeats first; none without repeats."""
+    """A grid of tasks and repeats; tasks whose repeats differ most come first."""
     if not any(row.repeat for row in attempts):
         return {"repeats": 1 if attempts else 0, "tasks": (), "left_out": 0}
     tasks: dict[str, dict[int, AttemptRow]] = {}
@@ -403,7 +394,7 @@ def _repeat_grid(attempts: list[AttemptRow]) -> PageRecord:
 
 
 def _task_line(task: str, rows: Mapping[int, AttemptRow], repeats: int) -> PageRecord:
-    """A task over its repeats; `None` where there is no attempt yet."""
+    """A line of the grid: one task over its repeats, with `None` for a missing attempt."""
     rewards = [row.reward for row in rows.values() if row.reward is not None]
     return {
         "task_id": task,
@@ -420,12 +411,12 @@ def _square(row: AttemptRow) -> PageRecord:
 
 
 def row_of(runs: Iterable[RunRow], run_id: str | None) -> RunRow | None:
-    """The run of this name, if it is among them."""
+    """The run with this id; `None` if it is not in the list."""
     return next((row for row in runs if row.run_id == run_id), None)
 
 
 def run_before(runs: list[RunRow], row: RunRow) -> str | None:
-    """The run that this one is compared with: the one whose episodes it scores, or the last one."""
+    """The id of the run's parent, or else of the latest earlier run of the benchmark."""
     if row.parent:
         return row.parent
     before = reversed(runs[: runs.index(row)])

@@ -1,4 +1,4 @@
-"""The runs: what was tried, what it scored, how sure that is, and task by task what moved."""
+"""The page of all runs: a list, a chart of mean rewards, and heat maps of tasks."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class RunsQuery(BaseModel, frozen=True):
 def runs_page(
     reader: RunsReader, query: RunsQuery, rows: list[RunRow], *, wait: bool = False
 ) -> PageRecord:
-    """Those of the rows that match, sorted, one page of them; the chart has all that match.
+    """The record of the page: one page of the matching runs, and charts of all of them.
 
     With `wait` the change of every run is on it however long that takes.
     """
@@ -123,7 +123,7 @@ def _matching(rows: list[RunRow], query: RunsQuery) -> list[RunRow]:
 
 
 def _sort(rows: list[RunRow], query: RunsQuery) -> list[RunRow]:
-    """The rows by the sort key; those without a value are at the end in either order."""
+    """Sort the rows by the key of the query; rows without a value come last."""
     value = attrgetter(_SORT_FIELDS.get(query.sort, query.sort))
     ordered = sorted((row for row in rows if value(row) is not None), key=value)
     if query.order == "desc":
@@ -134,7 +134,7 @@ def _sort(rows: list[RunRow], query: RunsQuery) -> list[RunRow]:
 def run_item(
     reader: RunsReader, row: RunRow, rows: list[RunRow], *, live: bool, now: bool
 ) -> PageRecord:
-    """The run as a line of a list; without `now` its change is left out unless it is known.
+    """The record of a run in a list; without `now`, only a cached change is included.
 
     `rows` are the runs that it may be compared with.
     """
@@ -154,10 +154,7 @@ def run_item(
 
 
 def _chart(reader: RunsReader, rows: list[RunRow]) -> PageRecord:
-    """Mean rewards in the order of the runs: a line for each benchmark and agent.
-
-    A line has `None` at the places of other runs.
-    """
+    """A chart of mean rewards over the runs, with a line for each benchmark and agent."""
     charted = [row for row in rows if row.mean is not None]
     # Intervals of runs that no page has shown yet are left out: making them all takes too long.
     with_intervals = len(charted) <= PAGE
@@ -191,7 +188,7 @@ def _chart(reader: RunsReader, rows: list[RunRow]) -> PageRecord:
 
 
 def task_list(row: RunRow) -> str:
-    """The hash of the tasks of a run that was given a list; empty for any other benchmark.
+    """The hash of the tasks of a run with its own task list; empty for other runs.
 
     Such lists are numbered from 1 each: `task.1` of one is not that of another.
     """
@@ -199,7 +196,7 @@ def task_list(row: RunRow) -> str:
 
 
 def _maps(reader: RunsReader, rows: list[RunRow], query: RunsQuery) -> list[PageRecord]:
-    """A map for each benchmark with two runs or more, that of the newest run first.
+    """A heat map for each benchmark with at least two runs, newest run first.
 
     Those beyond the first few are left empty: they are only counted.
     """
@@ -220,7 +217,7 @@ def _maps(reader: RunsReader, rows: list[RunRow], query: RunsQuery) -> list[Page
 def _heat_map(
     reader: RunsReader, benchmark: str, rows: Sequence[RunRow], number: int, *, alone: bool
 ) -> PageRecord:
-    """Task by task over the newest runs of a benchmark, the tasks that moved most first."""
+    """A heat map of tasks over the newest runs; tasks that moved most come first."""
     columns = [{task.task_id: task for task in reader.tasks(row)} for row in rows]
     spreads: dict[str, list[float]] = {}
     for column in columns:
@@ -251,7 +248,7 @@ def _heat_map(
 
 
 def _map_cell(task: TaskRow | None) -> PageRecord | None:
-    """A task in one run, with the first of its attempts; `None` where the run does not have it."""
+    """A cell of a heat map: a task in one run; `None` if the run lacks the task."""
     if task is None:
         return None
     return pick(task, "mean attempt", shade=reward_shade(task.mean), attempts=task.n)

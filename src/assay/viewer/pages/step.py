@@ -1,4 +1,4 @@
-"""One step in full: what was done, what came back, every score of it with its reasons."""
+"""The view of one step in full: its action, result, scores and reasons."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ UNSIZED = PictureSize(1280, 720)
 
 @dataclass(frozen=True, slots=True)
 class Rectangle:
-    """A rectangle on a picture, in its pixels."""
+    """A rectangle on a picture, in pixels of the picture."""
 
     x: float
     y: float
@@ -69,7 +69,7 @@ def step_view(
     turns: tuple[Turn, ...] | None = None,
     following: bool = True,
 ) -> PageRecord:
-    """The step with this number, and what changed since the one before it.
+    """The record of one step, with the changes since the step before.
 
     `following` says that what the agent was shown afterwards is to be there too.
     """
@@ -121,10 +121,7 @@ def _talk(
     *,
     following: bool,
 ) -> PageRecord | None:
-    """The messages of a step: its turn, and the beginning of the next one.
-
-    `None` where the record does not say which messages are of this step.
-    """
+    """The messages of a step: its turn and the start of the next one; `None` if unclear."""
     if turns is None or index > len(turns):
         return None
     turn = turns[index - 1] if index else ()
@@ -150,7 +147,7 @@ def _talk(
 
 
 def _score(record: Mapping[str, Any]) -> PageRecord:
-    """A score as it was written; what another version wrote in another form is left out."""
+    """The page's record of a stored step score; values of unknown form are left out."""
     value = _number(record.get("score"))
     reasons, contract = record.get("reasons"), record.get("contract")
     texts = ("classification", "strength", "progress")
@@ -180,7 +177,7 @@ def _score(record: Mapping[str, Any]) -> PageRecord:
 
 
 def _facts(step: Step, before: Step | None) -> list[PageRecord]:
-    """What the evidence records, each with whether it changed since the step before."""
+    """The facts in the evidence, each with whether it changed since the step before."""
     now, earlier = step.evidence, before.evidence if before is not None else None
     if isinstance(now, WorldEvidence) and now.world != "chat":
         old = _world_values(earlier) if isinstance(earlier, WorldEvidence) else {}
@@ -215,7 +212,7 @@ def _world_values(evidence: WorldEvidence) -> dict[str, Any]:
 
 
 def _pictures(reader: RunsReader, run_id: str, step: Step, before: Step | None) -> list[PageRecord]:
-    """What the agent saw when it chose, with the element that it aimed at; and what came of it."""
+    """The screenshots before the action, with its target, and after the action."""
     box = _box(step.outcome or {})
     pictures = []
     if before is not None and before.screenshot and box is not None:
@@ -229,7 +226,7 @@ def _pictures(reader: RunsReader, run_id: str, step: Step, before: Step | None) 
 def _picture(
     reader: RunsReader, run_id: str, sha256: str, title: str, box: Rectangle | None
 ) -> PageRecord | None:
-    """A screenshot, and where on it the action went."""
+    """A screenshot, and the box of the action's target on it."""
     try:
         data = reader.artifact(run_id, sha256)
     except AssayError:
@@ -246,13 +243,13 @@ def _picture(
 
 
 def is_on(box: Rectangle, size: PictureSize) -> bool:
-    """Whether some of the box is on a picture of this size."""
+    """Whether a part of the box is on a picture of this size."""
     across = box.x < size.width and box.x + box.width > 0
     return across and box.y < size.height and box.y + box.height > 0
 
 
 def _box(outcome: Mapping[str, Any]) -> Rectangle | None:
-    """The target's place, where the environment recorded it as `[x, y, width, height]`."""
+    """The box of the target, if the environment recorded `[x, y, width, height]`."""
     values = outcome.get("box")
     if not isinstance(values, list) or len(values) != 4:
         return None
@@ -263,7 +260,7 @@ def _box(outcome: Mapping[str, Any]) -> Rectangle | None:
 
 
 def picture_kind(data: bytes) -> PictureKind | None:
-    """The type of the picture by its first bytes alone; `None` for anything else."""
+    """The type of a picture, from its first bytes; `None` for other data."""
     if data.startswith(_PNG):
         return "image/png"
     if data.startswith(b"\xff\xd8\xff"):
@@ -274,7 +271,7 @@ def picture_kind(data: bytes) -> PictureKind | None:
 
 
 def picture_size(data: bytes) -> PictureSize | None:
-    """The size in the header of a PNG or JPEG picture; `None` where there is none to read."""
+    """The size in the header of a PNG or JPEG picture; `None` if it cannot be read."""
     kind = picture_kind(data)
     if kind == "image/png" and len(data) >= 24:
         return _plausible_size(*unpack(">II", data[16:24]))

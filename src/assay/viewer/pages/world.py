@@ -1,5 +1,4 @@
-"""A step of a text environment in its own words: score, sub-goals, what may be done, what did
-nothing."""
+"""The view of a step in a text environment: score, progress and possible actions."""
 
 from __future__ import annotations
 
@@ -19,11 +18,9 @@ FACT_CHARS = 300
 MOST_POINTS = 400
 """Of the line of scores; of a longer episode so many steps are taken."""
 TITLES = {
-    "alfworld": "ALFWorld, a household in text",
-    "scienceworld": "ScienceWorld, experiments in text",
-    "webshop": "WebShop, a shop in text",
-    "chat": "a conversation",
-}
+    "alfworld": "ALFWorld, a household in text", "webshop": "WebShop, a shop in text",
+    "scienceworld": "ScienceWorld, experiments in text", "chat": "a conversation",
+}  # fmt: skip
 _LEFT_OUT = frozenset({"steps", "goals", "shuffled", "seed", "nouns", "goal_conditions"})
 """Parts of progress that say how the environment was set up, or what another part says."""
 
@@ -31,7 +28,7 @@ _LEFT_OUT = frozenset({"steps", "goals", "shuffled", "seed", "nouns", "goal_cond
 def world_view(
     evidence: object, before: object, observation: str, *, index: int
 ) -> PageRecord | None:
-    """The step as its environment has it; `None` for one of a browser, or without evidence."""
+    """The record of a step in a text environment; `None` for any other step."""
     if not isinstance(evidence, WorldEvidence) or evidence.world == "chat":
         return None
     known = TEXT_WORLDS.get(evidence.world)
@@ -52,7 +49,7 @@ def world_view(
 
 
 def world_scores(summaries: Sequence[StepSummary]) -> PageRecord | None:
-    """The environment's own score over the steps; `None` where no text environment recorded it."""
+    """The environment's own score over the steps; `None` without a text environment."""
     name = next((summary.world for summary in summaries if summary.world), "")
     if not name or name == "chat":
         return None

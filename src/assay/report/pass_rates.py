@@ -1,13 +1,15 @@
-"""How often one of k attempts at a task passes, and how often all of them do."""
+"""The rates pass@k and pass^k: how often any or all of k attempts at a task pass."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from math import comb
 from typing import Any
 
-from assay.ledger.summary import PERFECT, reward_of
-from assay.report.statistics import ConfidenceInterval, pass_all, pass_at, rate_interval
+from assay.ledger.passes import PERFECT
+from assay.ledger.summary import reward_of
+from assay.report.statistics import ConfidenceInterval, rate_interval
 from assay.schema.episode import Episode
 
 
@@ -26,7 +28,7 @@ class PassRate:
     all_interval: ConfidenceInterval | None
 
     def to_record(self) -> dict[str, Any]:
-        """The rates as plain JSON values, under the names that they have in the field."""
+        """The rates as plain JSON values, under keys such as `pass@k`."""
         return {
             "k": self.k,
             "tasks": self.tasks,
@@ -38,7 +40,7 @@ class PassRate:
 
 
 def pass_rates(episodes: Iterable[Episode], *, passing: float = PERFECT) -> tuple[PassRate, ...]:
-    """The rates for k = 1, 2, 4, … and the most attempts that a task has; none without repeats.
+    """The rates for k = 1, 2, 4, … up to the most attempts of a task; empty without repeats.
 
     `episodes` are the attempts that count. One passes with a reward of at least `passing`; one
     without a reward is left out.
@@ -54,6 +56,16 @@ def pass_rates(episodes: Iterable[Episode], *, passing: float = PERFECT) -> tupl
         return ()
     ks = sorted({2**power for power in range(most.bit_length()) if 2**power <= most} | {most})
     return tuple(_rate(k, [(n, passes) for n, passes in counts if n >= k]) for k in ks)
+
+
+def pass_at(k: int, n: int, passes: int) -> float:
+    """The chance that at least one of `k` attempts passes, estimated from `n` attempts."""
+    return 1.0 - comb(n - passes, k) / comb(n, k)
+
+
+def pass_all(k: int, n: int, passes: int) -> float:
+    """The chance that all of `k` attempts pass, estimated from `n` attempts."""
+    return comb(passes, k) / comb(n, k)
 
 
 def _rate(k: int, counts: list[tuple[int, int]]) -> PassRate:

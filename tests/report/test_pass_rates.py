@@ -14,8 +14,8 @@ import assay
 from assay.cli.main import main
 from assay.ledger.run import Run
 from assay.report.diagnosis import diagnose
-from assay.report.passes import pass_rates
-from assay.report.statistics import pass_all, pass_at, rate_interval
+from assay.report.pass_rates import pass_all, pass_at, pass_rates
+from assay.report.statistics import rate_interval
 
 
 @pytest.mark.parametrize("n", range(1, 8))

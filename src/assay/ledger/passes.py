@@ -1,0 +1,3 @@
+"""The reward from which an attempt passes."""
+
+PERFECT = 0.99
