@@ -1,4 +1,4 @@
-"""AReaL: a `reward_fn` for the RLVR workflows; it pickles, for AReaL's process pool.
+"""Create a picklable `reward_fn` for the RLVR workflows of AReaL.
 
     # my_rewards.py, then reward_fn="my_rewards.maths"
     maths = areal.reward("math_equal_reward")

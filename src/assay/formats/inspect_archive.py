@@ -1,4 +1,4 @@
-"""The parts of a log of Inspect AI: its header, and its samples one at a time.
+"""Read the header and the samples of an Inspect AI log, one sample at a time.
 
 An `.eval` file is a zip file with a member for each sample, packed with deflate or, by newer
 versions, with Zstandard; a `.json` log is one object. Both are read sample by sample: one that is
@@ -36,7 +36,7 @@ _ENDS = (b"PK\x03\x04", b"PK\x01\x02", b"PK\x07\x08")
 
 
 class _Member(NamedTuple):
-    """One member of a zip file, as its header tells."""
+    """One member of a zip file, as its header describes it."""
 
     name: str
     method: int
@@ -47,14 +47,14 @@ class _Member(NamedTuple):
 
 
 class InspectLog(NamedTuple):
-    """A log whose samples are read when they are asked for."""
+    """An Inspect AI log whose samples are read only on request."""
 
     header: dict[str, Any]
     samples: Callable[[ReadProblems], Iterator[LogRecord]]
 
 
 def open_log(path: Path) -> InspectLog:
-    """The log; raises `BadRecord` for a file that is none."""
+    """Open an Inspect AI log; raise `BadRecord` if the file is not such a log."""
     try:
         stream = open_file(path)
     except FileNotFoundError as error:
@@ -96,7 +96,7 @@ def _mapped(path: Path) -> Iterator[mmap]:
 
 
 def _members(path: Path, data: mmap) -> tuple[dict[str, _Member], bool]:
-    """The members by name, the last of each; and whether the file has its directory."""
+    """The last member of each name, and whether the zip file has a directory."""
     try:
         with open_file(path) as stream:
             return {member.name: member for member in _listed(stream, data)}, True
@@ -115,7 +115,7 @@ def _listed(stream: BinaryIO, data: mmap) -> Iterator[_Member]:
 
 
 def _searched(data: mmap) -> Iterator[_Member]:
-    """The members that are there whole, by their own headers."""
+    """The complete members of a damaged zip file, found by their headers."""
     at = data.find(_SIGNATURE)
     while at >= 0 and at + _LOCAL.size <= len(data):
         _, _, flags, method, _, _, crc, packed, size, name_length, extra = _LOCAL.unpack(
@@ -158,7 +158,7 @@ def _unpack(path: Path, packed: bytes, member: _Member) -> bytes:
 
 
 def _zstandard(path: Path) -> Callable[[bytes, int], bytes]:
-    """What unpacks Zstandard; raises `MissingExtra` where nothing that does is installed."""
+    """A Zstandard decompressor; raises `MissingExtra` if no library is installed."""
     with suppress(ImportError):
         zstandard = import_module("zstandard")
         return lambda data, size: zstandard.ZstdDecompressor().decompress(data, size)
@@ -195,7 +195,7 @@ _SAMPLES = re.compile(r'"samples"\s*+:\s*+\[')
 
 
 def _json_header(path: Path, text: str) -> tuple[dict[str, Any], int | None]:
-    """What comes before the samples, and where their list begins; `None` for no samples."""
+    """The log's data before its samples, and the position of the samples or `None`."""
     for match in _SAMPLES.finditer(text):
         # Anything but the log's own list leaves brackets open here.
         with suppress(BadRecord):
@@ -216,7 +216,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def _elements(text: str, at: int, problems: ReadProblems) -> Iterator[LogRecord]:
-    """The objects of the list; where the text is broken, what comes after is lost with it."""
+    """The objects of a JSON list up to the first invalid place."""
     number = 0
     try:
         at = _skip(text, at)

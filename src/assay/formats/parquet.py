@@ -1,4 +1,4 @@
-"""Parquet in and out; the one module that knows pyarrow, and imports it only when called."""
+"""Read and write Parquet files with pyarrow, which is imported only when needed."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def is_parquet(path: Path) -> bool:
 
 
 def check_installed() -> None:
-    """Parquet can be read and written here; raises `MissingExtra` without pyarrow."""
+    """Raise `MissingExtra` if pyarrow is not installed."""
     _pyarrow()
 
 
 def write(run: RunRecords, path: Path) -> int:
-    """Write every attempt of the run as a row of the table; how many there are."""
+    """Write each attempt of the run as a row, and return the number of rows."""
     columns = columns_of(run)
     return write_rows(path, rows(run, columns), columns)
 
@@ -51,7 +51,7 @@ def count_rows(source: Path) -> list[int]:
 
 
 def column_names(source: Path) -> list[str]:
-    """The names of the columns; raises `BadRecord` if two of them have one name."""
+    """The names of the columns; raises `BadRecord` if a name occurs twice."""
     with _open(source) as file:
         names = list(map(str, file.schema_arrow.names))
     twice = [name for name, count in Counter(names).items() if count > 1]
@@ -61,7 +61,7 @@ def column_names(source: Path) -> list[str]:
 
 
 def read_rows(source: Path, group: int) -> Iterator[dict[str, Any]]:
-    """The rows of one row group, a few at a time.
+    """The rows of one row group, read in small batches.
 
     A column may hold one long text for many rows. No value is longer than its column, so that
     bounds how many are unpacked together.
@@ -77,7 +77,7 @@ def read_rows(source: Path, group: int) -> Iterator[dict[str, Any]]:
 def write_rows(
     path: Path, rows: Iterable[Mapping[str, Any]], columns: Mapping[str, ColumnType]
 ) -> int:
-    """Write rows that have these columns; how many there are.
+    """Write rows with these columns, and return their number.
 
     Parquet holds valid Unicode only, so a lone surrogate becomes its escape.
     """
@@ -103,7 +103,7 @@ def write_rows(
 
 
 def join(parts: Sequence[Path], out: Path) -> None:
-    """One file from files of the same schema, in order."""
+    """Join files of the same schema into one file, in order."""
     _, parquet = _pyarrow()
     with _open(parts[0]) as first:
         schema = first.schema_arrow
@@ -151,7 +151,7 @@ def _open(source: Path) -> Any:
 def _batches(
     rows: Iterable[Mapping[str, Any]], texts: Sequence[str]
 ) -> Iterator[list[Mapping[str, Any]]]:
-    """The rows in batches that fit into memory; `texts` are the columns that may be long."""
+    """Group the rows into batches that fit into memory; `texts` are the text columns."""
     batch: list[Mapping[str, Any]] = []
     chars = 0
     for row in rows:

@@ -1,4 +1,4 @@
-"""The rows of what people keep them in: lists of dicts, data frames, Arrow tables, columns.
+"""Read rows from lists of dictionaries, data frames, Arrow tables and data sets.
 
 No library is imported to ask: a table is known by what it can do.
 """
@@ -17,14 +17,14 @@ BATCH_ROWS = 1_024
 
 
 class RowTable(NamedTuple):
-    """Rows, and the names of their columns where the table has them beforehand."""
+    """The rows of a table, and the names of its columns if they are known."""
 
     rows: Iterable[Any]
     columns: tuple[str, ...] | None = None
 
 
 def read_table(table: Any) -> RowTable:
-    """The rows of a table; raises `BadParameter` if it is none, or has two columns of one name.
+    """The rows of a table; raises `BadParameter` for another object or repeated columns.
 
     Takes an iterable of rows, a data frame of pandas or polars, a table of Arrow, a data set of
     Hugging Face or a slice of one, and a mapping of columns. A row among others that is no mapping
@@ -66,7 +66,7 @@ def _names(columns: Iterable[Any]) -> tuple[str, ...]:
 
 
 def _from_mapping(table: Mapping[Any, Any]) -> RowTable:
-    """The rows of a mapping of columns, such as a slice of a data set."""
+    """The rows of a dictionary of columns, such as a slice of a data set."""
     if table and all(_has(column, "column_names") for column in table.values()):
         raise BadParameter(f"rows has the splits {list(table)}; choose one of them")
     columns = dict(zip(_names(table), map(_cells, table.values()), strict=True))
@@ -85,7 +85,7 @@ def _from_mapping(table: Mapping[Any, Any]) -> RowTable:
 
 
 def _cells(column: Any) -> Sequence[Any] | None:
-    """The cells of a column; `None` if it is none."""
+    """The cells of a column, or `None` if the value is not a column."""
     if isinstance(column, (str, bytes, Mapping)):
         return None
     if isinstance(column, Sequence):

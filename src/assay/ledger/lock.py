@@ -1,4 +1,4 @@
-"""The lock of a run's one writer: taking it, and whether a writer holds it."""
+"""Take the lock of a run's only writer, and test whether a writer holds it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HOLDER = re.compile(r"process (?P<pid>\d{1,10}) on (?P<host>\S+)")
 
 
 def lock_run(layout: RunLayout) -> int:
-    """A file descriptor that holds the run's lock until it is closed or the process ends.
+    """Lock a run for writing, and return the file descriptor that holds the lock.
 
     Raises ResourceError, naming the holder, while another writer has it.
     """
@@ -42,12 +42,12 @@ def lock_run(layout: RunLayout) -> int:
 
 
 def is_being_written(folder: str | Path, *, locks: Path = LOCKS) -> bool:
-    """Whether a writer holds the run's lock; see `runs_being_written`."""
+    """Whether a writer holds the lock of the run."""
     return bool(runs_being_written([Path(folder)], locks=locks))
 
 
 def runs_being_written(folders: Iterable[Path], *, locks: Path = LOCKS) -> set[Path]:
-    """The runs whose lock a writer holds.
+    """The runs whose locks are held by writers.
 
     The locks themselves are never tried: a writer that comes at that moment would be refused. Linux
     lists all locks; elsewhere the process that the lock file names has to be alive,

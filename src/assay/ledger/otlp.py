@@ -1,4 +1,4 @@
-"""Sends the scores of a run to an OpenTelemetry endpoint, over OTLP/HTTP in its JSON form."""
+"""Send the scores of a run to an OpenTelemetry endpoint as JSON over HTTP."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def send_scores(
     sleep: Callable[[float], None] = time.sleep,
     rng: random.Random | None = None,
 ) -> int:
-    """Send an event for every score of the run; how many were accepted.
+    """Send an event for every score of the run; return the number of accepted events.
 
     `url` is that of a Collector (`http://127.0.0.1:4318`) or of its logs (`…/v1/logs`). Raises
     `BadParameter` for what is no such address, and `ResourceError` when the endpoint cannot be
@@ -77,7 +77,7 @@ def send_scores(
 
 
 def logs_endpoint(url: str) -> str:
-    """The address that log records go to; raises `BadParameter` for one that is not HTTP."""
+    """The URL for log records; raises `BadParameter` if it does not use HTTP."""
     try:
         parts = urlsplit(url)
         valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -96,7 +96,7 @@ def logs_endpoint(url: str) -> str:
 def _post(
     endpoint: str, headers: Mapping[str, str], body: bytes
 ) -> tuple[int, Mapping[str, str], bytes]:
-    """The status, headers and content of the answer; status 0, and why, where there is none."""
+    """The status, headers and content of the response; status 0 for a failed request."""
     parts = urlsplit(endpoint)
     https = parts.scheme == "https"
     make = http.client.HTTPSConnection if https else http.client.HTTPConnection
@@ -117,7 +117,7 @@ def _post(
 
 
 def _problem(status: int, content: bytes) -> str:
-    """Why the endpoint did not take all events of a request; empty where it did."""
+    """The reason why the endpoint refused events, or an empty text."""
     text = " ".join(content[:300].decode("utf-8", "replace").split())
     if not status:
         return f"cannot be reached ({text[:200]})"

@@ -28,7 +28,7 @@ RESERVED = ("final_response", "trajectory", "context")
 
 @dataclass(frozen=True, slots=True)
 class RewardSpec:
-    """A registered reward function: name, version, parameters, and what it declares."""
+    """A registered reward function with its name, version, parameters and declarations."""
 
     name: str
     version: int
@@ -65,7 +65,7 @@ class RewardSpec:
         return (inspect.getdoc(self.function) or "").partition("\n")[0]
 
     def to_record(self) -> dict[str, Any]:
-        """The reward described as plain JSON values; an option without a default is null."""
+        """The reward's description as JSON values; an option without default is null."""
         return {
             "name": self.name,
             "version": self.version,
@@ -82,7 +82,7 @@ class RewardSpec:
 
 
 def describe_defaults(parameters: Iterable[inspect.Parameter]) -> dict[str, str | None]:
-    """Each parameter with its default as Python writes it; `None` where it has none."""
+    """The default of each parameter as Python code; `None` for a parameter without default."""
     return {
         parameter.name: None if parameter.default is parameter.empty else repr(parameter.default)
         for parameter in parameters
@@ -143,7 +143,7 @@ def reward(
     kind: Kind | None = None,
     accepts: Mapping[str, str] | None = None,
 ) -> F | Callable[[F], F]:
-    """Register a function as a reward; the function itself is returned, unchanged.
+    """Register a function as a reward, and return the function itself.
 
     `parts` are the names of the further numbers; declaring them makes every result,
     abstentions included, carry the same keys. `replace` allows other code under a name and version
@@ -201,7 +201,7 @@ def describe(
     version: int = 1,
     parts: Iterable[str] | None = None,
 ) -> RewardSpec:
-    """The specification of a reward, read off the function's signature."""
+    """Create the specification of a reward from the function's signature."""
     title = name or _display_name(function)
     check_name("reward", title)
     if version < 1:
@@ -240,7 +240,7 @@ def describe(
 def _check_declarations(
     spec: RewardSpec, changes: Mapping[Any, Any], kind: Any, accepts: Mapping[Any, Any]
 ) -> None:
-    """Raise `BadParameter` unless versions, kind and checks are such, and have their reasons."""
+    """Raise `BadParameter` if the reward's changes, kind or accepted checks are invalid."""
     for version, text in changes.items():
         is_version = isinstance(version, int) and 1 <= version <= spec.version
         if not (is_version and isinstance(text, str) and text.strip()):
@@ -260,13 +260,13 @@ def _check_declarations(
 
 
 def _has_own_name(function: Callable[..., Any]) -> bool:
-    """Whether it is a function or class with a name of its own, unlike a lambda or a partial."""
+    """Whether the object is a named function or class, not a lambda or a partial."""
     named = inspect.isroutine(function) and not inspect.ismethod(function)
     return (named or isinstance(function, type)) and function.__name__ != "<lambda>"
 
 
 def _display_name(function: Callable[..., Any]) -> str:
-    """What a callable is called in scores: `lambda`, or the name of its function or class."""
+    """The name of a callable in scores: its function name, its class name or `lambda`."""
     if isinstance(function, functools.partial):
         return _display_name(function.func)
     code = getattr(function, "__code__", None)
@@ -277,7 +277,7 @@ def _display_name(function: Callable[..., Any]) -> str:
 
 
 def find_reward(reward: str | Callable[..., Any]) -> RewardSpec:
-    """The specification of a reward: of a name, a function, or any other callable."""
+    """The specification of a reward, given as a name, a function or another callable."""
     function = REWARDS.get(reward) if isinstance(reward, str) else reward
     spec = own_spec(function)
     if spec is not None:
@@ -299,7 +299,7 @@ def find_reward(reward: str | Callable[..., Any]) -> RewardSpec:
 
 
 def own_spec(function: Callable[..., Any]) -> RewardSpec | None:
-    """The specification that a function was registered with.
+    """The specification with which the function was registered, or `None`.
 
     `None` for what shows the attributes of a reward and is not it: a wrapper made with
     `functools.wraps`, a bound method, an instance of a class that is a reward.

@@ -1,4 +1,4 @@
-"""Objects by their address: `module:name`, or `file.py:name` for what is installed nowhere."""
+"""Load objects by their address: `module:name`, or `file.py:name` for a file."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ OWN = "FILE.py:NAME or MODULE:NAME"
 
 
 def is_address(text: str) -> bool:
-    """Whether the text is an address: no registered name has a colon."""
+    """Whether the text is an address, which contains a colon."""
     return ":" in text
 
 
 def load_address(address: str, what: str) -> Any:
-    """The object at an address; `what` is its kind, for messages.
+    """Load the object at an address; error messages call the object `what`.
 
     Raises `UnknownName` when there is no such file, module or name, and `UsageError` when the
     module itself raises.
@@ -48,7 +48,7 @@ def load_address(address: str, what: str) -> Any:
 
 
 def names_in(file: Path) -> list[str]:
-    """The public functions and classes that a file defines; it is read, and not run."""
+    """The public functions and classes of a file, found without running the file."""
     try:
         body = ast.parse(file.read_bytes()).body
     except (OSError, SyntaxError, ValueError):
@@ -58,7 +58,7 @@ def names_in(file: Path) -> list[str]:
 
 
 def load_module(place: str, what: str) -> ModuleType:
-    """The module of that name or file; this folder, or the file's own, is searched first.
+    """Import a module by its name or by its file.
 
     Raises as `load_address` does; `what` begins each message.
     """

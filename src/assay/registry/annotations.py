@@ -1,4 +1,4 @@
-"""What the annotation of a parameter admits, and how a text is read for it."""
+"""Read option values from text according to the parameter's type annotation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNKNOWN = inspect.Parameter.empty
 
 
 def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotation of each parameter, with names in texts looked up where that is possible."""
+    """The type annotation of each parameter, resolved from text where possible."""
     own = getattr(function, "annotations", None)
     if isinstance(own, dict):
         return own  # of what stands for another callable, with that one's parameters
@@ -33,13 +33,13 @@ def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 class OptionText(str):
-    """The value of an option as a person typed it: how it is read depends on the option's type."""
+    """The text that a person typed as the value of an option."""
 
     __slots__ = ()
 
 
 def read_option(value: Any, annotation: Any) -> Any:
-    """An `OptionText` as JSON, if the annotation has a place for that, else as text.
+    """Convert an `OptionText` to a JSON value or a text, as the annotation requires.
 
     `43` is a number for an option that is an `int`, and a text for one that is a `str`. Where the
     annotation admits neither, it is JSON, for the option to refuse. Other values stay.
@@ -52,7 +52,7 @@ def read_option(value: Any, annotation: Any) -> Any:
 
 
 def json_or_text(text: str) -> Any:
-    """The JSON value that a text is, or the text itself.
+    """Parse a text as JSON, or return the text if it is not valid JSON.
 
     A number that a record could not hold (NaN, infinity, more than 64 bits) is text too.
     """
@@ -79,7 +79,7 @@ def _number(digits: str) -> float:
 
 
 def _code_of(function: Callable[..., Any]) -> Any:
-    """What has the annotations: a function, the `__init__` of a class, the call of an object."""
+    """The function that has the annotations: `__init__` of a class, `__call__` of an object."""
     if inspect.isclass(function):
         return vars(function).get("__init__", getattr(function, "__init__", None))
     is_plain = inspect.isroutine(function) or isinstance(function, functools.partial)
@@ -87,7 +87,7 @@ def _code_of(function: Callable[..., Any]) -> Any:
 
 
 def admits(annotation: Any, value: Any) -> bool:
-    """Whether the annotation has a place for the value, as far as JSON's types tell.
+    """Whether the annotation allows the value, judged by JSON types.
 
     An annotation that is missing or not understood admits everything.
     """
@@ -95,12 +95,12 @@ def admits(annotation: Any, value: Any) -> bool:
 
 
 def names_none(annotation: Any) -> bool:
-    """Whether `None` stands in the annotation itself, as in `str | None`."""
+    """Whether the annotation contains `None`, as in `str | None`."""
     return any(member is None or member is type(None) for member in _members(annotation))
 
 
 def _members(annotation: Any) -> Iterator[Any]:
-    """The types of a union, each for itself; of `Annotated`, what is annotated."""
+    """The member types of a union; any other type is its own only member."""
     origin = get_origin(annotation)
     if origin is typing.Annotated:
         yield from _members(get_args(annotation)[0])
@@ -131,7 +131,7 @@ def _admits_one(member: Any, value: Any) -> bool:
 
 
 def _is_container(kind: type, shape: type) -> bool:
-    """Whether a type is a sequence or a mapping, or what those are made of; a text is neither."""
+    """Whether a type accepts the given container type; text types do not."""
     if issubclass(kind, (str, bytes)):
         return False
     try:
@@ -142,7 +142,7 @@ def _is_container(kind: type, shape: type) -> bool:
 
 
 def _plain(annotation: Any) -> Any:
-    """An annotation that could not be looked up: a text is understood where it is a plain one."""
+    """Resolve a text annotation of plain types, such as `str | None`."""
     if not isinstance(annotation, str):
         return annotation
     known: dict[str, Any] = {
