@@ -175,7 +175,7 @@ def test_a_golden_file_that_is_missing_or_of_another_reward_says_so(tmp_path: Pa
 
 def test_a_fixture_without_a_reward_asks_for_one(tmp_path: Path) -> None:
     tester = RewardFixture(process=RewardProcess(), folder=tmp_path, update=False, updated=[])
-    with pytest.raises(BadParameter, match="which reward"):
+    with pytest.raises(BadParameter, match="no reward is named"):
         tester.score("4")
 
 

@@ -361,7 +361,9 @@ def test_a_vector_of_text_worlds_plays_one_task_in_each_group() -> None:
 def test_a_group_that_cannot_be_reset_is_named(options: dict[str, Any], words: str) -> None:
     with stand_in():
         vector = adapter("gymnasium").TextVectorEnvironment
-        with pytest.raises(BadParameter, match="5 environments are not groups of 2"):
+        with pytest.raises(
+            BadParameter, match="num_envs=5 is not a positive multiple of group_size=2"
+        ):
             vector("alfworld", num_envs=5, group_size=2)
         envs = vector("alfworld", num_envs=4, group_size=2)
         with pytest.raises(BadParameter, match=words):

@@ -154,7 +154,7 @@ def test_a_failure_of_the_environment_is_no_reward() -> None:
 
 
 def test_a_row_that_names_no_task_is_an_error() -> None:
-    with household() as episodes, pytest.raises(BadParameter, match="does not name its task"):
+    with household() as episodes, pytest.raises(BadParameter, match="has no task id"):
         rollout_func(episodes)([[{"role": "user", "content": "go"}]], Trainer([["look"]]))
 
 

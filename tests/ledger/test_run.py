@@ -180,7 +180,7 @@ def test_steps_that_were_changed_afterwards_are_not_taken_for_the_recorded_ones(
     attempt = next(run.episodes()).attempt
     path = run.path / "steps" / f"{attempt}.jsonl"
     path.write_bytes(path.read_bytes().replace(b"0.25", b"0.99"))
-    with pytest.raises(BadRecord, match="not what was recorded"):
+    with pytest.raises(BadRecord, match="was changed: its hash"):
         run.episode(attempt)
     path.unlink()
     with pytest.raises(BadRecord, match="there is no"):
@@ -198,7 +198,7 @@ def test_a_record_of_another_version_is_damage(tmp_path: Path) -> None:
     damage(run, lambda lines: [lines[0], b'{"schema_id": "assay.run/0"}\n'])
     lenient = Run(run.path, strict=False)
     assert len(list(lenient.episodes())) == 1
-    assert "a record of schema 'assay.run/0'" in lenient.problems[0]
+    assert "the record's schema is 'assay.run/0'" in lenient.problems[0]
     assert len(lenient.problems) == 1
     assert lenient.manifest == MANIFEST
     with pytest.raises(BadRecord, match="version of Assay reads"):
@@ -207,7 +207,7 @@ def test_a_record_of_another_version_is_damage(tmp_path: Path) -> None:
         path.write_text(path.read_text().replace("assay.run/1", "assay.run/0"))
     with pytest.raises(BadRecord, match="version of Assay reads"):
         Run(run.path)
-    with pytest.raises(BadRecord, match=r"line 1: a record of schema"):
+    with pytest.raises(BadRecord, match=r"line 1: the record's schema"):
         lenient.steps("weather-3-e80250c8.r0.a1")
 
 

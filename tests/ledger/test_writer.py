@@ -241,7 +241,7 @@ def test_steps_that_contradict_the_episode_are_refused(tmp_path: Path) -> None:
     with RunWriter.create(tmp_path, MANIFEST) as writer:
         writer.steps("one")
         trajectory = Trajectory(steps=(Step(index=0, action=""),))
-        with pytest.raises(BadRecord, match="has 1 steps, but 0 were written"):
+        with pytest.raises(BadRecord, match="has 1 recorded steps, but 0 steps were written"):
             writer.append(Episode(attempt="one", task=WEATHER, trajectory=trajectory))
 
 
@@ -383,7 +383,7 @@ def test_a_value_nested_beyond_reason_is_refused() -> None:
     nested: list[object] = []
     for _ in range(100_000):
         nested = [nested]
-    with pytest.raises(BadRecord, match="nested too deeply"):
+    with pytest.raises(BadRecord, match="too many nested levels"):
         dump_json(nested)
 
 

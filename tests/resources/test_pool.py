@@ -396,7 +396,7 @@ def test_a_forked_child_neither_uses_nor_ends_what_its_parent_holds() -> None:
     root = Path(__file__).parents[2]
     ended = subprocess.run(call, check=True, capture_output=True, text=True, timeout=60, cwd=root)
     refusal, opened = ended.stdout.splitlines()
-    assert "from which this one was forked" in refusal
+    assert "the parent of this process" in refusal
     assert opened == "True True"
 
 

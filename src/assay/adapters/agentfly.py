@@ -101,7 +101,9 @@ def load(path: str | Path) -> dict[str, FileReward]:
 def _load_one(path: Path, name: str) -> FileReward:
     rewards = load(path)
     if name not in rewards:
-        raise UnknownName(f"{path.name} declares no reward {name!r}; it has {sorted(rewards)}")
+        raise UnknownName(
+            f"{path.name} declares no reward {name!r}; its rewards are {sorted(rewards)}"
+        )
     return rewards[name]
 
 
@@ -113,7 +115,7 @@ class _ClassReward:
     def __init__(self, *_: Any, **__: Any) -> None: ...
 
     def call(self, **columns: Any) -> Any:
-        raise NotImplementedError(f"{type(self).__name__} defines no call; columns: {columns}")
+        raise NotImplementedError(f"{type(self).__name__} has no method `call`; columns: {columns}")
 
     def __call__(self, **columns: Any) -> Any:
         return self.call(**columns)

@@ -123,9 +123,9 @@ class Binding:
             return score.value
         if self.abstained is None:
             raise NoScore(
-                f"{score.scorer} abstained ({score.reason}: {score.because}), and this trainer has "
-                'no word for that; leave such rows out, or choose a number, or "mean", with '
-                "abstained="
+                f"{score.scorer} abstained ({score.reason}: {score.because}), and this trainer "
+                "takes only numbers; leave out such rows, or set abstained= to a number or to "
+                '"mean"'
             )
         if self.abstained == "mean":
             return self.tally.mean(self._group(sample))
@@ -187,7 +187,7 @@ def bind(
         if not isfinite(number):
             raise BadParameter(f"abstained={number!r}; choose a finite number")
     if max_abstained is not None and max_abstained < 1:
-        raise BadParameter(f"max_abstained={max_abstained!r}; at least 1, or None for no limit")
+        raise BadParameter(f"max_abstained={max_abstained!r}; choose at least 1, or None")
     return Binding(scorer, abstained, max_abstained, tuple(end_tokens), observer)
 
 

@@ -101,7 +101,7 @@ class Episodes:
         writer: LedgerSink | None = None,
     ) -> None:
         if type(step_limit) is not int or step_limit < 1:
-            raise BadParameter(f"step_limit is {step_limit!r}; it is a whole number from 1")
+            raise BadParameter(f"step_limit is {step_limit!r}; choose a whole number from 1")
         component = read_environment(environment)
         self.spec = ResourceSpec(
             component.name, {**component.options, **(config or {})}, component.value
@@ -134,7 +134,7 @@ class Episodes:
         """Raise `BadParameter` if the episodes have no reward."""
         if not self.resources.scorers:
             raise BadParameter(
-                f"the episodes of {self.spec.name!r} have no reward; pass one: "
+                f"the episodes of {self.spec.name!r} have no reward; pass a reward: "
                 "Episodes(environment, reward)"
             )
 
@@ -150,7 +150,7 @@ class Episodes:
             list_tasks = getattr(self.spec.factory()(**self.spec.config), "tasks", None)
             if not callable(list_tasks):
                 raise BadParameter(
-                    f"the environment {self.spec.name!r} has no list of tasks; give them as a "
+                    f"the environment {self.spec.name!r} has no list of tasks; pass the tasks as a "
                     "JSONL file"
                 )
             tasks = list(list_tasks())
@@ -176,7 +176,7 @@ class Episodes:
         if str(task) not in self._by_id:
             hint = did_you_mean(str(task), self._by_id, f"the first is {self.tasks[0].id!r}")
             raise BadParameter(
-                f"no task {task!r} among the {len(self.tasks)} of {self.spec.name!r}; {hint}"
+                f"no task {task!r} among the {len(self.tasks)} tasks of {self.spec.name!r}; {hint}"
             )
         return self._by_id[str(task)]
 
@@ -327,7 +327,7 @@ class LiveEpisode:
         if self._episode is not None:
             return replace(self.turn, reward=0.0)
         if recorder is None or context is None or self.observation is None:
-            raise NotReset("this episode was not reset to a task; `reset(task)` starts it")
+            raise NotReset("this episode has not started; call `reset(task)` first")
         resources = self.episodes.resources
         text = self.episodes.action_of(strip_end_tokens(reply))
         action = recorded(as_action(text, self.observation), self.observation, self._transcript)
@@ -376,7 +376,7 @@ class LiveEpisode:
             return self._episode
         recorder, context = self._recorder, self._context
         if recorder is None or context is None:
-            raise NotReset("this episode was not reset to a task; `reset(task)` starts it")
+            raise NotReset("this episode has not started; call `reset(task)` first")
         if recorder.stop_reason is None:
             recorder.end(stop_reason)
             self.turn = LiveTurn("", done=True, stop_reason=stop_reason)
@@ -432,4 +432,6 @@ class _Nowhere:
 
 
 def _no_agent(base_url: str) -> NoReturn:
-    raise NotImplementedError(f"the policy of a live episode is its trainer ({base_url})")
+    raise NotImplementedError(
+        f"a live episode has no agent, because its trainer is the policy ({base_url})"
+    )

@@ -98,7 +98,7 @@ def parse_golden(data: bytes, name: str) -> list[GoldenRow]:
                 score_from_record(score)
         except (BadRecord, KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadInput(
-                f"{name}, line {number}: {error!s:.200}; each line is one row"
+                f"{name}, line {number}: {error!s:.200}; each line must be a row"
             ) from error
         rows.append(GoldenRow(number, columns, score))
     return rows
@@ -206,10 +206,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument(
         "--import", dest="imports", action="append", default=[], metavar="MODULE",
-        help="a module that registers rewards of your own",
+        help="import this module, which registers your own rewards",
     )  # fmt: skip
     parser.add_argument(
-        "--no-rescore", action="store_true", help="only compare with the last commit"
+        "--no-rescore",
+        action="store_true",
+        help="compare with the last commit, and do not score again",
     )
     options = parser.parse_args(arguments)
     sys.path.insert(0, str(Path.cwd()))

@@ -162,7 +162,7 @@ class TextVectorEnvironment(vector.VectorEnv):  # type: ignore[misc]  # as above
     ) -> None:
         if num_envs < 1 or group_size < 1 or num_envs % group_size:
             raise BadParameter(
-                f"{num_envs!r} environments are not groups of {group_size!r}; choose a multiple"
+                f"num_envs={num_envs!r} is not a positive multiple of group_size={group_size!r}"
             )
         self.num_envs, self._group_size = num_envs, group_size
         self.render_mode = render_mode
@@ -185,10 +185,10 @@ class TextVectorEnvironment(vector.VectorEnv):  # type: ignore[misc]  # as above
         tasks, task = choice.pop("tasks", None), choice.pop("task", None)
         tasks = [task] * groups if tasks is None else list(tasks)
         if len(tasks) != groups:
-            raise BadParameter(f"{len(tasks)} tasks for {groups} groups; name one for each")
+            raise BadParameter(f"{len(tasks)} tasks for {groups} groups; give one per group")
         if choice:
             raise BadParameter(
-                f"no option {next(iter(choice))!r}; there are task, tasks and reset_mask"
+                f"unknown option {next(iter(choice))!r}; choose from task, tasks and reset_mask"
             )
         seeds = [
             int(self.np_random.integers(SEEDS)) if seed is None else seed + group
@@ -245,8 +245,8 @@ class TextVectorEnvironment(vector.VectorEnv):  # type: ignore[misc]  # as above
         }
         if len(chosen) != self.num_envs or any(len(set(group)) > 1 for group in groups):
             raise BadParameter(
-                f"reset_mask has {len(chosen)} values; it has {self.num_envs}, and the "
-                f"{self._group_size} members of a group are reset together"
+                f"reset_mask has {len(chosen)} values; give {self.num_envs} values, equal for all "
+                f"{self._group_size} members of a group"
             )
         return chosen
 

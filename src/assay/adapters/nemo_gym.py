@@ -70,7 +70,7 @@ def to_row(body: Any) -> dict[str, Any]:
     body = _mapping(body)
     response = body.get("response")
     if not isinstance(response, Mapping) or not _are_items(response.get("output")):
-        raise BadRecord("the request's 'response' should be an OpenAI response with an 'output'")
+        raise BadRecord("the request's 'response' must be an OpenAI response with an 'output'")
     row = {key: value for key, value in body.items() if key not in OWN_FIELDS}
     column = next((key for key in ANSWERS if key in row), None)
     if column is not None:
@@ -121,7 +121,7 @@ def _mapping(body: Any) -> Mapping[str, Any]:
     # As the JSON that it will be again; fields that only the server set stay out.
     values = dump(mode="json") if callable(dump) else body
     if not isinstance(values, Mapping):
-        raise BadRecord(f"a verify request is a mapping or a model, not {values!r:.80}")
+        raise BadRecord(f"a verify request must be a mapping or a model, not {values!r:.80}")
     return values
 
 

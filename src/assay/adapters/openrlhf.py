@@ -73,7 +73,7 @@ def to_rows(
     if labels is None:
         labels = [None] * len(queries)
     if not isinstance(labels, Sequence) or not len(queries) == len(prompts) == len(labels):
-        raise BadRecord("query, prompts and labels are lists of one length")
+        raise BadRecord("query, prompts and labels must be lists of equal length")
     rows: list[dict[str, Any]] = []
     for query, prompt, label in zip(queries, prompts, labels, strict=True):
         row: dict[str, Any] = {"query": query, "prompt": prompt, "label": label, "answer": label}
@@ -120,5 +120,5 @@ def to_response(
 def _list(body: Mapping[str, Any], key: str) -> list[Any]:
     texts = body.get(key)
     if not isinstance(texts, Sequence) or isinstance(texts, str):
-        raise BadRecord(f"{key!r} should be a list of texts, not {texts!r:.80}")
+        raise BadRecord(f"{key!r} must be a list of texts, not {texts!r:.80}")
     return list(texts)

@@ -26,7 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.getgroup("assay").addoption(
         "--assay-update",
         action="store_true",
-        help="write the golden files of rewards anew, with the scores of today",
+        help="write the golden files of rewards again, with the current scores",
     )
 
 

@@ -121,7 +121,7 @@ class RewardFixture:
         """The reward with its options; raises `BadParameter` if no reward was chosen."""
         if self._scorer is None:
             raise BadParameter(
-                'which reward? mark the test with @pytest.mark.reward("NAME"), or call the '
+                'no reward is named; mark the test with @pytest.mark.reward("NAME"), or call the '
                 "fixture: reward(my_function).check(…)"
             )
         return self._scorer
@@ -217,7 +217,7 @@ class RewardFixture:
                 for number, row in enumerate(requested, 1)
             ]
         if not known:
-            raise BadInput(f"the golden file {str(file)!r} has no rows, so it holds nothing")
+            raise BadInput(f"the golden file {str(file)!r} has no rows; add rows to it")
         changed = changes(known, self.scorer)
         if not changed:
             return

@@ -42,7 +42,7 @@ async def rm(args: Any, sample: Any, **others: Any) -> Any:
     """
     which = field_of(args, "assay_reward")
     if which is None:
-        raise BadParameter("slime's arguments name no assay_reward; set it in --custom-config-path")
+        raise BadParameter("slime has no argument assay_reward; set it in --custom-config-path")
     params, columns, abstained, limit = (
         field_of(args, f"assay_{name}")
         for name in ("params", "columns", "abstained", "max_abstained")

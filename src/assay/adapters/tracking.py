@@ -233,7 +233,7 @@ class Tracker:
         """Every alert so far."""
 
     def __reduce__(self) -> Any:
-        raise TypeError("a tracker belongs to one process; make one in each with assay.track(…)")
+        raise TypeError("a tracker cannot be pickled; create one in each process: assay.track(…)")
 
     def __enter__(self) -> Self:
         return self
@@ -275,7 +275,7 @@ class Tracker:
         if not isinstance(function, PicklablePartial):
             raise BadParameter(
                 f"{function!r:.100} is not the reward function of an adapter, such as "
-                "trl.reward(…); note scores of your own with tracker.note(score, response=…, "
+                "trl.reward(…); for other scores call tracker.note(score, response=…, "
                 "group=…)"
             )
         return function.observed_by(partial(self._note, function.name))
@@ -286,7 +286,7 @@ class Tracker:
         Rows of an evaluation (`phase="eval"`) have names and a history of their own.
         """
         if phase not in PHASES:
-            raise BadParameter(f"phase={phase!r:.100}; there are {', '.join(map(repr, PHASES))}")
+            raise BadParameter(f"phase={phase!r:.100}; choose {' or '.join(map(repr, PHASES))}")
         with self._sending:
             with self._lock:
                 rows, self._rows = self._rows, []
@@ -397,7 +397,7 @@ def track(
     """
     if first < 1 or worst < 0 or (every is not None and every < 1):
         raise BadParameter(
-            f"first={first!r}, worst={worst!r}, every={every!r}; at least 1, 0 and 1"
+            f"first={first!r}, worst={worst!r}, every={every!r}; the minimums are 1, 0 and 1"
         )
     is_main = os.environ.get("RANK", "0") == "0"
     writers = open_writers(to if is_main else (), Path(folder), project)

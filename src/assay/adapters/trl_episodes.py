@@ -77,7 +77,9 @@ def environment_factory(episodes: Episodes) -> type:
     live.reset(episodes.tasks[0])
     if live.start is None:
         failure = live.finish().failure
-        raise DeadResource(f"{episodes.spec.name!r} cannot be reset: {failure and failure.message}")
+        raise DeadResource(
+            f"the reset of {episodes.spec.name!r} failed: {failure and failure.message}"
+        )
     tools = live.start.actions or (ANY_ACTION,)
     live.close()
     members: dict[str, Any] = {tool.name: _method(tool) for tool in tools}
@@ -206,8 +208,7 @@ def _identity(prompt: Any) -> dict[str, Any]:
     last = prompt[-1] if isinstance(prompt, list) and prompt else None
     if not isinstance(last, Mapping) or last.get("task_id") is None:
         raise BadParameter(
-            f"the prompt {prompt!r:.200} does not name its task; make the data set with "
-            "`rows(episodes)`"
+            f"the prompt {prompt!r:.200} has no task id; create the data set with `rows(episodes)`"
         )
     return {"task": last["task_id"], "seed": last.get("seed")}
 
@@ -238,8 +239,8 @@ class _Tokens:
         ids = self._template([*before, first], reply_next=True)
         if self.turn_tokens > self.room(ids):
             raise BadParameter(
-                f"the first prompt has {len(ids)} tokens and leaves no room for a reply of "
-                f"{self.turn_tokens}; raise max_completion_length, or lower turn_tokens"
+                f"the first prompt has {len(ids)} tokens, which leaves too few for a reply of "
+                f"{self.turn_tokens} tokens; raise max_completion_length, or lower turn_tokens"
             )
         return ids
 
@@ -266,8 +267,8 @@ class _Tokens:
         ends = [place for place in range(shared) if whole[place] in self._ends]
         if not ends:
             raise BadParameter(
-                "the chat template ends a reply with none of the model's end tokens; set "
-                "eos_token to the token with which it ends a turn"
+                "the chat template does not end a reply with an end token of the model; set "
+                "eos_token to the end token of the template"
             )
         cut_off = after[-1] not in self._ends
         return whole[ends[-1] + (0 if cut_off else 1) :]
@@ -328,7 +329,7 @@ class _TRLEnvironment:
         if self._member >= self._of.at_once:
             raise BadParameter(
                 f"TRL plays more than {self._of.at_once} rollouts of {self._of.spec.name!r} at "
-                f"once; raise it: Episodes(…, at_once={2 * self._of.at_once})"
+                f"once; raise the limit: Episodes(…, at_once={2 * self._of.at_once})"
             )
         self._live = self._of.new()
 

@@ -88,8 +88,8 @@ def _rubric_binding(
 ) -> Binding:
     if abstained is None:
         raise BadParameter(
-            "abstained=None raises, and the older rubric pays 0.0 for what raises; "
-            'take a number, or "mean"'
+            "abstained=None raises an error, which the older rubric scores as 0.0; "
+            'choose a number, or "mean"'
         )
     return bind(which, params, columns, abstained, MAX_ABSTAINED)
 

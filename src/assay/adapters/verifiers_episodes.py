@@ -98,7 +98,7 @@ class EpisodeEnv(vf.Env[EpisodeEnvConfig]):  # type: ignore[misc]  # as above
             turn = await live.reset_async(data.id, seed=data.seed, group=group, member=member)
             if turn.done:
                 failure = (await live.finish_async()).failure
-                raise DeadResource(f"no episode of {data.id!r}: {failure and failure.message}")
+                raise DeadResource(f"task {data.id!r} did not start: {failure and failure.message}")
             async with agents.agent.interaction(task) as interaction:
                 await _converse(live, turn, interaction)
         finally:

@@ -158,8 +158,8 @@ def _prepare(
     binding = bindings.get(str(data_source), bindings.get("default"))
     if binding is None:
         raise BadParameter(
-            f"no reward for the data source {data_source!r}; reward has {sorted(bindings)}: "
-            "add it, or a 'default'"
+            f"no reward for the data source {data_source!r}; the sources are {sorted(bindings)}; "
+            "add this source, or a 'default'"
         )
     info = dict(extra_info or {})
     row = {

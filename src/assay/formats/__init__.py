@@ -126,14 +126,14 @@ def recognise(
     if len(candidates) > 1:
         names = ", ".join(each.format.name for each in candidates)
         raise UsageError(
-            f"{str(path)!r} holds logs of several tools ({names}); name one file, or say --format"
+            f"{str(path)!r} holds logs of several tools ({names}); name one file, or pass --format"
         )
     if candidates:
         return candidates[0]
     sought = "; ".join(f"{each.looks_for} ({each.name})" for each in readable().values())
     raise BadInput(
-        f"{str(path)!r} holds no log that is known. Looked for: {sought}. `--format NAME` says "
-        "which it is"
+        f"{str(path)!r} has no log of a known format. Assay looked for: {sought}. Pass `--format "
+        "NAME` to choose a format"
     )
 
 

@@ -220,10 +220,10 @@ def read(path: Path) -> ForeignRun:
     files = tuple(_files(path)) if path.is_dir() else (path,)
     results = tuple(file for file in map(_result_file, files) if file is not None)
     if not files:
-        raise BadRecord(f"{str(path)!r} holds no trajectories of ATIF")
+        raise BadRecord(f"{str(path)!r} has no trajectories in the ATIF format")
     source = next(_sources(files, ReadProblems()), None)
     if source is None:
-        raise BadRecord(f"no trajectory under {str(path)!r} can be read")
+        raise BadRecord(f"no trajectory in {str(path)!r} can be read")
     first = source.record
     agent = first.get("agent") or {}
     name, model = str(agent.get("name") or "atif"), agent.get("model_name")
@@ -393,7 +393,7 @@ def _scores(
     elif isinstance(rewards, Mapping):
         for name, value in rewards.items():
             yield foreign.score_of(
-                value, scorer=str(name), because="as the verifier of the trial says"
+                value, scorer=str(name), because="the verifier of the trial gave this score"
             )
     elif isinstance(extra.get("scores"), list):
         yield from map(score_from_record, extra["scores"])

@@ -184,15 +184,15 @@ def _find(root: Path, agent: str | None) -> list[_Folder]:
     agents = sorted({folder.agent for folder in folders})
     if not folders:
         raise BadRecord(
-            f"{str(root)!r} holds no BrowserGym results: no summary_info.json, no exp_args.pkl"
+            f"{str(root)!r} has no BrowserGym results: no summary_info.json, no exp_args.pkl"
         )
     if agent is None and len(agents) > 1:
         raise UsageError(
-            f"{str(root)!r} holds results of {len(agents)} agents; name one: {agents[:10]}"
+            f"{str(root)!r} has results of {len(agents)} agents; name one agent: {agents[:10]}"
         )
     chosen = [folder for folder in folders if agent in (None, folder.agent)]
     if not chosen:
-        raise UsageError(f"no results of agent {agent!r} in {str(root)!r}; there are {agents[:10]}")
+        raise UsageError(f"no results of agent {agent!r} in {str(root)!r}; agents: {agents[:10]}")
     return chosen
 
 

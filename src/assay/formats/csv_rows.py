@@ -68,7 +68,7 @@ def _read_header(source: Path, stream: BinaryIO) -> tuple[list[str], int]:
         raise BadRecord(f"the header of {str(source)!r} {reader.problem}")
     names = [cell.strip() for cell in cells]
     if not any(names):
-        raise BadRecord(f"{str(source)!r} has no header: its first line names the columns")
+        raise BadRecord(f"{str(source)!r} has no header: the first line must name the columns")
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise BadRecord(f"{str(source)!r} has the column {twice[0]!r} twice")

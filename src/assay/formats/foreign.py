@@ -160,7 +160,7 @@ def load_file(path: Path) -> dict[str, Any]:
     with _open(path) as stream:
         data = stream.read(LINE_BYTES + 1)
     if len(data) > LINE_BYTES:
-        raise BadRecord(f"{str(path)!r} is larger than {LINE_BYTES} bytes")
+        raise BadRecord(f"{str(path)!r} is larger than the limit of {LINE_BYTES} bytes")
     try:
         return loads(data)
     except BadRecord as error:
@@ -314,7 +314,7 @@ def messages_of(messages: Any) -> tuple[Message, ...]:
 
 def _message(message: Any) -> Message:
     if not isinstance(message, Mapping):
-        raise BadRecord(f"a message is {message!r:.80}, not an object")
+        raise BadRecord(f"a message must be an object, not {message!r:.80}")
     calls = message.get("tool_calls")
     fields = {str(key): value for key, value in message.items() if value is not None}
     fields["tool_calls"] = [_call(call) for call in calls] if isinstance(calls, list) else ()
@@ -383,7 +383,7 @@ def references_of(path: str | Path) -> dict[str, Any]:
         name = next((row[key] for key in ("id", "task_id", "task") if key in row), None)
         key = next((key for key in ("answer", "reference", "gold", "solution") if key in row), None)
         if name is None or key is None:
-            raise BadRecord(f"{where}: a reference is a line with 'id' and 'answer'")
+            raise BadRecord(f"{where}: each reference line needs the keys 'id' and 'answer'")
         references[str(name)] = row[key]
     if problems.count:
         raise BadRecord(problems.texts[0])

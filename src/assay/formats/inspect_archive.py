@@ -134,11 +134,11 @@ def _searched(data: mmap) -> Iterator[_Member]:
 
 def _read(path: Path, data: mmap, member: _Member) -> dict[str, Any]:
     if member.size > MEMBER_BYTES:
-        raise BadRecord(f"it is larger than {MEMBER_BYTES} bytes")
+        raise BadRecord(f"the sample is larger than the limit of {MEMBER_BYTES} bytes")
     packed = data[member.start : member.start + member.packed]
     content = _unpack(path, packed, member)
     if member.crc is not None and zlib.crc32(content) != member.crc:
-        raise BadRecord("it is damaged: its checksum is another")
+        raise BadRecord("the sample is damaged: its checksum is wrong")
     return loads(content)
 
 
@@ -154,7 +154,7 @@ def _unpack(path: Path, packed: bytes, member: _Member) -> bytes:
         raise
     except Exception as error:  # each way of packing has errors of its own
         raise BadRecord(f"it cannot be unpacked: {error!s:.200}") from error
-    raise BadRecord(f"it is packed in a way that is not known ({member.method})")
+    raise BadRecord(f"its compression method {member.method} is unknown")
 
 
 def _zstandard(path: Path) -> Callable[[bytes, int], bytes]:
@@ -166,7 +166,7 @@ def _zstandard(path: Path) -> Callable[[bytes, int], bytes]:
         arrow = import_module("pyarrow")
     except ImportError as error:
         raise MissingExtra(
-            f"{str(path)!r} is packed with Zstandard, as newer versions of Inspect write it: "
+            f"{str(path)!r} is compressed with Zstandard, as newer versions of Inspect do; "
             "run: pip install zstandard (or turn the log into JSON with "
             "`inspect log convert --to json`)"
         ) from error
@@ -177,7 +177,7 @@ def _open_json(path: Path) -> InspectLog:
     with open_file(path) as stream:
         data = stream.read(JSON_BYTES + 1)
     if len(data) > JSON_BYTES:
-        raise BadRecord(f"{str(path)!r} is larger than {JSON_BYTES} bytes; write it as .eval")
+        raise BadRecord(f"{str(path)!r} is larger than {JSON_BYTES} bytes; convert it to .eval")
     text = data.decode("utf-8", "replace")
     header, place = _json_header(path, text)
 

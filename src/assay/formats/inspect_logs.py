@@ -197,7 +197,7 @@ def _library(module: str) -> Any:
         return import_module(module)
     except ImportError as error:
         raise MissingExtra(
-            f"this needs {module} ({error}); install inspect-ai in this environment, "
+            f"this format needs {module} ({error}); install inspect-ai in this environment, "
             "or turn the log into JSON: inspect log convert --to json"
         ) from error
 

@@ -58,7 +58,7 @@ def dump_json(value: Any) -> bytes:
     except (TypeError, ValueError):
         text = _dump_plain(value)
     except RecursionError as error:
-        raise BadRecord("a value is nested too deeply to be written as JSON") from error
+        raise BadRecord("a value has too many nested levels for JSON") from error
     return text.encode("ascii")
 
 

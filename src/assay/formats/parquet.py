@@ -125,8 +125,8 @@ def _check_size(source: Path, row_group: Any, group: int) -> None:
     unpacked = _unpacked_bytes(row_group)
     if unpacked > BOMB_BYTES and unpacked > BOMB_RATIO * max(packed, 1):
         raise BadRecord(
-            f"{source}: row group {group} unpacks from {packed:,} to {unpacked:,} bytes, which no "
-            f"data does; if it is right, write it with smaller row groups (at most {BOMB_BYTES:,})"
+            f"{source}: row group {group} unpacks from {packed:,} to {unpacked:,} bytes, too much "
+            f"for real data; if the file is valid, write smaller row groups (up to {BOMB_BYTES:,})"
         )
 
 

@@ -56,7 +56,7 @@ def read_pickle(path: Path) -> Any:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
             data = stream.read(PICKLE_BYTES + 1)
         if len(data) > PICKLE_BYTES:
-            raise BadRecord(f"{str(path)!r} is larger than {PICKLE_BYTES} bytes")
+            raise BadRecord(f"{str(path)!r} is larger than the limit of {PICKLE_BYTES} bytes")
         return _Inert(io.BytesIO(data)).load()
     except _DAMAGE as error:
         raise BadRecord(f"{str(path)!r} cannot be read: {type(error).__name__} {error}") from error

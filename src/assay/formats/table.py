@@ -226,17 +226,17 @@ def _check(path: Path, row: Mapping[str, Any], columns: Mapping[str, str]) -> No
     for part, column in columns.items():
         if part not in ALIASES:
             hint = did_you_mean(part, PARTS, f"the parts are {', '.join(PARTS)}")
-            raise BadParameter(f"--column {part}={column}: no part {part!r}; {hint}")
+            raise BadParameter(f"--column {part}={column}: unknown part {part!r}; {hint}")
         if column not in row:
-            hint = did_you_mean(column, row, f"the columns there are: {', '.join(sorted(row))}")
+            hint = did_you_mean(column, row, f"its columns are: {', '.join(sorted(row))}")
             raise BadParameter(f"--column {part}={column}: {path.name} has no {column!r}; {hint}")
     parts = _places(row, columns).keys()
     for part, others in (("question", ("id",)), ("response", RESULTS)):
         if not parts & {part, *others}:
             what = "question" if part == "question" else "response and no score"
             raise BadInput(
-                f"{path.name}: no {what}; the columns there are: {', '.join(sorted(row))}; say "
-                f"which it is, as in --column {part}=NAME"
+                f"{path.name} has no {what}; its columns are: {', '.join(sorted(row))}; name "
+                f"the column with --column {part}=NAME"
             )
 
 
@@ -256,9 +256,9 @@ def _episode(row: dict[str, Any], columns: Mapping[str, str], repeats: Counter[s
     places = _places(row, columns)
     parts = {part: row.get(column) for part, column in places.items()}
     if parts.get("question") is None and parts.get("id") is None:
-        raise BadRecord("it has neither a question nor an id")
+        raise BadRecord("the row has neither a question nor an id")
     if not parts.keys() & set(RESULTS):
-        raise BadRecord("it has neither a response nor a score")
+        raise BadRecord("the row has neither a response nor a score")
     name = str(parts["id"]) if parts.get("id") is not None else f"line.{number}"
     question = parts.get("question")
     turns = question if isinstance(question, list) else None

@@ -31,7 +31,7 @@ def read_table(table: Any) -> RowTable:
     is passed on, and fails alone.
     """
     if isinstance(table, (str, bytes, PurePath)):
-        raise BadParameter(f"rows is {table!r:.80}; `assay.score_file` scores files")
+        raise BadParameter(f"rows is {table!r:.80}; use `assay.score_file` to score a file")
     if isinstance(table, Mapping):
         return _from_mapping(table)
     if _has(table, "to_pylist", "schema", "slice"):
@@ -59,23 +59,21 @@ def _names(columns: Iterable[Any]) -> tuple[str, ...]:
     names = tuple(map(str, columns))
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise BadParameter(
-            f"rows has the column {twice[0]!r} twice; which of them is meant cannot be told"
-        )
+        raise BadParameter(f"rows has the column {twice[0]!r} twice; rename one of the two columns")
     return names
 
 
 def _from_mapping(table: Mapping[Any, Any]) -> RowTable:
     """The rows of a dictionary of columns, such as a slice of a data set."""
     if table and all(_has(column, "column_names") for column in table.values()):
-        raise BadParameter(f"rows has the splits {list(table)}; choose one of them")
+        raise BadParameter(f"rows has the splits {list(table)}; choose one split")
     columns = dict(zip(_names(table), map(_cells, table.values()), strict=True))
     whole = {name: cells for name, cells in columns.items() if cells is not None}
     lengths = {name: len(cells) for name, cells in whole.items()}
     if len(whole) < len(columns):
         name, value = next(item for item in table.items() if columns[str(item[0])] is None)
         raise BadParameter(
-            f"rows is a dict whose {name!r} is {describe(value)}, not a column; of one row, "
+            f"rows is a dict whose {name!r} is {describe(value)}, not a column; for one row, "
             "pass a list: [row]"
         )
     if len(set(lengths.values())) > 1:

@@ -24,7 +24,7 @@ class Artifacts:
 
     def path(self, sha256: str) -> Path:
         if _SHA256.fullmatch(sha256) is None:
-            raise BadRecord(f"{sha256[:80]!r} is not the sha256 of an artifact")
+            raise BadRecord(f"{sha256[:80]!r} is not a SHA-256 hash of an artifact")
         return self.folder / sha256[:2] / sha256
 
     def put(self, data: bytes | str) -> str:
@@ -55,7 +55,7 @@ class Artifacts:
             with open_file(path) as stream:
                 content = stream.read()
         except FileNotFoundError as error:
-            raise BadRecord(f"there is no artifact {sha256} in {str(self.folder)!r}") from error
+            raise BadRecord(f"no artifact {sha256} is in {str(self.folder)!r}") from error
         actual = hashlib.sha256(content).hexdigest()
         if actual != sha256:
             raise BadRecord(f"{str(path)!r} is damaged: its content has the hash {actual}")

@@ -114,7 +114,7 @@ def new_label(attempt: str, value: str, **fields: Any) -> Label:
     number that no label can have.
     """
     if value not in LABEL_VALUES:
-        raise BadParameter(f"the label is {value[:100]!r}; choose one of {', '.join(LABEL_VALUES)}")
+        raise BadParameter(f"bad label {value[:100]!r}; choose one of {', '.join(LABEL_VALUES)}")
     chosen = {name: field for name, field in fields.items() if field not in (None, "")}
     defaults = {"author": author_name(), "at": utc_now()}
     try:
@@ -182,8 +182,8 @@ def _appending(path: Path) -> Iterator[int]:
             os.close(file)
     except OSError as error:
         raise ResourceError(
-            f"labels cannot be kept in {str(path)!r}: {error.strerror}; make the folder writable, "
-            "or copy the run to one that is"
+            f"labels cannot be stored in {str(path)!r}: {error.strerror}; make the folder "
+            "writable, or copy the run to a writable folder"
         ) from error
 
 
@@ -210,4 +210,4 @@ def _check_place(layout: RunLayout, label: Label) -> None:
     if label.attempt not in run.attempts().attempts and not steps.exists():
         raise BadRecord(f"run {layout.folder.name!r} has no attempt {label.attempt[:200]!r}")
     if label.step is not None and label.step >= (n := len(read_summaries(steps))):
-        raise BadRecord(f"attempt {label.attempt!r} has no step {label.step}; it has {n}")
+        raise BadRecord(f"attempt {label.attempt!r} has no step {label.step}; it has {n} steps")

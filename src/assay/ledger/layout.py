@@ -132,7 +132,7 @@ def find_run(name: str | Path, runs_dir: Path = Path("runs")) -> Path:
         return matches[0]
     if matches:
         raise UnknownName(
-            f"{str(name)!r} may be any of {[run.name for run in matches[:5]]}; write more of it"
+            f"{str(name)!r} may mean any of {[run.name for run in matches[:5]]}; write a longer id"
         )
     there = "`assay list runs` shows all" if runs else "there is none yet; `assay run` makes one"
     known = [LATEST, *(run.name for run in runs)] if runs else []

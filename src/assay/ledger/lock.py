@@ -28,13 +28,13 @@ def lock_run(layout: RunLayout) -> int:
         holder = os.pread(file, 200, 0).decode("utf-8", "replace").strip() or "another process"
         os.close(file)
         raise ResourceError(
-            f"{str(layout.folder)!r} is being written by {holder}; a run has one writer"
+            f"{str(layout.folder)!r} is being written by {holder}; only one process can write a run"
         ) from error
     except OSError as error:
         os.close(file)
         raise ResourceError(
-            f"{str(layout.lock)!r} cannot be locked: {error.strerror}; its file system keeps no "
-            "locks, so keep runs on one that does, such as a local disk"
+            f"{str(layout.lock)!r} cannot be locked: {error.strerror}; its file system has no "
+            "locks; store runs on another file system, such as a local disk"
         ) from error
     os.ftruncate(file, 0)
     os.pwrite(file, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)

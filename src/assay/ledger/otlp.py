@@ -69,7 +69,7 @@ def send_scores(
             again = f", {BACKOFF.attempts} times" if status in RETRIED else ""
             hint = f"; its key is read from {HEADERS[0]}, as authorization=Bearer%20KEY"
             raise ResourceError(
-                f"{name} {problem}{again}; it has {count:,} events of the requests before"
+                f"{name} {problem}{again}; {count:,} events were accepted before"
                 f"{hint if status in (401, 403) else ''}"
             )
         count += len(events)
@@ -85,10 +85,10 @@ def logs_endpoint(url: str) -> str:
         valid = False
     if not valid:
         raise BadParameter(
-            f"--otlp {url[:200]!r} is no address of HTTP, such as http://127.0.0.1:4318"
+            f"--otlp {url[:200]!r} is not an HTTP address, such as http://127.0.0.1:4318"
         )
     if parts.username or parts.password:
-        raise BadParameter(f"--otlp takes no user or password; a key is read from {HEADERS[0]}")
+        raise BadParameter(f"--otlp accepts no user and no password; put a key into {HEADERS[0]}")
     path = parts.path.rstrip("/").removesuffix(PATH) + PATH
     return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
 
@@ -140,7 +140,7 @@ def _headers(environment: Mapping[str, str]) -> dict[str, str]:
             if match is None or not _VALUE.fullmatch(value):
                 # Without the value, which may be a key.
                 raise BadParameter(
-                    f"{variable} is not name=value,name=value with names and values that HTTP takes"
+                    f"{variable} must be name=value,name=value, with valid HTTP names and values"
                 )
             headers[match[1]] = value
     return headers

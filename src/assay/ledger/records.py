@@ -126,7 +126,7 @@ def upgrade(record: dict[str, Any], kind: RecordKind) -> dict[str, Any]:
     schema = fields.pop("schema_id", None)
     if schema != RUN_SCHEMA:
         raise BadRecord(
-            f"a record of schema {schema!r:.80}; this version of Assay reads {RUN_SCHEMA}"
+            f"the record's schema is {schema!r:.80}; this version of Assay reads {RUN_SCHEMA}"
         )
     if kind == "episode" and "scores" in fields:
         fields["scores"] = _rename_in(fields["scores"], "scorer")

@@ -248,7 +248,7 @@ class Run:
         except FileNotFoundError as error:
             raise BadRecord(f"there is no {str(path)!r}") from error
         if actual != stored.steps.sha256:
-            raise BadRecord(f"{str(path)!r} is not what was recorded: its hash is {actual}")
+            raise BadRecord(f"{str(path)!r} was changed: its hash is now {actual}")
         return self.steps(stored.episode.attempt)
 
     def _report(self, number: int, problem: str) -> None:
@@ -285,7 +285,7 @@ def read_manifest(layout: RunLayout) -> RunManifest:
         return manifest.model_copy(update={"config": redact(manifest.config)})
     except FileNotFoundError as error:
         raise BadRecord(
-            f"{str(layout.folder)!r} is not a run: it has no {layout.manifest.name}"
+            f"{str(layout.folder)!r} is not a run folder: it has no {layout.manifest.name}"
         ) from error
     except (BadRecord, ValidationError, OSError) as error:
         raise BadRecord(f"{str(layout.manifest)!r}: {error!s:.300}") from error

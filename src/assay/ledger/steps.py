@@ -43,7 +43,7 @@ class StepsWriter:
             self._stream = self.path.open("xb")
         except FileExistsError as error:
             raise BadRecord(
-                f"{str(self.path)!r} holds the steps of another attempt; choose another name"
+                f"{str(self.path)!r} already has the steps of an attempt; choose another name"
             ) from error
 
     @property

@@ -105,8 +105,8 @@ def _one_log(
     if len(source.logs) != 1:
         names = [os.path.relpath(log, path) for log in source.logs[:5]]
         raise UsageError(
-            f"{str(path)!r} holds {len(source.logs)} logs of {source.format.name}; name one, such "
-            f"as {names}, or take each as a run with import_runs"
+            f"{str(path)!r} has {len(source.logs)} logs of {source.format.name}; name one log, "
+            f"such as {names}, or import all logs with import_runs"
         )
     return source
 
@@ -153,7 +153,7 @@ class _Importing:
             raise
         except DAMAGE as error:
             raise BadRecord(
-                f"what {str(log)!r} says of itself as a log of {self.format.name} cannot be read: "
+                f"the header of {str(log)!r} is not valid for the format {self.format.name}: "
                 f"{explain(error)}"
             ) from error
         return foreign
@@ -184,11 +184,11 @@ class _Importing:
                 writer.replace_manifest(final)
             if not tally.episodes:
                 why = tally.problems.texts[0] if tally.problems.count else "it has no samples"
-                raise BadRecord(f"nothing of {foreign.files[0].name!r} can be read: {why}")
+                raise BadRecord(f"no sample of {foreign.files[0].name!r} can be read: {why}")
             check_references(self.references, tally.tasks)
             place = home / safe_name(final.run_id, "run id")
             if place.exists():
-                raise BadRecord(f"{str(place)!r} exists already; take another id")
+                raise BadRecord(f"the folder {str(place)!r} already exists; choose another run id")
             writer.path.rename(place)
             sync(home)
         return Run(place)

@@ -82,7 +82,7 @@ class RunWriter:
             folder.mkdir(parents=True)
         except FileExistsError as error:
             raise BadRecord(
-                f"{str(folder)!r} exists already; resume it or take another id"
+                f"the run {str(folder)!r} already exists; resume it or choose another id"
             ) from error
         writer = cls(folder, secrets=secrets)
         with ExitStack() as undo:
@@ -145,7 +145,7 @@ class RunWriter:
         with self._mutex:
             if attempt in self._finished:
                 raise BadRecord(
-                    f"attempt {attempt!r} is finished already; a retry is a new attempt"
+                    f"attempt {attempt!r} is already finished; use a new attempt id for a retry"
                 )
             self._finished.add(attempt)
             streamed = self._open_steps.get(attempt)
@@ -200,8 +200,8 @@ class RunWriter:
                 streamed.write(step)
         elif recorded and len(recorded) != streamed.n:
             raise BadRecord(
-                f"attempt {episode.attempt!r} has {len(recorded)} steps, "
-                f"but {streamed.n} were written"
+                f"attempt {episode.attempt!r} has {len(recorded)} recorded steps, "
+                f"but {streamed.n} steps were written to its file"
             )
         streamed.close(durable=False)
         return StepsFileRecord(streamed.n, streamed.sha256), (streamed.path,)

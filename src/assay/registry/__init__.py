@@ -171,13 +171,12 @@ def reward(
         earlier = own_spec(function)
         if register and earlier is not None and earlier.id != spec.id:
             raise NameCollision(
-                f"{address_of(function)} is the reward {earlier.id!r} already, and a score has one "
-                f"name; for {spec.id!r} write a function that calls it"
+                f"{address_of(function)} is already registered as the reward {earlier.id!r}; to "
+                f"register {spec.id!r}, write another function that calls it"
             )
         if name is None and register and not _has_own_name(function):
             raise BadParameter(
-                f"{function!r:.200} has no name to be registered under; give it a name: "
-                "`assay.reward(name=…)`"
+                f"{function!r:.200} has no name; give the reward a name with `assay.reward(name=…)`"
             )
         try:
             # Functions carry attributes, which no static type of theirs says.
@@ -185,7 +184,7 @@ def reward(
         except AttributeError as error:
             raise BadParameter(
                 f"{function!r:.200} cannot be registered as a reward, because it takes no "
-                "attributes; register a function that calls it"
+                "attributes; register another function that calls it"
             ) from error
         if register:
             REWARDS.add(spec.name, function, version=spec.version, replace=replace)
@@ -205,7 +204,7 @@ def describe(
     title = name or _display_name(function)
     check_name("reward", title)
     if version < 1:
-        raise BadParameter(f"reward {title!r} has version {version!r}; versions count from 1")
+        raise BadParameter(f"reward {title!r} has version {version!r}; the first version is 1")
     kinds = inspect.Parameter
     required: list[str] = []
     optional: list[str] = []
@@ -214,8 +213,8 @@ def describe(
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind in (kinds.POSITIONAL_ONLY, kinds.VAR_POSITIONAL):
             raise BadParameter(
-                f"reward {title!r} takes {parameter.name!r} by position; "
-                "rewards are called with keywords only"
+                f"reward {title!r} has the positional parameter {parameter.name!r}; "
+                "rewards are called with keyword arguments only"
             )
         if parameter.kind is kinds.VAR_KEYWORD:
             takes_any = True
@@ -245,8 +244,8 @@ def _check_declarations(
         is_version = isinstance(version, int) and 1 <= version <= spec.version
         if not (is_version and isinstance(text, str) and text.strip()):
             raise BadParameter(
-                f"reward {spec.id!r}: changes={{{version!r}: {text!r:.100}}}; give a sentence for "
-                f"each version, from 1 to {spec.version}"
+                f"reward {spec.id!r}: changes={{{version!r}: {text!r:.100}}}; the keys are "
+                f"versions from 1 to {spec.version}, and each value is a sentence"
             )
     if kind is not None and kind not in KINDS:
         hint = did_you_mean(str(kind), KINDS) or f"it is one of {', '.join(KINDS)}"
@@ -254,8 +253,8 @@ def _check_declarations(
     for check, reason in accepts.items():
         if not (isinstance(check, str) and isinstance(reason, str) and reason.strip()):
             raise BadParameter(
-                f"reward {spec.id!r}: accepts={{{check!r}: {reason!r:.100}}}; say for each check "
-                "of the audit why what it finds is meant to be"
+                f"reward {spec.id!r}: accepts={{{check!r}: {reason!r:.100}}}; explain for each "
+                "check of the audit why its findings are accepted"
             )
 
 

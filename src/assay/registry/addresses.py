@@ -35,7 +35,7 @@ def load_address(address: str, what: str) -> Any:
     """
     place, _, name = address.rpartition(":")
     if not place or not all(part.isidentifier() for part in name.split(".")):
-        raise UnknownName(f"{what} {address!r} is no address; it is {OWN}")
+        raise UnknownName(f"{what} {address!r} is not an address; write {OWN}")
     item: Any = load_module(place, f"{what} {address!r}")
     for part in name.split("."):
         try:
@@ -82,6 +82,6 @@ def load_module(place: str, what: str) -> ModuleType:
     origin = Path(str(getattr(module, "__file__", "")))
     if is_file and origin.resolve() != file.resolve():
         raise UsageError(
-            f"{what}: another module is called {file.stem!r} ({origin}); rename the file"
+            f"{what}: another module has the name {file.stem!r} ({origin}); rename the file"
         )
     return module

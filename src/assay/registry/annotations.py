@@ -67,14 +67,14 @@ def json_or_text(text: str) -> Any:
 def _whole_number(digits: str) -> int:
     number = int(digits)
     if not -(2**63) <= number < 2**64:
-        raise ValueError(f"{digits[:40]} has more than 64 bits")
+        raise ValueError(f"the integer {digits[:40]} has more than 64 bits")
     return number
 
 
 def _number(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        raise ValueError(f"{digits[:40]} is not finite")
+        raise ValueError(f"the number {digits[:40]} is not finite")
     return number
 
 

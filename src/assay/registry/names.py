@@ -68,14 +68,14 @@ class Registry(Generic[T]):
             return
         if address_of(existing) != address_of(item):
             raise NameCollision(
-                f"{self.kind} {id_!r} is {address_of(existing)} already, and "
-                f"{address_of(item)} claims it too; rename one, or raise its version"
+                f"{self.kind} {id_!r} is already registered as {address_of(existing)}; "
+                f"rename {address_of(item)}, or raise its version"
             )
         if self._codes.get((name, version), code_of(existing)) != code:
             where = " to `@assay.reward`" if self.kind == "reward" else ""
             raise NameCollision(
-                f"{self.kind} {id_!r} is registered with other code ({address_of(existing)}); "
-                f"raise its version, or pass `replace=True`{where} while you are still writing it"
+                f"{self.kind} {id_!r} is already registered with other code ({address_of(existing)}"
+                f"); raise its version, or pass `replace=True`{where} while you develop it"
             )
 
     def get(self, name: str) -> T:
@@ -104,7 +104,7 @@ class Registry(Generic[T]):
                 raise
             if name.endswith(".py"):
                 raise UnknownName(self._unnamed(Path(name))) from None
-            raise UnknownName(f"{error}, and {OWN} is one of your own") from None
+            raise UnknownName(f"{error}; for an object of your own, write {OWN}") from None
 
     def has(self, name: str) -> bool:
         """Whether the text is a known name or an address."""
@@ -152,7 +152,7 @@ class Registry(Generic[T]):
             item = cast(T, getattr(importlib.import_module(module), attribute))
         except (ImportError, AttributeError) as error:
             raise UnknownName(
-                f"{self.kind} {name!r} should be {address}, which cannot be loaded: {error}"
+                f"{self.kind} {name!r} cannot be loaded from {address}: {error}"
             ) from error
         # Importing the module usually registers the object by its own decorator.
         if name not in self._objects:
@@ -216,4 +216,4 @@ def _changes_since(number: str, items: Iterable[object]) -> str:
 def check_name(kind: str, name: str) -> None:
     """Raise `BadParameter` if the name is empty or has characters that are not allowed."""
     if not name or not all(char.isalnum() or char in "_-." for char in name):
-        raise BadParameter(f"{name!r} cannot name a {kind}; use letters, digits, '_', '-' and '.'")
+        raise BadParameter(f"{name!r} is an invalid {kind} name; use letters, digits and '_-.'")

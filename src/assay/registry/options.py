@@ -34,7 +34,7 @@ def check_options(spec: RewardSpec, params: Mapping[str, Any]) -> None:
     for name, option in spec.options.items():
         if option.default is inspect.Parameter.empty and name not in params:
             raise BadParameter(
-                f"{spec.name} needs its option {name!r}; pass params={{{name!r}: …}}"
+                f"{spec.name} requires the option {name!r}; pass params={{{name!r}: …}}"
             )
     for name, module in spec.extras.items():
         if params.get(name) and find_spec(module) is None:

@@ -135,7 +135,7 @@ class Context:
         if observation is None:
             raise NotReset(
                 f"rollout {self.rollout_id!r} has no reset observation of {key}; "
-                "`await context.environment(…)` resets it and keeps one"
+                "call `await context.environment(…)` to reset the environment and keep one"
             )
         return observation
 
@@ -153,8 +153,8 @@ class Context:
             raise self._failures[key]
         if self._released:
             raise NotReset(
-                f"rollout {self.rollout_id!r} is over and has given {key} back; "
-                "score it before that, or over its recorded episode"
+                f"rollout {self.rollout_id!r} has ended and released {key}; "
+                "score the rollout before its end, or score its recorded episode"
             )
         raise NotReset(f"rollout {self.rollout_id!r} never used {key}")
 
@@ -208,12 +208,12 @@ class Context:
 
     def _check_open(self) -> None:
         if self._released:
-            raise ResourceError(f"rollout {self.rollout_id!r} is over; it can acquire nothing more")
+            raise ResourceError(f"rollout {self.rollout_id!r} has ended and acquires no resources")
 
     async def _reset(self, instance: Environment, key: str) -> None:
         if self.task is None:
             raise BadParameter(
-                f"rollout {self.rollout_id!r} has no task to reset {instance.name!r} to; "
+                f"rollout {self.rollout_id!r} has no task for a reset of {instance.name!r}; "
                 "pass Context.open(task=…)"
             )
         if not _is_reset(instance):
@@ -293,7 +293,7 @@ class RecordedEnvironment:
             )
         if evidence is None:
             raise NotReset(
-                f"episode of task {self._episode.task.id!r} holds no evidence of {self.name!r}"
+                f"the episode of task {self._episode.task.id!r} has no evidence of {self.name!r}"
             )
         return evidence
 
@@ -314,7 +314,7 @@ class RecordedEnvironment:
 
     def _refuse(self, request: str) -> NoReturn:
         raise ResourceError(
-            f"{self.name!r} is a recording here and cannot {request}; open a live Context for that"
+            f"the environment {self.name!r} is recorded and cannot {request}; use a live Context"
         )
 
 

@@ -95,7 +95,7 @@ def check_environment(
     selected = _default_tasks(spec) if tasks is None else tasks
     if len(selected) < 2:
         raise BadParameter(
-            f"checking {name!r} needs two tasks, not {len(selected)}; name them: --task ID twice, "
+            f"the check of {name!r} needs two tasks, not {len(selected)}; pass --task ID twice, "
             "or tasks= in Python"
         )
     walk = actions or WALKS.get(name, ())

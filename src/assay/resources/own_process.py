@@ -68,7 +68,7 @@ class OwnProcessEnvironment:
             raise self._dead()
         if evidence is None:
             raise NotReset(
-                f"this {self.title} has no episode; `await world.reset(task)` starts one"
+                f"this {self.title} has no episode; start an episode with `await world.reset(task)`"
             )
         return evidence
 

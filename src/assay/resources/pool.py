@@ -91,7 +91,7 @@ class ResourcePool:
         lease = self._slots.hold(instance, holder)
         if lease is None:
             await self._end(instance)
-            raise ResourceError(f"pool {self.name!r} was closed while {holder!r} started in it")
+            raise ResourceError(f"pool {self.name!r} was closed during a start for {holder!r}")
         return lease
 
     async def release(self, lease: Lease, scope: Scope) -> None:
@@ -151,7 +151,7 @@ class ResourcePool:
         if grant is None:
             raise AcquireTimeout(self._timeout_message(holder, limit_s))
         if grant == "closed":
-            raise ResourceError(f"pool {self.name!r} was closed while {holder!r} waited for it")
+            raise ResourceError(f"pool {self.name!r} was closed while {holder!r} waited")
         return grant
 
     async def _wait_at_cap(self, waiter: Waiter, limit_s: float) -> None:
@@ -186,7 +186,7 @@ class ResourcePool:
         except TimeoutError as error:
             raise AcquireTimeout(
                 f"pool {self.name!r}: an instance did not start within {limit_s:g} s; "
-                "raise timeout_s, or see what the machine is busy with"
+                "raise timeout_s, or check the load of the machine"
             ) from error
         finally:
             if not ready and instance is not None:
@@ -262,7 +262,7 @@ class Pools:
         build = spec.builder()
         with self._lock:
             if self._closed:
-                raise ResourceError(f"these pools are closed; open new ones for {spec.name!r}")
+                raise ResourceError(f"these pools are closed; create new pools for {spec.name!r}")
             if spec.key not in self._pools:
                 limits = self._limits.get(spec.name, own)
                 self._pools[spec.key] = ResourcePool(spec.key, build, limits)

@@ -84,7 +84,7 @@ class PoolSlots:
         with self._lock:
             grant = self._grant(holder)
         if grant == "closed":
-            raise ResourceError(f"pool {self._name!r} is closed; open a new one")
+            raise ResourceError(f"pool {self._name!r} is closed; create a new pool")
         return grant
 
     def enqueue(self, holder: str) -> Waiter:
@@ -183,8 +183,8 @@ class PoolSlots:
     def _check_process(self) -> None:
         if self._inherited():
             raise ResourceError(
-                f"pool {self._name!r} belongs to process {self._process}, from which this one was "
-                "forked; open pools of its own here"
+                f"pool {self._name!r} belongs to process {self._process}, the parent of this "
+                "process; create new pools in this process"
             )
 
     def _grant(self, holder: str) -> Grant | None:

@@ -54,10 +54,10 @@ class _FrozenScore(Mapping[str, Any]):
     """Keys that stand between the parts and the notes."""
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a score is frozen; {name!r} cannot be set")
+        raise AttributeError(f"a score is immutable; its field {name!r} cannot be set")
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a score is frozen; {name!r} cannot be deleted")
+        raise AttributeError(f"a score is immutable; its field {name!r} cannot be deleted")
 
     def __iter__(self) -> Iterator[str]:
         return chain(("reward",), self.parts, self._text_keys, self.notes)
@@ -105,10 +105,10 @@ class Scored(_FrozenScore):
     ) -> None:
         number = float(value)
         if not isfinite(number):
-            raise ValueError(f"a score is a finite number, not {value!r}; abstain instead")
+            raise ValueError(f"a score must be finite, not {value!r}; abstain instead")
         for part in parts.values():
             if part is not None and not isfinite(part):
-                raise ValueError(f"every part is a finite number or None, not {dict(parts)!r}")
+                raise ValueError(f"every part must be a finite number or None, not {dict(parts)!r}")
         _put_value(self, number)
         _put_shared(self, because, parts, notes, scorer, params)
 
@@ -159,7 +159,7 @@ class Abstained(_FrozenScore):
         params: Mapping[str, Json] = _EMPTY,
     ) -> None:
         if not reason:
-            raise ValueError("an abstention names its reason; got an empty one")
+            raise ValueError("an abstention needs a reason; the given reason is empty")
         object.__setattr__(self, "reason", reason)
         _put_shared(self, because, dict.fromkeys(parts), notes, scorer, params)
 
@@ -170,8 +170,8 @@ class Abstained(_FrozenScore):
     def __float__(self) -> float:
         raise NoScore(
             f"{self.scorer or 'the reward'} abstained ({self.reason}: {self.because}); "
-            "an abstention has no number: test `score.abstained` first, or leave them out of a "
-            "mean with `assay.mean(scores)`"
+            "an abstention has no number; test `score.abstained` first, or compute the mean of "
+            "the other scores with `assay.mean(scores)`"
         )
 
     def __getitem__(self, key: str) -> Any:

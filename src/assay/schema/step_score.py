@@ -124,7 +124,7 @@ def step_score_from_record(record: Mapping[str, Any]) -> StepScore:
     """The score that `step_score_to_record` wrote."""
     if record.get("schema") != STEP_SCORE_SCHEMA:
         raise BadRecord(
-            f"not a record of {STEP_SCORE_SCHEMA}: schema {record.get('schema')!r:.100}"
+            f"the record's schema is {record.get('schema')!r:.100}, not {STEP_SCORE_SCHEMA}"
         )
     try:
         classification = record["classification"]
@@ -143,6 +143,6 @@ def step_score_from_record(record: Mapping[str, Any]) -> StepScore:
     unknown = [reason.code for reason in reasons if reason.code not in SENTENCES]
     if classification not in get_args(Classification) or unknown:
         raise BadRecord(
-            f"a step score with codes of another version: {classification!r}, {unknown}"
+            f"the step score has unknown codes: class {classification!r}, reasons {unknown}"
         )
     return score

@@ -18,7 +18,9 @@ class Usage:
 
     def __post_init__(self) -> None:
         if self.cost_usd is not None and not isfinite(self.cost_usd):
-            raise ValueError(f"cost_usd={self.cost_usd!r}; a price is a finite number or None")
+            raise ValueError(
+                f"cost_usd={self.cost_usd!r}; the price must be a finite number or None"
+            )
 
     def __add__(self, other: Usage) -> Usage:
         """Add two usages; the cost is `None` if one of the costs is unknown."""
