@@ -195,7 +195,4 @@ class NotReset(ResourceError):
 
 
 class Interruption(BaseException):
-    """Stops a reward from outside, for example at a deadline.
-
-    Not an `Exception`: a reward that catches those must not catch it.
-    """
+    """Stops a reward from outside; not an `Exception`, so that no reward catches it."""

@@ -122,8 +122,6 @@ class _ClassReward:
 
 
 class _RewardResult(dict[str, Any]):
-    """Replaces AgentFly's class `RewardResult`, a record of a reward and extras."""
-
     def __init__(self, reward: float, extras: Mapping[str, Any] | None = None) -> None:
         super().__init__({**(extras or {}), "reward": reward})
 

@@ -20,10 +20,7 @@ from assay.adapters.messages import read_completion
 
 @RewardMaker
 def reward(binding: Binding, name: str | None) -> Callable[..., float]:
-    """A reward function for AReaL: `(prompt, completions, prompt_ids, completion_ids, **row)`.
-
-    `row` has the columns of the data set.
-    """
+    """A reward function for AReaL: `(prompt, completions, prompt_ids, completion_ids, **row)`."""
     return binding.function(_reward_fn, name=name)
 
 

@@ -103,7 +103,6 @@ class Binding:
         return sample if text == response else {**sample, column: text}
 
     def _cell(self, sample: Mapping[str, Any], parameter: str) -> Any:
-        """The sample's value for a parameter, or `None` if it cannot be read."""
         try:
             return look_up(sample, self.columns.get(parameter, parameter), parameter, self.name)
         except Exception:  # noqa: BLE001 - the scorer says what is wrong with the row
@@ -134,10 +133,7 @@ class Binding:
     def group_numbers(
         self, scores: Sequence[Score], samples: Sequence[Mapping[str, Any]]
     ) -> list[float]:
-        """The numbers of a group; an abstention gets the mean of the other scores.
-
-        Where none was scored, or another number was chosen, it is that of `number`.
-        """
+        """The numbers of a group; an abstention gets the mean of the other scores."""
         values = [score.value for score in scores if not isinstance(score, Abstained)]
         if self.abstained == "mean" and values:
             mean = mean_of(values, 0.0)
@@ -175,10 +171,7 @@ def bind(
     end_tokens: Sequence[str] = END_TOKENS,
     observer: Observer | None = None,
 ) -> Binding:
-    """The reward with its configuration.
-
-    Raises `BadParameter` for a column of a parameter that the reward does not have.
-    """
+    """Bind a reward to options and columns; raises `BadParameter` if they do not fit."""
     scorer = Scorer(which, params, columns=columns)
     number: Any = abstained
     if number not in (None, "mean"):

@@ -140,10 +140,7 @@ class Episodes:
 
     @cached_property
     def tasks(self) -> list[Task]:
-        """The tasks of the episodes; an environment lists its tasks on first use.
-
-        Raises `BadParameter` if there are none.
-        """
+        """The tasks of the episodes; raises `BadParameter` if there are no tasks."""
         if self._task_list is not None:
             tasks = list(self._task_list)
         elif self.spec.make is None:
@@ -165,10 +162,7 @@ class Episodes:
         return {task.id: task for task in self.tasks}
 
     def task(self, task: Task | str | None = None, *, seed: int | None = None) -> Task:
-        """The task with this id, or a task that the seed selects.
-
-        Raises `BadParameter` for an id that there is not.
-        """
+        """The task with this id, or a task that the seed selects."""
         if isinstance(task, Task):
             return task
         if task is None:
@@ -190,10 +184,7 @@ class Episodes:
         return LiveEpisode(self)
 
     def all(self, work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-        """Run coroutines in parallel, such as `live.step_async(…)`, and return their results.
-
-        Raises what one of them raised, after all have ended.
-        """
+        """Run coroutines in parallel; return their results, or raise the first error at the end."""
 
         async def gather() -> list[T | BaseException]:
             return await asyncio.gather(*work, return_exceptions=True)
@@ -391,10 +382,7 @@ class LiveEpisode:
         return self._episode
 
     async def _release(self) -> None:
-        """Return the environment to its pool, without recording an unfinished episode.
-
-        An instance that may be in the middle of something is ended.
-        """
+        """Return the environment to its pool, without recording an unfinished episode."""
         context, recorder, self._context = self._context, self._recorder, None
         if context is None or recorder is None:
             return

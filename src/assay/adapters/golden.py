@@ -183,7 +183,6 @@ def _key(row: GoldenRow) -> bytes:
 
 
 def _committed(path: Path) -> list[GoldenRow]:
-    """The file's rows in the last commit; empty without a commit or without git."""
     try:
         shown = subprocess.run(
             ["git", "show", f"HEAD:./{path.name}"],

@@ -63,10 +63,7 @@ async def _verify(binding: Binding, /, body: Any) -> Any:
 
 
 def to_row(body: Any) -> dict[str, Any]:
-    """The columns of a verify request: the answer, the messages and the other fields.
-
-    The request is a mapping, or the pydantic model that a resources server receives.
-    """
+    """The columns of a verify request: the answer, the messages and the other fields."""
     body = _mapping(body)
     response = body.get("response")
     if not isinstance(response, Mapping) or not _are_items(response.get("output")):
@@ -133,7 +130,6 @@ def _are_items(output: Any) -> bool:
 
 
 def _final_text(output: Sequence[Any]) -> str | None:
-    """The text of the last item if that item is a message, otherwise `None`."""
     items = [item for item in output if field_of(item, "type") != "reasoning"]
     if not items or field_of(items[-1], "type") != "message":
         return None
@@ -149,7 +145,6 @@ def _text(content: Any) -> str:
 
 
 def _message(item: Any) -> dict[str, Any]:
-    """Convert an item of an OpenAI response to a chat message."""
     kind = field_of(item, "type")
     if kind == "function_call":
         call = tool_call(*(field_of(item, key) for key in ("call_id", "name", "arguments")))

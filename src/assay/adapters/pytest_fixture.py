@@ -1,8 +1,4 @@
-"""Test a reward: its payments, its speed, and equal scores in threads and processes.
-
-The fixture `reward` of the pytest plugin is a `RewardFixture`; every failure shows the response,
-the number and the reward's own reason.
-"""
+"""Test a reward: its payments, its speed, and equal scores in threads and processes."""
 
 from __future__ import annotations
 
@@ -274,7 +270,6 @@ class RewardFixture:
     def _in_threads(
         self, rows: Sequence[dict[str, Any]], within_s: float, threads: int
     ) -> list[list[TimedScore]]:
-        """Score all rows in parallel threads, and return the scores of each thread."""
         __tracebackhide__ = True
         results: list[list[TimedScore]] = [[] for _ in range(threads)]
         raised: list[BaseException] = []
@@ -299,7 +294,6 @@ class RewardFixture:
         return results
 
     def _require(self, row: Mapping[str, Any], what: str, least: float, most: float = inf) -> Score:
-        """Score a row; fail if the reward abstains or leaves the allowed range."""
         __tracebackhide__ = True
         score = self.scorer(row)
         if score["reward"] is None or not least <= score["reward"] <= most:
@@ -330,7 +324,6 @@ def _rows(responses: Iterable[Response], columns: Mapping[str, Any]) -> list[dic
 
 
 def _cell(value: Any) -> Any:
-    """The value, or a description of its type if the value is not plain."""
     is_plain = isinstance(value, str | int | float | list | tuple | dict | None)
     return value if is_plain else describe(value)
 

@@ -89,11 +89,7 @@ def _row(data: Mapping[str, Any], answer: Any, messages: Any) -> dict[str, Any]:
 
 
 def _answer_of(episode: Any) -> Any:
-    """The agent's answer, from the places where rLLM's own rewards look.
-
-    The artifact of that name, the output of the last trajectory or of its last step, or the last
-    thing that the model wrote: a step that only calls a tool has an empty response.
-    """
+    """The agent's answer, from the places where rLLM's own rewards look."""
     artifacts = field_of(episode, "artifacts") or {}
     if "answer" in artifacts:
         return artifacts["answer"]
@@ -105,7 +101,6 @@ def _answer_of(episode: Any) -> Any:
 
 
 def _last(record: Any, key: str) -> Any:
-    """The last item of a list in a record, or `None` without items."""
     items = field_of(record, key) or []
     return items[-1] if items else None
 

@@ -35,11 +35,7 @@ def reward(binding: Binding, name: str | None) -> Callable[..., Any]:
 
 
 async def rm(args: Any, sample: Any, **others: Any) -> Any:
-    """Like the result of `reward`, but configured by slime's arguments.
-
-    They are `assay_reward`, `assay_params`, `assay_columns`, `assay_abstained` and
-    `assay_max_abstained`.
-    """
+    """Like the result of `reward`, but configured by slime's arguments."""
     which = field_of(args, "assay_reward")
     if which is None:
         raise BadParameter("slime has no argument assay_reward; set it in --custom-config-path")

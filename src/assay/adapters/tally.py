@@ -52,10 +52,7 @@ class RecentRewards:
         return tally_of, (self._identity,)
 
     def note(self, score: Score, group: Hashable, *, limit: int | None) -> None:
-        """Remember the score.
-
-        Raises `NoScore` when `limit` abstentions have followed each other with no score between.
-        """
+        """Remember the score; raises `NoScore` after `limit` abstentions without a score."""
         with self._lock:
             if not isinstance(score, Abstained):
                 self._remember(score.value, group)
@@ -109,7 +106,6 @@ def tally_of(identity: str) -> RecentRewards:
 
 
 def mean_of(values: Sequence[float], default: float) -> float:
-    """The mean of the values, or the default if there are no values."""
     return fsum(values) / len(values) if values else default
 
 

@@ -162,10 +162,7 @@ WRITERS: Final[Mapping[str, Callable[[Path, str], TrackingWriter]]] = {
 def open_writers(
     to: Sequence[str | TrackingWriter], folder: Path, project: str
 ) -> list[TrackingWriter]:
-    """The writers of these names.
-
-    Raises `BadParameter` for a name that there is not, and `MissingExtra` for a package.
-    """
+    """The writers with these names; raises `BadParameter` for an unknown name."""
     for name in to:
         known = isinstance(name, TrackingWriter) or name in WRITERS
         if not known:
@@ -184,7 +181,6 @@ def open_writers(
 
 
 def _markdown(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The rows as a Markdown table, with the texts of the model escaped."""
     head = f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}"
     return "\n".join([head, *(f"| {' | '.join(map(_cell, _cells(row)))} |" for row in rows)])
 
@@ -268,10 +264,7 @@ class Tracker:
             self.step()
 
     def watch(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a copy of an adapter's reward function whose scores are tracked.
-
-        Raises `BadParameter` for what is no function of an adapter.
-        """
+        """Return a copy of an adapter's reward function whose scores are tracked."""
         if not isinstance(function, PicklablePartial):
             raise BadParameter(
                 f"{function!r:.100} is not the reward function of an adapter, such as "
@@ -363,7 +356,6 @@ class Tracker:
 
 
 def _worst(reward: str, rows: Sequence[TrackedRow], count: int) -> list[dict[str, Any]]:
-    """The worst rows as records: first rows without a score, then the lowest scores."""
     ranked = sorted(rows, key=lambda row: -inf if row.score.abstained else float(row.score))
     return [
         {

@@ -226,7 +226,6 @@ class _Tokens:
         self._ends = {self.end, *trainer.eos_token_ids}
 
     def group_of(self, number: int) -> dict[str, Any]:
-        """The group and the member number of a prompt in the batch."""
         trainer = self._trainer
         size = trainer.num_generations if trainer.model.training else trainer.num_generations_eval
         place = trainer.accelerator.process_index * self._batch + number
@@ -303,7 +302,6 @@ class _Tokens:
 
 @contextmanager
 def _limited(trainer: Any, turn_tokens: int) -> Iterator[None]:
-    """Limit the number of tokens that the trainer generates inside the block."""
     engine = getattr(trainer, "vllm_generation", None)
     holder, name = (
         (trainer.generation_config, "max_new_tokens")

@@ -116,8 +116,6 @@ def compute_score_batch(
 
 
 class _Sample(NamedTuple):
-    """A row, its reward, and the part names of all configured rewards."""
-
     row: dict[str, Any]
     binding: Binding
     parts: tuple[str, ...]
@@ -176,7 +174,6 @@ def _prepare(
 
 
 def _plain(value: Any) -> Any:
-    """Convert a configuration, such as OmegaConf's, to plain dictionaries and lists."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):

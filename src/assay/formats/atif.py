@@ -173,7 +173,6 @@ def _call(call: ToolCall) -> dict[str, Any]:
 
 
 def _is_shallow(value: Any, levels: int) -> bool:
-    """Whether the value has at most `levels` nested levels."""
     if not isinstance(value, (dict, list)):
         return True
     inner = value.values() if isinstance(value, dict) else value
@@ -186,8 +185,6 @@ RESULT = "result.json"
 
 
 class _Source(NamedTuple):
-    """A trajectory record, and the result of its trial."""
-
     where: str
     record: Mapping[str, Any]
     result: Mapping[str, Any]
@@ -247,7 +244,6 @@ def read(path: Path) -> ForeignRun:
 
 
 def _result_file(trajectory: Path) -> Path | None:
-    """Find `result.json` next to the trajectory or next to its `agent` folder."""
     folders = [trajectory.parent]
     folders += [trajectory.parent.parent] if trajectory.parent.name == "agent" else []
     return next((f / RESULT for f in folders if (f / RESULT).is_file()), None)

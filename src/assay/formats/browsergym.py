@@ -78,8 +78,6 @@ class LoggedAction(NamedTuple):
 
 
 class _Folder(NamedTuple):
-    """The data in the name of an episode's folder."""
-
     path: Path
     hidden: bool
     date: str
@@ -97,8 +95,6 @@ class _Folder(NamedTuple):
 
 
 class _Content(NamedTuple):
-    """The whole content of one episode's folder."""
-
     summary: dict[str, Any] | None
     actions: tuple[LoggedAction, ...]
     problem: str
@@ -153,7 +149,6 @@ def read(path: Path, *, agent: str | None = None, unpickle: bool = False) -> For
 
 
 def _model(folders: Sequence[_Folder]) -> str | None:
-    """The model name of the first episode that names a model."""
     for folder in folders:
         try:
             arguments = read_pickle(folder.path / "exp_args.pkl")
@@ -229,7 +224,6 @@ def _numbered(folders: Sequence[_Folder]) -> list[tuple[_Folder, int]]:
 
 
 def _package_versions(folders: Sequence[_Folder]) -> dict[str, str]:
-    """The package versions with which the first episode ran."""
     texts = (_text(folder.path / "package_versions.txt") for folder in folders)
     lines = next(filter(None, texts), "").splitlines()
     pairs = (line.strip().partition("==") for line in lines)
@@ -311,7 +305,6 @@ def _prompt(messages: Any) -> tuple[Message, ...]:
 
 
 def _prompt_text(content: Any) -> str:
-    """The text of a message without its pictures."""
     parts = content if isinstance(content, list) else [content]
     texts = (each.get("text") if isinstance(each, dict) else each for each in parts)
     return "\n".join(text for text in texts if isinstance(text, str))
@@ -329,7 +322,6 @@ def _conversation(steps: Sequence[Any]) -> tuple[Message, ...]:
 
 
 def _text_in(step: Any, *names: str) -> str:
-    """The text at this path of attributes in a pickled step, or an empty text."""
     text = attribute(step, *names)
     return text if isinstance(text, str) else ""
 
@@ -418,7 +410,6 @@ def _steps(store: StoreArtifact, folder: _Folder, content: _Content) -> tuple[St
 
 
 def _by_step(folder: Path, pattern: str) -> list[tuple[int, Path]]:
-    """The files of the steps, sorted by the number of the step."""
     files: list[tuple[int, Path]] = []
     for path in folder.glob(pattern):
         number = re.fullmatch(r"(?:screenshot_)?step_(\d{1,4})\.(?:png|jpg|pkl\.gz)", path.name)
@@ -428,7 +419,6 @@ def _by_step(folder: Path, pattern: str) -> list[tuple[int, Path]]:
 
 
 def _content(path: Path) -> bytes:
-    """The content of a file of the episode, cut at a maximum size."""
     if path.is_symlink() or not path.is_file():
         return b""
     with path.open("rb") as stream:

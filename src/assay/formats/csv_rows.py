@@ -56,7 +56,6 @@ def read_records(
 
 
 def _read_header(source: Path, stream: BinaryIO) -> tuple[list[str], int]:
-    """The names of the columns, and the number of lines in the header."""
     reader = _LineReader(stream, 1)
     try:
         cells: list[str] = next(_reader(source, reader), [])
@@ -108,7 +107,6 @@ def _reader(source: Path, lines: _LineReader) -> Any:
 
 
 def _problem(error: csv.Error, lines: _LineReader) -> str:
-    """Describe a CSV error in words that help to find its place."""
     if lines.at_end:
         return "a quotation mark is opened, and not closed before the end of the file"
     if str(error).startswith("new-line character"):

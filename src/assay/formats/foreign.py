@@ -322,7 +322,6 @@ def _message(message: Any) -> Message:
 
 
 def _call(call: Any) -> dict[str, Any]:
-    """Convert a tool call to the chat API format, also from JSON text."""
     if isinstance(call, str):
         call = json.loads(call)
     function = call.get("function")
@@ -370,10 +369,7 @@ def count_of(value: Any) -> int:
 
 
 def references_of(path: str | Path) -> dict[str, Any]:
-    """Read the reference answer of each task from a JSON or JSON lines file.
-
-    Raises `BadRecord` for a line without an id or an answer.
-    """
+    """Read the reference answer of each task from a JSON or JSON lines file."""
     file = Path(path)
     if file.suffix != ".jsonl":
         return load_file(file)

@@ -36,8 +36,6 @@ _ENDS = (b"PK\x03\x04", b"PK\x01\x02", b"PK\x07\x08")
 
 
 class _Member(NamedTuple):
-    """One member of a zip file, as its header describes it."""
-
     name: str
     method: int
     start: int
@@ -96,7 +94,6 @@ def _mapped(path: Path) -> Iterator[mmap]:
 
 
 def _members(path: Path, data: mmap) -> tuple[dict[str, _Member], bool]:
-    """The last member of each name, and whether the zip file has a directory."""
     try:
         with open_file(path) as stream:
             return {member.name: member for member in _listed(stream, data)}, True
@@ -216,7 +213,6 @@ def _skip(text: str, at: int) -> int:
 
 
 def _elements(text: str, at: int, problems: ReadProblems) -> Iterator[LogRecord]:
-    """The objects of a JSON list up to the first invalid place."""
     number = 0
     try:
         at = _skip(text, at)

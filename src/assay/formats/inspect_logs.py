@@ -99,10 +99,7 @@ def write(run: RunRecords, path: Path) -> int:
 
 
 def read_log(path: str | Path) -> Iterator[Episode]:
-    """The samples of a log as episodes, in order, without scores that are not numbers.
-
-    Raises `BadRecord` at the first that cannot be read.
-    """
+    """The samples of a log as episodes; raises `BadRecord` for an unreadable sample."""
     problems = ReadProblems()
     rows = open_log(Path(path)).samples(problems)
     for episode in foreign.episodes_of(rows, lambda row: _episode(row, {}), problems):
@@ -170,10 +167,7 @@ def answer_of(target: list[str]) -> str | list[str] | None:
 
 
 def to_message(message: Any) -> dict[str, Any]:
-    """Convert a message of Inspect AI to the chat API format.
-
-    A tool's failure is kept as `is_error`.
-    """
+    """Convert a message of Inspect AI to the chat API format."""
     role = field_of(message, "role")
     plain: dict[str, Any] = {"role": role, "content": text_of(field_of(message, "content"))}
     if calls := field_of(message, "tool_calls"):
@@ -241,7 +235,6 @@ def _episode(sample: Mapping[str, Any], params: Mapping[str, Mapping[str, Any]])
 
 
 def _resolve(value: Any, attachments: Mapping[str, str]) -> Any:
-    """Replace references to a sample's attachments with the attachments' texts."""
     if isinstance(value, str) and value.startswith(ATTACHMENT):
         return attachments.get(value.removeprefix(ATTACHMENT), value)
     if isinstance(value, Mapping):
@@ -271,7 +264,6 @@ def _scores(scores: Mapping[str, Any], options: Mapping[str, Mapping[str, Any]])
 
 
 def _number(value: Any) -> float | None:
-    """The number in a score's value; NaN means unscored, `None` means no number."""
     if isinstance(value, (int, float)):
         return float(value)
     if not isinstance(value, str):
@@ -349,7 +341,6 @@ def _to_inspect_call(call: Any) -> Any:
 
 
 def _summary(api: Any, name: str, samples: list[Any]) -> Any:
-    """The mean of the scored samples, and the number of unscored samples."""
     values = [sample.scores[name].value for sample in samples if name in (sample.scores or {})]
     numbers = [value for value in values if isfinite(value)]
     mean = sum(numbers) / len(numbers) if numbers else float("nan")

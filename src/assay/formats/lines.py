@@ -110,10 +110,7 @@ def load_exact(data: bytes, marks: bytes | None = None) -> Any:
 
 
 def holds_long_integer(data: bytes, marks: bytes | None = None) -> bool:
-    """Whether the data may contain an integer of more than 64 bits.
-
-    Most data is done with at the speed of memory, which a search by pattern has not.
-    """
+    """Whether the data may contain an integer of more than 64 bits."""
     marks = data.translate(DIGITS) if marks is None else marks
     at = marks.find(_LONG)
     for _ in range(_RUNS):

@@ -116,7 +116,6 @@ def _score_name(metric: str, filter_name: str) -> str:
 def _other_scores(
     path: Path, filters: list[str], suffix: str, problems: ReadProblems
 ) -> dict[str, list[Score]]:
-    """The scores of each document for all filters after the first filter."""
     scores: dict[str, list[Score]] = {}
     for row in foreign.json_rows(path) if filters else ():
         if _filter(row) not in filters or "doc_id" not in row.data:
@@ -213,7 +212,6 @@ def _response(resps: Any, choices: list[str]) -> str | None:
 
 
 def _weight(response: Any) -> float | None:
-    """The log probability in a response to an answer choice, or `None`."""
     value = response[0] if isinstance(response, list) and response else response
     try:
         return finite_number(float(value) if isinstance(value, str) else value)

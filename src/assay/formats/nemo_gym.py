@@ -69,7 +69,6 @@ def read(path: Path) -> ForeignRun:
 
 
 def _reported(metrics: Path) -> Iterator[ReportedScore]:
-    """The mean reward of each agent in the file of metrics."""
     try:
         record = json.loads(metrics.read_bytes()) if metrics.is_file() else []
     except (OSError, ValueError, RecursionError):
@@ -140,7 +139,6 @@ def _ending(response: Mapping[str, Any], broken: Failure | None, text: str | Non
 
 
 def _messages(items: Any, instructions: Any = None) -> tuple[Message, ...]:
-    """Convert the items of OpenAI's Responses API to chat messages."""
     head = [{"role": "system", "content": instructions}] if isinstance(instructions, str) else []
     if isinstance(items, str):
         items = [{"role": "user", "content": items}]

@@ -39,10 +39,7 @@ def write(run: RunRecords, path: Path) -> int:
 
 
 def count_rows(source: Path) -> list[int]:
-    """The number of rows in each row group.
-
-    Raises `BadRecord` for a file that is none, or that unpacks to far more than it is.
-    """
+    """The number of rows in each row group; raises `BadRecord` for an implausible file."""
     with _open(source) as file:
         groups = range(file.metadata.num_row_groups)
         for group in groups:
@@ -77,10 +74,7 @@ def read_rows(source: Path, group: int) -> Iterator[dict[str, Any]]:
 def write_rows(
     path: Path, rows: Iterable[Mapping[str, Any]], columns: Mapping[str, ColumnType]
 ) -> int:
-    """Write rows with these columns, and return their number.
-
-    Parquet holds valid Unicode only, so a lone surrogate becomes its escape.
-    """
+    """Write rows with these columns, with lone surrogates escaped; return their number."""
     arrow, parquet = _pyarrow()
     types = {
         "text": arrow.string(),

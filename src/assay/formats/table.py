@@ -241,7 +241,6 @@ def _check(path: Path, row: Mapping[str, Any], columns: Mapping[str, str]) -> No
 
 
 def _places(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, str]:
-    """The name of the column for each part of an attempt in this row."""
     explicit = {ALIASES[part]: column for part, column in columns.items()}
     used = set(explicit.values())
     usual = {
@@ -319,7 +318,6 @@ def _metadata(row: Mapping[str, Any], places: Mapping[str, str], domain: Any) ->
 
 
 def _broken(row: Mapping[str, Any], parts: Mapping[str, Any]) -> Failure | None:
-    """The failure of an attempt, from its stop reason or its error message."""
     message = parts.get("error") or (row.get("failure") if "task_metadata" in row else None)
     ending = parts.get("stop_reason")
     if ending in ("agent_error", "model_error", "env_error"):

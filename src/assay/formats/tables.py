@@ -64,7 +64,6 @@ def _names(columns: Iterable[Any]) -> tuple[str, ...]:
 
 
 def _from_mapping(table: Mapping[Any, Any]) -> RowTable:
-    """The rows of a dictionary of columns, such as a slice of a data set."""
     if table and all(_has(column, "column_names") for column in table.values()):
         raise BadParameter(f"rows has the splits {list(table)}; choose one split")
     columns = dict(zip(_names(table), map(_cells, table.values()), strict=True))
@@ -83,7 +82,6 @@ def _from_mapping(table: Mapping[Any, Any]) -> RowTable:
 
 
 def _cells(column: Any) -> Sequence[Any] | None:
-    """The cells of a column, or `None` if the value is not a column."""
     if isinstance(column, (str, bytes, Mapping)):
         return None
     if isinstance(column, Sequence):

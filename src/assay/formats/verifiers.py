@@ -204,7 +204,6 @@ def _traced(row: dict[str, Any], repeats: Counter[str]) -> Episode:
 
 
 def _branch(nodes: list[Any]) -> tuple[Message, ...]:
-    """The messages on the path from the first to the last node of a graph."""
     path: list[Any] = []
     place: Any = len(nodes) - 1
     while isinstance(place, int) and 0 <= place < len(nodes) and len(path) < len(nodes):

@@ -268,7 +268,7 @@ class LedgerIndex:
 
 
 class _NoIndex(sqlite3.DatabaseError):
-    """The file is missing or is not an index of this version."""
+    """There is no usable index."""
 
 
 def _connect(place: str | Path) -> sqlite3.Connection:
@@ -284,7 +284,6 @@ def _connect(place: str | Path) -> sqlite3.Connection:
 
 
 def _changes(database: sqlite3.Connection, runs_dir: Path) -> bool:
-    """Whether a file of any run may have changed since the last update."""
     signatures = dict(database.execute("SELECT run_id, signature FROM files"))
     folders = {folder.name: folder for folder in list_runs(runs_dir)}
     return signatures.keys() != folders.keys() or any(
@@ -397,8 +396,6 @@ def _add_lines(database: sqlite3.Connection, run_id: str, layout: RunLayout, sta
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """The part of a run that is already indexed."""
-
     offset: int = 0
     lines: int = 0
     digest: str = ""

@@ -108,11 +108,7 @@ def read_labels(folder: Path) -> RunLabels:
 
 
 def new_label(attempt: str, value: str, **fields: Any) -> Label:
-    """Create a label of the current user at the current time, if nothing else is given.
-
-    Raises `BadParameter` for a value that is none of `LABEL_VALUES`, and for a note, a name or a
-    number that no label can have.
-    """
+    """Create a label; by default its author is the current user and its time is now."""
     if value not in LABEL_VALUES:
         raise BadParameter(f"bad label {value[:100]!r}; choose one of {', '.join(LABEL_VALUES)}")
     chosen = {name: field for name, field in fields.items() if field not in (None, "")}
@@ -138,11 +134,7 @@ def add_label(folder: Path, attempt: str, value: str, **fields: Any) -> Label:
 
 
 def append_labels(folder: Path, labels: Iterable[Label]) -> int:
-    """Append the labels that are new, and return their number.
-
-    One that is there already is not, nor one that repeats what its author says now. They are on
-    the disk when this returns. Raises `ResourceError` where nothing can be written.
-    """
+    """Append the labels that are new to the disk, and return their number."""
     path = RunLayout(folder).labels
     with _appending(path) as file:
         fresh = list(_news(read_labels(folder).labels, labels))
@@ -172,7 +164,6 @@ def _news(before: Iterable[Label], labels: Iterable[Label]) -> Iterator[Label]:
 
 @contextmanager
 def _appending(path: Path) -> Iterator[int]:
-    """Open a file for appending, and lock it."""
     try:
         file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o644)
         try:
@@ -202,7 +193,6 @@ def author_name(environment: Mapping[str, str] = os.environ) -> str:
 
 
 def _check_place(layout: RunLayout, label: Label) -> None:
-    """Raise `BadRecord` if the run does not have the label's attempt or step."""
     from assay.ledger.run import Run
     from assay.ledger.steps import read_summaries
 

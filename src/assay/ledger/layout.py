@@ -98,10 +98,7 @@ def is_archived(run: Path) -> bool:
 
 
 def archive(run: Path, *, archived: bool = True) -> bool:
-    """Archive a run, or undo that; return whether the state changed.
-
-    Nothing that was recorded changes.
-    """
+    """Archive a run, or undo that; return whether the state changed."""
     mark = RunLayout(run).archived
     before = mark.exists()
     if archived:
@@ -150,7 +147,6 @@ def place_from_the_end(name: str) -> int:
 
 
 def _start_of(run: Path) -> tuple[str, str]:
-    """The start time and the id of a run, for sorting runs by time."""
     try:
         manifest = json.loads(RunLayout(run).manifest.read_bytes())
     except (OSError, ValueError):

@@ -17,10 +17,7 @@ _HOLDER = re.compile(r"process (?P<pid>\d{1,10}) on (?P<host>\S+)")
 
 
 def lock_run(layout: RunLayout) -> int:
-    """Lock a run for writing, and return the file descriptor that holds the lock.
-
-    Raises ResourceError, naming the holder, while another writer has it.
-    """
+    """Lock a run for writing; raises `ResourceError` while another writer holds the lock."""
     file = os.open(layout.lock, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -42,7 +39,6 @@ def lock_run(layout: RunLayout) -> int:
 
 
 def is_being_written(folder: str | Path, *, locks: Path = LOCKS) -> bool:
-    """Whether a writer holds the lock of the run."""
     return bool(runs_being_written([Path(folder)], locks=locks))
 
 

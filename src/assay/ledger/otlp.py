@@ -117,7 +117,6 @@ def _post(
 
 
 def _problem(status: int, content: bytes) -> str:
-    """The reason why the endpoint refused events, or an empty text."""
     text = " ".join(content[:300].decode("utf-8", "replace").split())
     if not status:
         return f"cannot be reached ({text[:200]})"

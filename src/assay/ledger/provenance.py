@@ -197,7 +197,6 @@ def source_of_files(files: Sequence[Path]) -> str:
 
 
 def _name_here(path: Path) -> str:
-    """The path relative to the current folder, or the file's name outside the folder."""
     here = Path.cwd().resolve()
     whole = path.resolve()
     return whole.relative_to(here).as_posix() if whole.is_relative_to(here) else path.name
@@ -235,7 +234,6 @@ def _is_small(path: Path) -> bool:
 
 
 def _repository(folder: str | Path) -> _Git | None:
-    """The repository around the folder; `None` without a repository or without git."""
     try:
         return _Git(Path(_Git(Path(folder)).text("rev-parse", "--show-toplevel")))
     except (OSError, subprocess.SubprocessError):
@@ -247,7 +245,6 @@ class _Git:
     folder: Path
 
     def bytes(self, *arguments: str) -> bytes:
-        """The output of git; raises `SubprocessError` if git fails or takes too long."""
         return subprocess.run(
             ["git", "-c", "core.fsmonitor=false", *arguments],
             cwd=self.folder,
@@ -262,11 +259,9 @@ class _Git:
         return os.fsdecode(self.bytes(*arguments)).rstrip("\n")
 
     def names(self, *arguments: str) -> list[str]:
-        """The file names in the output of git, sorted."""
         return sorted(os.fsdecode(each) for each in self.bytes(*arguments).split(b"\0") if each)
 
     def head(self) -> str:
-        """The current commit; empty in a repository without commits."""
         try:
             return self.text("rev-parse", "HEAD")
         except subprocess.CalledProcessError:

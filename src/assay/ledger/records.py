@@ -76,10 +76,7 @@ def episode_to_record(
 
 
 def check_episode_keys(fields: Mapping[str, Any]) -> None:
-    """Raise BadRecord if a record has unknown keys or an unknown stop reason.
-
-    For readers that take a few numbers from a line and do not validate the rest of it.
-    """
+    """Raise BadRecord if a record has unknown keys or an unknown stop reason."""
     unknown = fields.keys() - _KEYS
     if unknown:
         raise BadRecord(f"not an episode: unknown fields {sorted(unknown)!s:.200}")
@@ -150,7 +147,6 @@ def _rename_in_config(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _rename(names: Any) -> Any:
-    """Replace earlier reward names in a list of names, or in a table by name."""
     if isinstance(names, Mapping):
         return {REWARDS.current_name(name): value for name, value in names.items()}
     if isinstance(names, list) and all(isinstance(name, str) for name in names):
@@ -159,7 +155,6 @@ def _rename(names: Any) -> Any:
 
 
 def _rename_in(records: Any, key: str) -> Any:
-    """Replace earlier reward names under `key` in a list of records."""
     if not isinstance(records, list):
         return records
     return [

@@ -104,10 +104,7 @@ class Run:
         return self._selection
 
     def final(self, *, full: bool = False) -> Iterator[Episode]:
-        """The attempt that counts for each task and repeat, in the order of first attempts.
-
-        See `counting`; in the place of one that is unreadable, another attempt counts.
-        """
+        """The attempt that counts for each task and repeat, in the order of first attempts."""
         selection = self.attempts()
         for chosen in list(selection.final.values()):
             line: AttemptLine | None = chosen
@@ -165,7 +162,6 @@ class Run:
         return self.artifact(sha256).decode("utf-8", "surrogatepass")
 
     def _lineage(self) -> Iterator[Artifacts]:
-        """The artifacts of this run and of its parent runs."""
         seen: set[str] = set()
         layout, manifest = self._layout, self.manifest
         while manifest.run_id not in seen:
@@ -179,7 +175,6 @@ class Run:
             manifest = read_manifest(layout)
 
     def _scan(self) -> None:
-        """Read the new lines of the file into the selection of attempts."""
         for raw in self._raw(self._offset, self._lines):
             self._offset, self._lines = raw.line.end, raw.line.number
             try:
@@ -205,7 +200,6 @@ class Run:
         return read_raw(self._layout.episodes, start=start, after=after)
 
     def _stored(self, raw: RawLine) -> StoredEpisode | None:
-        """The episode in a line; a damaged line gives `None` and a problem."""
         try:
             return episode_from_record(raw.fields)
         except BadRecord as error:
@@ -213,7 +207,6 @@ class Run:
             return None
 
     def _episode(self, stored: StoredEpisode, number: int, *, full: bool) -> Iterator[Episode]:
-        """Yield the episode, or report a problem if its messages or steps are damaged."""
         try:
             episode = self._whole(stored) if full else stored.episode
         except BadRecord as error:

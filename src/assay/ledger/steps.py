@@ -1,7 +1,4 @@
-"""The steps of one attempt as a file of JSON lines, for runs and for other scripts.
-
-A long episode is read a window at a time: a summary of every step, and whole steps where asked for.
-"""
+"""The steps of one attempt as a file of JSON lines, for runs and for other scripts."""
 
 from __future__ import annotations
 
@@ -83,7 +80,6 @@ def read_steps(path: str | Path) -> Iterator[Step]:
 
 
 def _load_step(data: bytes, where: str) -> Step:
-    """Read the step of a line; raise `BadRecord` with the line's place if it is invalid."""
     try:
         return Step.model_validate(upgrade(load_record(data), "step"))
     except (BadRecord, ValidationError) as error:
@@ -115,10 +111,7 @@ class StepSummary(NamedTuple):
 
 
 def read_summaries(path: Path, read_before: Sequence[StepSummary] = ()) -> tuple[StepSummary, ...]:
-    """The summaries of the steps in the file; reading continues after `read_before`.
-
-    A file that does not exist has no steps. Line `i` of the file is step `i`.
-    """
+    """The summaries of the steps in the file; reading continues after `read_before`."""
     summaries = list(read_before)
     start = summaries[-1].end if summaries else 0
     for line in read_lines(path, start=start, after=len(summaries)):

@@ -138,10 +138,7 @@ class RunSummary:
 
 
 def primary_score(episode: Episode) -> Score | None:
-    """The primary score of the episode, or `None` if it has no valid score.
-
-    A score that was given although the model or the environment failed does not count.
-    """
+    """The primary score of the episode, or `None` if it has no valid score."""
     if episode.no_fault or not episode.scores:
         return None
     return episode.scores[0]

@@ -1,8 +1,4 @@
-"""Import the logs of other tools as runs, and export runs to other formats.
-
-An imported run is known by what it was read from: its id ends with a hash over the contents of the
-log, the format and the options, so the same log is the same run however often it is imported.
-"""
+"""Import the logs of other tools as runs, and export runs to other formats."""
 
 from __future__ import annotations
 
@@ -88,11 +84,7 @@ def import_runs(
 
 
 def open_log(path: Path, runs_dir: str | Path = "runs") -> Run:
-    """Open the log of another tool as a run, only for reading.
-
-    It is imported into `.imported` below the runs, where no list or history shows it, unless it is
-    a run already.
-    """
+    """Open the log of another tool as a run, only for reading."""
     source, home = _one_log(path), Path(runs_dir)
     importing = _Importing(home / VIEWED, (home, home / VIEWED), source.format)
     return importing.take(source.logs[0], {})
@@ -122,8 +114,6 @@ def skipped_of(manifest: RunManifest) -> tuple[int, list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Importing:
-    """The settings that all logs of one import share."""
-
     runs_dir: Path
     look_in: tuple[Path, ...]
     """Where the run may be already."""
@@ -159,7 +149,6 @@ class _Importing:
         return foreign
 
     def _identity(self, foreign: ForeignRun, options: Mapping[str, Any]) -> str:
-        """A hash of the log's content and of the import settings."""
         return canonical_hash(
             {
                 "files": _hashes(foreign.files),
@@ -236,8 +225,6 @@ class _Importing:
 
 @dataclass(slots=True)
 class _Tally:
-    """Counts of the imported attempts, for the manifest."""
-
     episodes: int = 0
     repeats: int = 0
     first: str = ""
@@ -268,7 +255,6 @@ def _imported_before(runs_dir: Path, identity: str) -> Path | None:
 
 
 def _hashes(files: Sequence[Path]) -> list[list[str]]:
-    """The hash of each file, with its relative path if there are several files."""
     root = os.path.commonpath([file.parent for file in files])
     names = [file.relative_to(root).as_posix() if len(files) > 1 else "" for file in files]
     try:

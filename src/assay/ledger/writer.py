@@ -1,8 +1,4 @@
-"""The one writer of a run.
-
-Attempts are committed in groups: many threads append to one file, and one fsync serves all who are
-waiting.
-"""
+"""The only writer of a run, which writes the attempts in groups."""
 
 from __future__ import annotations
 
@@ -216,7 +212,6 @@ class RunWriter:
         return StoredMessages(len(messages), sha256=self._artifacts.put(data))
 
     def _count_attempts(self) -> None:
-        """Read the ids that are already in use, including attempts that only left steps."""
         for raw in read_raw(self._layout.episodes):
             if raw.record is not None:
                 self._finished.add(str(raw.record.get("attempt")))
@@ -314,7 +309,6 @@ class GroupCommit:
                 entry.done.set_result(None)
 
     def _take(self) -> list[_Entry]:
-        """Return the next batch of lines, or an empty list when the writer is closed."""
         with self._change:
             while not self._waiting and not self._closing:
                 self._change.wait()
@@ -339,7 +333,6 @@ class GroupCommit:
         self.batches += 1
 
     def _fail(self, batch: list[_Entry], error: OSError | MemoryError) -> None:
-        """Fail all waiting futures, because the state of the file is unknown."""
         with self._change:
             self._failure = error
             unserved = [*batch, *self._waiting]

@@ -1,7 +1,4 @@
-"""The registries of rewards, environments, agents and benchmarks, and the `@reward` decorator.
-
-What comes with Assay is in `builtins.py`, by kind and name.
-"""
+"""The registries of rewards, environments, agents and benchmarks, and the `@reward` decorator."""
 
 from __future__ import annotations
 
@@ -239,7 +236,6 @@ def describe(
 def _check_declarations(
     spec: RewardSpec, changes: Mapping[Any, Any], kind: Any, accepts: Mapping[Any, Any]
 ) -> None:
-    """Raise `BadParameter` if the reward's changes, kind or accepted checks are invalid."""
     for version, text in changes.items():
         is_version = isinstance(version, int) and 1 <= version <= spec.version
         if not (is_version and isinstance(text, str) and text.strip()):
@@ -259,7 +255,6 @@ def _check_declarations(
 
 
 def _has_own_name(function: Callable[..., Any]) -> bool:
-    """Whether the object is a named function or class, not a lambda or a partial."""
     named = inspect.isroutine(function) and not inspect.ismethod(function)
     return (named or isinstance(function, type)) and function.__name__ != "<lambda>"
 

@@ -58,10 +58,7 @@ def names_in(file: Path) -> list[str]:
 
 
 def load_module(place: str, what: str) -> ModuleType:
-    """Import a module by its name or by its file.
-
-    Raises as `load_address` does; `what` begins each message.
-    """
+    """Import a module by its name or by its file."""
     file = Path(place)
     is_file = file.suffix == ".py"
     if is_file and not file.is_file():

@@ -87,10 +87,7 @@ def _code_of(function: Callable[..., Any]) -> Any:
 
 
 def admits(annotation: Any, value: Any) -> bool:
-    """Whether the annotation allows the value, judged by JSON types.
-
-    An annotation that is missing or not understood admits everything.
-    """
+    """Whether the annotation allows the value by JSON types; an unknown type allows all."""
     return any(_admits_one(member, value) for member in _members(annotation))
 
 

@@ -159,7 +159,6 @@ class Registry(Generic[T]):
             self._objects[name] = {1: item}
 
     def _offered_address(self, name: str) -> str | None:
-        """The address that an installed package offers for the name, or `None`."""
         packages = self._entry_points().get(name, {})
         if len(packages) > 1:
             offers = " and ".join(f"{address} ({who})" for address, who in packages.items())
@@ -170,7 +169,6 @@ class Registry(Generic[T]):
         return next(iter(packages), None)
 
     def _entry_points(self) -> dict[str, dict[str, str]]:
-        """The addresses that installed packages offer for each name, with the package names."""
         from importlib.metadata import entry_points
 
         offers: dict[str, dict[str, str]] = {}

@@ -114,10 +114,7 @@ class Context:
         scope: Scope = "rollout",
         timeout_s: float | None = None,
     ) -> Environment:
-        """Acquire the environment, and reset it to the rollout's task if needed.
-
-        What the reset showed is kept: `reset_observation`.
-        """
+        """Acquire the environment, and reset it to the rollout's task if needed."""
         key = self._resolve(spec).key
         instance = await self.acquire_resource(spec, scope, timeout_s)
         while not _is_reset(instance):
@@ -125,11 +122,7 @@ class Context:
         return instance
 
     def reset_observation(self, spec: str | ResourceSpec) -> Observation:
-        """The first observation of the agent, from the reset in `environment`.
-
-        Raises `NotReset` when `environment` made none: this rollout never used it, or reset it
-        itself and was given the observation then.
-        """
+        """The first observation from `environment`; raises `NotReset` if there is none."""
         key = self._resolve(spec).key
         observation = self._reset_observations.get(key)
         if observation is None:
@@ -279,11 +272,7 @@ class RecordedEnvironment:
         self._evidence = next((each for each in worlds if each.world == name), None)
 
     def evidence(self) -> WorldEvidence:
-        """The last recorded evidence of this environment.
-
-        Raises `DeadResource` for an episode that its failure cut short, `NotReset` when the
-        episode holds no evidence of it.
-        """
+        """The last recorded evidence of this environment."""
         evidence = self._evidence
         if self._episode.no_fault and not (evidence and evidence.done):
             failure = self._episode.failure

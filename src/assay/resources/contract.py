@@ -67,8 +67,6 @@ class ContractCheck:
 
 @dataclass(frozen=True, slots=True)
 class _CheckRun:
-    """The inputs of a check: two instances, the tasks and the possible actions."""
-
     environment: Environment
     twin: Environment
     tasks: Sequence[Task]

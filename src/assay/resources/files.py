@@ -50,7 +50,6 @@ def sync_all(paths: Iterable[Path]) -> None:
 
 
 def _sync_together(paths: set[Path]) -> None:
-    """Sync many files in parallel, because the file system then writes them together."""
     if len(paths) < FEW:
         for path in paths:
             sync(path)

@@ -83,7 +83,6 @@ class OwnProcessEnvironment:
         await asyncio.to_thread(self._process.close)
 
     async def _run(self, what: str, act: Callable[[], T], limit_s: float) -> T:
-        """Run a blocking call in the thread, and return its result."""
         if not self.alive():
             raise self._dead()
         self._calls += 1

@@ -188,7 +188,6 @@ class PoolSlots:
             )
 
     def _grant(self, holder: str) -> Grant | None:
-        """Grant a holder an idle instance or a new slot; the caller holds the lock."""
         if self._closed:
             return "closed"
         if self._idle:

@@ -16,10 +16,7 @@ from assay.resources.protocol import Environment
 
 @dataclass(frozen=True, slots=True)
 class ResourceSpec:
-    """The registry name and the full configuration of an environment, as JSON values.
-
-    Two specs are the same resource exactly when their names and configurations are.
-    """
+    """The registry name and the full configuration of an environment, as JSON values."""
 
     name: str
     config: Mapping[str, Any] = field(default_factory=dict, compare=False)

@@ -112,10 +112,7 @@ class ToolRequest:
 
 
 def tool_call_in(text: str, tools: Collection[str]) -> ToolRequest | None:
-    """Find the tool call that ends the text and starts at the beginning of a line.
-
-    Only the end counts: a call that is followed by anything else is talk about it.
-    """
+    """Find the tool call that ends the text and starts at the beginning of a line."""
     body = text.rstrip().rstrip("`").rstrip()
     if not body.endswith(")"):
         return None
@@ -183,5 +180,4 @@ def _read_argument(text: str, at: int, dialect: ActionDialect) -> tuple[str, int
 
 
 def _to_json(match: re.Match[str]) -> str:
-    """Convert an escape or a double quote of a single-quoted string into JSON."""
     return {"\\'": "'", '"': '\\"'}.get(match[0], match[0])

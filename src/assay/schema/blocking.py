@@ -1,9 +1,4 @@
-"""Web pages that block an agent: one row of `blocking.toml` for each kind.
-
-A row holds all that is known of such a page: its code, its sentence in a step score, what the agent
-should look at next, and how the browser recognises it. A new page is a code here and a row there.
-Standard library only.
-"""
+"""Web pages that block an agent: one row of `blocking.toml` for each kind."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The facts that an environment records at each step, without any score of Assay.
-
-Standard library only: evidence is built on every step of an agent.
-"""
+"""The facts that an environment records at each step, without any score of Assay."""
 
 from __future__ import annotations
 
@@ -43,10 +40,7 @@ class PageEvidence:
 
 
 class StepEvents(NamedTuple):
-    """The events that the browser reported during one step of the agent.
-
-    Every part may be `None`, which is "not recorded" and never "none".
-    """
+    """The browser's events during one step of the agent; `None` means "not recorded"."""
 
     status: int | None = None
     """The HTTP status of the main document that the step loaded."""

@@ -1,7 +1,4 @@
-"""The kind and the result of one tool call, as codes for step scorers and traces.
-
-Standard library only: one is built on every step of an agent.
-"""
+"""The kind and the result of one tool call, as codes for step scorers and traces."""
 
 from __future__ import annotations
 

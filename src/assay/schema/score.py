@@ -43,7 +43,7 @@ class _FrozenScore(Mapping[str, Any]):
     parts: Mapping[str, float | None]
     """Numbers under the reward's fixed names; `None` where one has no meaning for this row."""
     notes: Mapping[str, str]
-    """Text, such as the extracted answer or an environment's output."""
+    """Text, such as the extracted answer or the traceback of an error."""
     scorer: str
     """`name@version`, set where the reward ran; empty when it was called directly."""
     params: Mapping[str, Json]
@@ -134,10 +134,7 @@ class Scored(_FrozenScore):
 
 
 class Abstained(_FrozenScore):
-    """The result of a reward that could not score: a reason code and a sentence.
-
-    Its notes have the `traceback` when the reward raised.
-    """
+    """The result of a reward that could not score: a reason code and a sentence."""
 
     __slots__ = ("reason",)
     _main = "reason"

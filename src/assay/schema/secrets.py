@@ -1,8 +1,4 @@
-"""Recognise secrets by their names, places and patterns, and replace them.
-
-The one rule for whatever is written, shown or exported: the configuration in a manifest, and by
-value everything that a run records.
-"""
+"""Recognise secrets by their names, places and patterns, and replace them."""
 
 from __future__ import annotations
 
@@ -223,7 +219,6 @@ class _Redaction:
         return self.value(item, (*path, name))
 
     def _pair(self, pair: Any, path: tuple[str, ...]) -> Any:
-        """Redact a header that is written as a list of its name and its value."""
         if isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], str):
             public = pair[0].lower() in _PUBLIC_HEADERS
             return [pair[0], pair[1] if public else self._all(pair[1])]
@@ -256,7 +251,6 @@ class _Redaction:
         return SECRET
 
     def _json(self, text: str) -> str:
-        """Redact a JSON text; a text without secrets stays unchanged."""
         try:
             record = json.loads(text)
             clean = self.value(record, ())
@@ -345,7 +339,6 @@ class _Redaction:
         return urlunsplit(parts._replace(query=query, fragment=fragment))
 
     def _query(self, query: str) -> str:
-        """Redact the query of a URL; a query without secrets stays unchanged."""
         members = parse_qsl(query, keep_blank_values=True)
         if not any(_opens(name) and value for name, value in members):
             return query

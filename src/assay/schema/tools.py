@@ -1,7 +1,4 @@
-"""Describe an environment's actions as chat API tools, and read a model's tool calls.
-
-What a model writes is untrusted: a call that cannot be done is a `BadCall`, which says why.
-"""
+"""Describe an environment's actions as chat API tools, and read a model's tool calls."""
 
 from __future__ import annotations
 
@@ -53,10 +50,7 @@ def text_tool(
     parameters: Mapping[str, str],
     write: Callable[[Mapping[str, Any]], str] | None = None,
 ) -> ActionTool:
-    """Create a tool whose parameters are all required texts.
-
-    Its action is `name("…", "…")` unless `write` says otherwise.
-    """
+    """Create a tool of required text parameters; its action is `name("…", "…")` by default."""
     properties = {
         parameter: {"type": "string", "description": text} for parameter, text in parameters.items()
     }

@@ -1,7 +1,4 @@
-"""Fixed phrases of text environments, such as the reply to an action without effect.
-
-Standard library only.
-"""
+"""Fixed phrases of text environments, such as the reply to an action without effect."""
 
 from __future__ import annotations
 
