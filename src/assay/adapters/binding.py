@@ -109,7 +109,7 @@ class Binding:
             return None
 
     def note(self, score: Score, sample: Mapping[str, Any]) -> Score:
-        """Record a score in the tally; raise `NoScore` after too many abstentions."""
+        """Record a score; raise `NoScore` after too many abstentions without a score."""
         if self.observer is not None:
             self.observer(score, self._cell(sample, RESPONSE), self._group(sample))
         if self.abstained == "mean" or self.max_abstained is not None:
@@ -150,13 +150,13 @@ class Binding:
         name: str | None = None,
         signature: Signature | None = None,
     ) -> PicklablePartial:
-        """Bind this object and `first` to a function, and name it after the reward."""
+        """Bind this object and `first` to a function, and name the function after the reward."""
         summary = self.scorer.spec.summary
         return PicklablePartial(function, (self, *first), {}, name or self.name, summary, signature)
 
 
 def fill_parts(score: Score, parts: Iterable[str], filler: float) -> dict[str, float]:
-    """The value of each part; a part without a number gets the filler."""
+    """The value of each part; a part without a number gets the number `filler`."""
     numbers = {part: score.parts.get(part) for part in parts}
     return {part: filler if number is None else number for part, number in numbers.items()}
 
@@ -185,7 +185,7 @@ def bind(
 
 
 class RewardMaker:
-    """Decorates a function of an adapter that makes a trainer's function from a reward.
+    """Turns an adapter's function into a factory of reward functions for a trainer.
 
     `params` are the reward's own options, `columns` say which column of the trainer holds a
     parameter, and the function that a trainer calls has `name`, by default the reward's.

@@ -61,7 +61,7 @@ RELEASED: tuple[StopReason, ...] = ("timeout", "env_error")
 
 @dataclass(frozen=True, slots=True)
 class LiveTurn:
-    """The next observation for the policy, and the environment's payment for the last action."""
+    """The next observation for the policy, and the environment's reward for the last action."""
 
     text: str
     reward: float = 0.0
@@ -400,12 +400,12 @@ class LiveEpisode:
 
 
 def turn_rewards(episode: Episode) -> list[float]:
-    """The environment's payment for each action of the episode; 0 without payment."""
+    """The environment's own reward for each action of the episode; 0 without a reward."""
     return [step.reward or 0.0 for step in episode.trajectory.steps if step.index > 0]
 
 
 class _Nowhere:
-    """Stands for a run writer if the episode's record stays only in memory."""
+    """Replaces the run writer if an episode's record stays only in memory."""
 
     def steps(self, attempt: str) -> Self:  # noqa: ARG002 - the sink's signature
         return self

@@ -252,7 +252,7 @@ class TextVectorEnvironment(vector.VectorEnv):  # type: ignore[misc]  # as above
 
 
 def _info(live: LiveEpisode) -> dict[str, Any]:
-    """The info of an episode; `outcome` and `record` exist after its end."""
+    """The `info` of an episode; `outcome` and `record` exist after its end."""
     task, observation = live.task or Task(id=""), live.observation
     evidence = None if observation is None else observation.evidence
     info = {

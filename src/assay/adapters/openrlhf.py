@@ -88,7 +88,7 @@ def to_rows(
 
 
 def has_response(row: Mapping[str, Any]) -> bool:
-    """Whether a row has a response, because its query contains its prompt."""
+    """Whether a row of an OpenRLHF request has a response."""
     return "final_response" in row
 
 

@@ -1,4 +1,4 @@
-"""Test a reward: its payments, its speed, and equal scores in threads and processes."""
+"""Test a reward: its scores, its speed, and equal results in threads and processes."""
 
 from __future__ import annotations
 

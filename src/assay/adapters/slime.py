@@ -35,7 +35,7 @@ def reward(binding: Binding, name: str | None) -> Callable[..., Any]:
 
 
 async def rm(args: Any, sample: Any, **others: Any) -> Any:
-    """Like the result of `reward`, but configured by slime's arguments."""
+    """A reward coroutine for slime, configured by slime's arguments."""
     which = field_of(args, "assay_reward")
     if which is None:
         raise BadParameter("slime has no argument assay_reward; set it in --custom-config-path")

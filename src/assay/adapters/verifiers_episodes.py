@@ -57,7 +57,7 @@ class EpisodeTask(vf.Task[EpisodeData, vf.State, vf.TaskConfig]):  # type: ignor
 
     @vf.metric  # type: ignore[untyped-decorator]  # as above
     async def episode_metrics(self, trace: Any) -> dict[str, float]:
-        """The number of turns, and the sum of the environment's payments."""
+        """The number of turns, and the sum of the environment's own rewards."""
         record = trace.info.get("episode") or {}
         paid = record.get("turn_rewards", [])
         return {"episode/turns": float(len(paid)), "episode/turn_rewards": float(sum(paid))}

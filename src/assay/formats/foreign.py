@@ -39,7 +39,7 @@ of a wrong field, are each a `ValueError`."""
 
 @dataclass(slots=True)
 class ReadProblems:
-    """The problems of reading a log: the first 100 texts, and the number of all."""
+    """The problems of reading a log: the first 100 texts, and the total number."""
 
     count: int = 0
     texts: list[str] = field(default_factory=list)

@@ -97,7 +97,7 @@ def write_rows(
 
 
 def join(parts: Sequence[Path], out: Path) -> None:
-    """Join files of the same schema into one file, in order."""
+    """Join Parquet files of the same schema into one file, in order."""
     _, parquet = _pyarrow()
     with _open(parts[0]) as first:
         schema = first.schema_arrow

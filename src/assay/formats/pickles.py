@@ -23,7 +23,7 @@ PICKLE_BYTES = 256 * 2**20
 
 
 class UnpickledObject:
-    """Stands for a pickled object, with the attributes that the pickle set."""
+    """A substitute for a pickled object, with the attributes that the pickle set."""
 
     def __init__(self, *_arguments: Any, **_keywords: Any) -> None:
         """Accept any arguments, and ignore them."""
@@ -35,7 +35,7 @@ class UnpickledObject:
                 self.__dict__.update({str(key): value for key, value in part.items()})
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Keep an item with a text key as an attribute of the stand-in."""
+        """Keep an item with a text key as an attribute of this object."""
         if isinstance(key, str):
             self.__dict__[key] = value
 
@@ -51,7 +51,7 @@ class _Inert(pickle.Unpickler):
 
 
 def read_pickle(path: Path) -> Any:
-    """Read the values of a pickle file; every object becomes a stand-in."""
+    """Read the values of a pickle file; every object becomes an `UnpickledObject`."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
             data = stream.read(PICKLE_BYTES + 1)
@@ -72,7 +72,7 @@ def attribute(value: Any, *names: str) -> Any:
 
 
 def plain(value: Any, depth: int = 8) -> Any:
-    """Convert stand-ins to dictionaries and tuples to lists, up to a depth."""
+    """Convert `UnpickledObject`s to dictionaries and tuples to lists, up to a depth."""
     if depth == 0:
         return None
     if isinstance(value, UnpickledObject):

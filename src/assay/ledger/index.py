@@ -1,4 +1,4 @@
-"""An SQLite index of all runs in a folder, which can be deleted safely.
+"""An SQLite index of all runs in a folder; deleting the index is safe.
 
 The run folders are the truth. `update` reads what was appended since the last time, by the byte
 offset that it keeps for each run, after it has made sure that what it read before is still there,
@@ -195,7 +195,7 @@ class LedgerIndex:
     def attempts(
         self, *, run_id: str | None = None, task_id: str | None = None
     ) -> list[AttemptRow]:
-        """The attempts of a run, of a task in all runs, or of both."""
+        """The attempts of one run, of one task in all runs, or of one task in one run."""
         self.update()
         query = (
             "SELECT * FROM attempts "
@@ -293,7 +293,7 @@ def _changes(database: sqlite3.Connection, runs_dir: Path) -> bool:
 
 
 def _bring_up_to_date(database: sqlite3.Connection, runs_dir: Path) -> int:
-    """Bring the tables up to date; return the number of new lines."""
+    """Update the tables of the index; return the number of new lines."""
     # A draft that is not finished is thrown away: there is nothing to undo, or to wait for.
     database.execute("PRAGMA journal_mode = OFF")
     database.execute("PRAGMA synchronous = OFF")
@@ -444,25 +444,12 @@ def _row(run_id: str, number: int, episode: Episode) -> tuple[Any, ...]:
         "" if episode.failure is None else _cut(episode.failure.message),
     )
     return (
-        run_id,
-        number,
-        episode.attempt,
-        episode.task.id,
-        episode.repeat,
-        episode.domain,
-        episode.stop_reason,
-        score.scorer if score is not None else "",
-        reward_of(episode),
-        score.reason if isinstance(score, Abstained) else None,
-        episode.n_steps,
-        episode.elapsed_s,
-        episode.started_at,
-        episode.usage != Usage(),
-        episode.usage.cost_usd,
-        False,
-        _checksum(texts),
-        *texts,
-    )
+        run_id, number, episode.attempt, episode.task.id, episode.repeat, episode.domain,
+        episode.stop_reason, score.scorer if score is not None else "", reward_of(episode),
+        score.reason if isinstance(score, Abstained) else None, episode.n_steps, episode.elapsed_s,
+        episode.started_at, episode.usage != Usage(), episode.usage.cost_usd, False,
+        _checksum(texts), *texts,
+    )  # fmt: skip
 
 
 def _cut(text: str) -> str:

@@ -134,7 +134,7 @@ def add_label(folder: Path, attempt: str, value: str, **fields: Any) -> Label:
 
 
 def append_labels(folder: Path, labels: Iterable[Label]) -> int:
-    """Append the labels that are new to the disk, and return their number."""
+    """Append the new labels to the file, and return their number."""
     path = RunLayout(folder).labels
     with _appending(path) as file:
         fresh = list(_news(read_labels(folder).labels, labels))

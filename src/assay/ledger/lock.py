@@ -1,4 +1,4 @@
-"""Take the lock of a run's only writer, and test whether a writer holds it."""
+"""Lock a run for its only writer, and test whether a run is locked."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def is_being_written(folder: str | Path, *, locks: Path = LOCKS) -> bool:
 
 
 def runs_being_written(folders: Iterable[Path], *, locks: Path = LOCKS) -> set[Path]:
-    """The runs whose locks are held by writers.
+    """The runs that a writer is currently writing.
 
     The locks themselves are never tried: a writer that comes at that moment would be refused. Linux
     lists all locks; elsewhere the process that the lock file names has to be alive,

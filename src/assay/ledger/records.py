@@ -36,7 +36,7 @@ class StoredMessages(NamedTuple):
 
 
 class StoredEpisode(NamedTuple):
-    """An episode without messages and steps, and the places of both."""
+    """An episode without messages and steps, and the places where both are stored."""
 
     episode: Episode
     messages: StoredMessages

@@ -122,7 +122,7 @@ class Run:
         return self._whole(self.stored(attempt))
 
     def stored(self, attempt: str) -> StoredEpisode:
-        """One attempt without its messages and steps, and the places of both."""
+        """One attempt without its messages and steps, and the places where both are stored."""
         raw = self._find(attempt)
         if raw.record is None:
             raise BadRecord(self._where(raw.line.number, raw.problem))

@@ -141,7 +141,7 @@ def _summarise(record: Mapping[str, Any], offset: int, end: int) -> StepSummary:
     first = scores[0] if isinstance(scores, list) and scores else {}
     outcome = record.get("outcome")
     if not isinstance(first, dict) or not isinstance(outcome, (dict, type(None))):
-        raise BadRecord(f"not a step: its scores are {scores!r:.100}, its outcome {outcome!r:.100}")
+        raise BadRecord(f"not a valid step: scores {scores!r:.100}, outcome {outcome!r:.100}")
     codes = outcome or {}
     evidence = record.get("evidence")
     world = evidence if isinstance(evidence, dict) and evidence.get("kind") == "world" else {}

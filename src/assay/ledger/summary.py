@@ -93,7 +93,7 @@ class RewardMean:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """The numbers of a run, for the attempts that count and for all attempts."""
+    """The statistics of a run, for the attempts that count and for all attempts."""
 
     run_id: str
     scorer: str
@@ -191,7 +191,7 @@ def reward_means(episodes: Iterable[Episode]) -> tuple[RewardMean, ...]:
 
 
 def count(episodes: Iterable[Episode]) -> EpisodeCounts:
-    """Count these episodes, including every episode of the list."""
+    """Count the endings and the scores of these episodes."""
     episodes = list(episodes)
     rewards = [reward for episode in episodes if (reward := reward_of(episode)) is not None]
     endings = Counter(episode.stop_reason for episode in episodes)

@@ -84,7 +84,7 @@ def import_runs(
 
 
 def open_log(path: Path, runs_dir: str | Path = "runs") -> Run:
-    """Open the log of another tool as a run, only for reading."""
+    """Open the log of another tool as a run that no list of runs shows."""
     source, home = _one_log(path), Path(runs_dir)
     importing = _Importing(home / VIEWED, (home, home / VIEWED), source.format)
     return importing.take(source.logs[0], {})

@@ -224,7 +224,7 @@ class RunWriter:
 
 
 def _move_torn_line_aside(layout: RunLayout) -> Path | None:
-    """Move an incomplete last line of the episodes file to a file of its own."""
+    """Move an incomplete last line of the episodes file to a separate file."""
     if not layout.episodes.exists() or not layout.episodes.stat().st_size:
         return None
     with (

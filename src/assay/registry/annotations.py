@@ -87,7 +87,7 @@ def _code_of(function: Callable[..., Any]) -> Any:
 
 
 def admits(annotation: Any, value: Any) -> bool:
-    """Whether the annotation allows the value by JSON types; an unknown type allows all."""
+    """Whether a type annotation allows a JSON value; an unknown annotation allows all."""
     return any(_admits_one(member, value) for member in _members(annotation))
 
 
@@ -97,7 +97,7 @@ def names_none(annotation: Any) -> bool:
 
 
 def _members(annotation: Any) -> Iterator[Any]:
-    """The member types of a union; any other type is its own only member."""
+    """The types in a union; any other annotation is returned alone."""
     origin = get_origin(annotation)
     if origin is typing.Annotated:
         yield from _members(get_args(annotation)[0])

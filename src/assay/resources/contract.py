@@ -240,16 +240,10 @@ async def _close_is_idempotent(run: _CheckRun) -> str:
 
 
 CHECKS: tuple[Check, ...] = (
-    _no_testimony_before_reset,
-    _reset_binds_the_task,
-    _unknown_task_is_refused,
-    _testimony_is_read_only,
-    _same_actions_same_world,
-    _reset_leaves_nothing,
-    _hostile_actions_do_nothing,
-    _forget_unbinds,
-    _close_is_idempotent,
-)
+    _no_testimony_before_reset, _reset_binds_the_task, _unknown_task_is_refused,
+    _testimony_is_read_only, _same_actions_same_world, _reset_leaves_nothing,
+    _hostile_actions_do_nothing, _forget_unbinds, _close_is_idempotent,
+)  # fmt: skip
 
 
 async def _has_no_episode(environment: Environment, *, closed: bool = False) -> str:

@@ -18,7 +18,7 @@ class FileOutsideFolder(ValueError):
 
 
 def confine_row_files(folder: str | Path) -> None:
-    """Restrict the rows of this process to files in this folder, permanently."""
+    """Allow data rows of this process to name only files in this folder."""
     _FOLDERS.append(Path(folder).resolve())
 
 

@@ -100,14 +100,14 @@ class PoolSlots:
         return waiter
 
     def leave(self, waiter: Waiter) -> Grant | None:
-        """Remove a waiter from the queue, and return what it was granted meanwhile."""
+        """Remove a waiting holder from the queue, and return its lease or slot, if any."""
         with self._lock:
             if waiter.grant is None and waiter in self._queue:
                 self._queue.remove(waiter)
             return waiter.grant
 
     def hold(self, instance: Environment, holder: str) -> Lease | None:
-        """Turn a changing slot into a lease of the instance; `None` if the pool is closed."""
+        """Lease a newly started instance to its holder; `None` if the pool is closed."""
         lease = Lease(instance, holder)
         with self._lock:
             if self._closed:
@@ -117,7 +117,7 @@ class PoolSlots:
         return lease
 
     def drop(self, lease: Lease) -> bool:
-        """End a lease, so that its slot is changing; false if the lease had already ended."""
+        """End a lease; return false if the lease had already ended."""
         if self._inherited():
             return False
         with self._lock:
@@ -128,7 +128,7 @@ class PoolSlots:
             return True
 
     def shelve(self, instance: Environment, now: float) -> bool:
-        """Make a changing slot idle, or lease it to the holder that waits longest."""
+        """Store an instance as idle, or lease it to the holder that waits longest."""
         with self._lock:
             if self._closed:
                 return False
@@ -143,7 +143,7 @@ class PoolSlots:
             return True
 
     def free(self) -> None:
-        """Remove a changing slot, or give it to the holder that waits longest."""
+        """Free the slot of a closed instance, or give the slot to the next waiting holder."""
         with self._lock:
             while self._queue and not self._closed:
                 if _deliver(self._queue.popleft(), "slot"):
@@ -151,7 +151,7 @@ class PoolSlots:
             self._changing -= 1
 
     def take_idle(self, since: float) -> list[Environment]:
-        """Take out the instances that have been idle since before the time `since`."""
+        """Remove the instances that have been idle since before `since`, and return them."""
         if self._inherited():
             return []
         with self._lock:
