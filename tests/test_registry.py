@@ -366,7 +366,9 @@ def test_one_function_has_one_name() -> None:
     assay.reward(name="registry_only")(only)
     assay.reward(name="registry_only")(only)
     for name, version in (("registry_other", 1), ("registry_only", 2)):
-        with pytest.raises(NameCollision, match="is already registered as the reward 'registry_only@1'"):
+        with pytest.raises(
+            NameCollision, match="is already registered as the reward 'registry_only@1'"
+        ):
             assay.reward(name=name, version=version)(only)
     assert assay.score("registry_only", final_response="").scorer == "registry_only@1"
 

@@ -195,7 +195,7 @@ def test_two_studies_are_two_runs(tmp_path: Path) -> None:
     for name in ("one", "two"):
         shutil.copytree(STUDY, tmp_path / "studies" / name)
     (tmp_path / "studies" / "two" / "study.pkl.gz").unlink()
-    with pytest.raises(UsageError, match="holds 2 logs of browsergym"):
+    with pytest.raises(UsageError, match="has 2 logs of browsergym"):
         import_run(tmp_path / "studies", tmp_path / "runs")
     (tmp_path / "studies" / "two" / next(STUDY.glob("*sum.3*")).name / "experiment.log").unlink()
     assert len({run.id for run in import_runs(tmp_path / "studies", tmp_path / "runs")}) == 2
@@ -270,7 +270,10 @@ def cut_off(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("damage", "problem"),
-    [(damaged_member, "samples/sum.2_epoch_1.json: it "), (cut_off, "log.eval: it was cut off")],
+    [
+        (damaged_member, "samples/sum.2_epoch_1.json: the sample "),
+        (cut_off, "log.eval: it was cut off"),
+    ],
 )
 def test_what_is_whole_of_a_damaged_zip_file_is_read(
     damage: Callable[[Path], None], problem: str, tmp_path: Path
@@ -512,7 +515,7 @@ def test_a_log_is_looked_at_without_becoming_a_run(tmp_path: Path) -> None:
     assert open_run(EVAL, runs).path == imported.path == list_runs(runs)[0]
     with pytest.raises(BadRecord, match="has no log of a known format"):
         open_run(Path(__file__), runs)
-    with pytest.raises(UsageError, match="holds 2 logs of inspect; name one"):
+    with pytest.raises(UsageError, match="has 2 logs of inspect; name one"):
         open_run(EVAL.parent, runs)
     with pytest.raises(UnknownName, match=r"no run 'nowhere.eval'"):
         open_run("nowhere.eval", runs)

@@ -147,7 +147,7 @@ def test_an_artifact_is_checked_against_its_hash(tmp_path: Path) -> None:
         run.artifact(sha256)
     with pytest.raises(BadRecord, match="no artifact"):
         run.artifact("0" * 64)
-    with pytest.raises(BadRecord, match="not the sha256"):
+    with pytest.raises(BadRecord, match="not a SHA-256 hash"):
         run.artifact("../../manifest.json")
 
 
@@ -221,7 +221,7 @@ def test_a_bare_script_writes_the_same_steps_as_a_run(tmp_path: Path) -> None:
             streamed.write(step)
     assert tuple(read_steps(tmp_path / "alone.jsonl")) == steps
     assert alone.path.read_bytes() == streamed.path.read_bytes()
-    with pytest.raises(BadRecord, match="another attempt"):
+    with pytest.raises(BadRecord, match="steps of an attempt"):
         StepsWriter(tmp_path / "alone.jsonl")
 
 
@@ -244,7 +244,7 @@ def test_a_run_is_found_by_path_by_id_and_by_a_clear_beginning(tmp_path: Path) -
     assert find_run(run.path) == run.path
     assert find_run(MANIFEST.run_id, tmp_path) == run.path
     assert find_run("20260329", tmp_path) == run.path
-    with pytest.raises(UnknownName, match="may be any of"):
+    with pytest.raises(UnknownName, match="may mean any of"):
         find_run("2026", tmp_path)
     with pytest.raises(UnknownName, match="no run 'x'"):
         find_run("x", tmp_path)

@@ -322,7 +322,7 @@ async def test_an_instance_that_is_still_starting_when_its_pool_closes_is_ended(
     await asyncio.sleep(0)
     await pool.close()
     ready.set()
-    with pytest.raises(ResourceError, match="closed while 'late' started"):
+    with pytest.raises(ResourceError, match="closed during a start for 'late'"):
         await starting
     assert not shop.made[0].open
     assert pool.status().leased == pool.status().changing == 0

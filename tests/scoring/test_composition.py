@@ -206,7 +206,7 @@ def test_another_composition_under_the_same_name_is_refused() -> None:
         ({"a": {"reward": mentions, "factor": True}}, "one must be added"),
         ({"a": mentions, "b": {"reward": size, "weight": float("nan")}}, "finite number"),
         ({"a": mentions, "b": {"reward": size, "clip": [1, 0]}}, "the least and the most"),
-        ({"a b": mentions}, "is an invalid component name"),
+        ({"a b": mentions}, "cannot name a component"),
         (
             {"a": mentions, "b": {"reward": "length_reward", "params": {"curve": "up"}}},
             "curve is 'up'",
