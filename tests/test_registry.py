@@ -70,7 +70,7 @@ def test_an_unknown_name_says_what_may_have_been_meant() -> None:
 def test_two_functions_cannot_share_a_name_and_version() -> None:
     registry: Registry[Callable[..., Any]] = Registry("reward", {})
     registry.add("same", _make("first"))
-    with pytest.raises(NameCollision, match="claims it too"):
+    with pytest.raises(NameCollision, match="is already registered as"):
         registry.add("same", _make("second"))
     registry.add("same", _make("second"), version=2)
     assert registry.get("same").__qualname__ == "second"
@@ -102,7 +102,7 @@ def test_an_entry_point_offers_a_reward(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize("name", ["", "with space", "a/b", "x@1"])
 def test_a_name_that_could_not_be_typed_is_refused(name: str) -> None:
-    with pytest.raises(BadParameter, match="cannot name"):
+    with pytest.raises(BadParameter, match="is an invalid reward name"):
         Registry[object]("reward", {}).add(name, object())
 
 
@@ -121,7 +121,7 @@ def test_a_reward_cannot_take_arguments_by_position() -> None:
     def scorer(final_response: str, /) -> float:
         return 0.0
 
-    with pytest.raises(BadParameter, match="by position"):
+    with pytest.raises(BadParameter, match="positional parameter"):
         describe(scorer)
 
 
@@ -197,7 +197,7 @@ def test_what_a_function_closes_over_is_part_of_its_code() -> None:
     registry: Registry[Callable[..., Any]] = Registry("reward", {})
     registry.add("scaled", make(1.0))
     registry.add("scaled", make(1.0))
-    with pytest.raises(NameCollision, match="other code"):
+    with pytest.raises(NameCollision, match="with other code"):
         registry.add("scaled", make(2.0))
 
 
@@ -212,7 +212,7 @@ def test_a_class_with_other_methods_is_other_code() -> None:
     registry: Registry[Callable[..., Any]] = Registry("agent", {})
     registry.add("policy", make("yes"))
     registry.add("policy", make("yes"))
-    with pytest.raises(NameCollision, match="other code"):
+    with pytest.raises(NameCollision, match="with other code"):
         registry.add("policy", make("no"))
 
 
@@ -255,7 +255,7 @@ def test_any_callable_scores_where_no_name_is_needed(
     assert float(Scorer(function)({"final_response": "x"})) == 1.0
     rows = [{"final_response": "x"}, {"final_response": "x"}]
     assert [float(score) for score in assay.score_batch(function, rows)] == [1.0, 1.0]
-    with pytest.raises(BadParameter, match=r"give it a name: `assay\.reward\(name="):
+    with pytest.raises(BadParameter, match=r"give the reward a name with `assay\.reward\(name="):
         assay.reward(function)
 
 
@@ -366,7 +366,9 @@ def test_one_function_has_one_name() -> None:
     assay.reward(name="registry_only")(only)
     assay.reward(name="registry_only")(only)
     for name, version in (("registry_other", 1), ("registry_only", 2)):
-        with pytest.raises(NameCollision, match="is the reward 'registry_only@1' already"):
+        with pytest.raises(
+            NameCollision, match="is already registered as the reward 'registry_only@1'"
+        ):
             assay.reward(name=name, version=version)(only)
     assert assay.score("registry_only", final_response="").scorer == "registry_only@1"
 
@@ -433,5 +435,5 @@ def test_an_earlier_version_of_a_predefined_reward_is_not_anybodys_to_define() -
 
 @pytest.mark.parametrize("changes", [{3: "too new"}, {0: "too old"}, {2: " "}, {"2": "a text"}])
 def test_changes_name_versions_that_there_are(changes: Any) -> None:
-    with pytest.raises(BadParameter, match="give a sentence for each version, from 1 to 2"):
+    with pytest.raises(BadParameter, match="the keys are versions from 1 to 2"):
         assay.reward(name="registry_changes", version=2, changes=changes)(_make("changes"))

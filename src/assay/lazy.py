@@ -1,4 +1,4 @@
-"""What a package holds and reads late: names that are imported when used, and tables in TOML."""
+"""Import a package's names, and read its TOML tables, only when they are used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 def lazy_names(
     package: str, homes: Mapping[str, str], *, rooms: str = ""
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Make the `__getattr__`, `__dir__` and `__all__` of a package that imports names when used.
+    """Return `__getattr__`, `__dir__` and `__all__` for a package that imports names lazily.
 
     `homes` has, by module, the names that live there; `rooms` are the package's own modules that
     are attributes without being imported first. Both separate names by spaces. Type checkers see
@@ -34,7 +34,7 @@ def lazy_names(
 
 
 def read_toml(package: str, name: str) -> dict[str, Any]:
-    """The content of the file `name.toml` of the package."""
+    """The content of the TOML file `name.toml` in the package."""
     # Imported here, as most that import this module read no table; `get_data` is ten times as fast
     # as `importlib.resources`, and reads from a zip archive too.
     import tomllib

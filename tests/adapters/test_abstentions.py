@@ -353,5 +353,5 @@ def test_rllm_walks_back_over_steps_that_only_call_a_tool() -> None:
 
 @pytest.mark.parametrize("adapt", [verifiers.rubric_function, verifiers.group_function])
 def test_the_older_rubric_would_pay_zero_for_what_raises(adapt: Callable[..., Any]) -> None:
-    with pytest.raises(BadParameter, match=r"pays 0\.0 for what"):
+    with pytest.raises(BadParameter, match=r"scores as 0\.0"):
         adapt("qa_f1_reward", abstained=None)

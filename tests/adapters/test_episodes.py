@@ -199,7 +199,7 @@ def test_a_task_that_there_is_not_is_an_error_and_no_episode() -> None:
         live = episodes.new()
         with pytest.raises(BadParameter, match="no such task"):
             live.reset("unknown")
-        with pytest.raises(BadParameter, match="no task 'wel' among the 1"):
+        with pytest.raises(BadParameter, match="no task 'wel' among the 1 tasks"):
             live.reset("wel")
         with pytest.raises(NotReset):
             live.step("go")

@@ -97,7 +97,7 @@ def test_five_lines_are_a_test(rewards: pytest.Pytester) -> None:
     )
     result = run(rewards, "--strict-markers")
     result.assert_outcomes(passed=2, failed=1)
-    result.stdout.fnmatch_lines(["*which reward? mark the test with @pytest.mark.reward*"])
+    result.stdout.fnmatch_lines(["*no reward is named; mark the test with @pytest.mark.reward*"])
 
 
 def test_a_golden_file_is_held_and_written_anew_when_asked(rewards: pytest.Pytester) -> None:
@@ -175,7 +175,7 @@ def test_a_golden_file_that_is_missing_or_of_another_reward_says_so(tmp_path: Pa
 
 def test_a_fixture_without_a_reward_asks_for_one(tmp_path: Path) -> None:
     tester = RewardFixture(process=RewardProcess(), folder=tmp_path, update=False, updated=[])
-    with pytest.raises(BadParameter, match="which reward"):
+    with pytest.raises(BadParameter, match="no reward is named"):
         tester.score("4")
 
 
@@ -223,4 +223,4 @@ def test_a_golden_file_without_rows_holds_nothing(rewards: pytest.Pytester) -> N
     )
     result = rewards.runpytest_inprocess()
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*has no rows, so it holds nothing*"])
+    result.stdout.fnmatch_lines(["*has no rows; add rows to it*"])

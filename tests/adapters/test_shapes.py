@@ -353,15 +353,17 @@ def test_a_vector_of_text_worlds_plays_one_task_in_each_group() -> None:
     ("options", "words"),
     [
         ({"tasks": ["a"]}, "1 tasks for 2 groups"),
-        ({"reset_mask": [True, False, True, True]}, "members of a group are reset together"),
-        ({"reset_mask": [True]}, "reset_mask has 1 values; it has 4"),
-        ({"games": []}, "no option 'games'"),
+        ({"reset_mask": [True, False, True, True]}, "values, equal for all 2 members of a group"),
+        ({"reset_mask": [True]}, "reset_mask has 1 values; give 4 values"),
+        ({"games": []}, "unknown option 'games'"),
     ],
 )
 def test_a_group_that_cannot_be_reset_is_named(options: dict[str, Any], words: str) -> None:
     with stand_in():
         vector = adapter("gymnasium").TextVectorEnvironment
-        with pytest.raises(BadParameter, match="5 environments are not groups of 2"):
+        with pytest.raises(
+            BadParameter, match="num_envs=5 is not a positive multiple of group_size=2"
+        ):
             vector("alfworld", num_envs=5, group_size=2)
         envs = vector("alfworld", num_envs=4, group_size=2)
         with pytest.raises(BadParameter, match=words):

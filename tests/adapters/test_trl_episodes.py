@@ -131,7 +131,7 @@ def test_an_episode_that_leaves_no_room_for_a_reply_ends() -> None:
         assert result["episode"][0].stop_reason == "budget_limit"
         assert len(result["completion_ids"][0]) <= 90
         assert result["outcome"] == [0.0]
-        with pytest.raises(BadParameter, match="no room for a reply of 91"):
+        with pytest.raises(BadParameter, match="too few for a reply of 91 tokens"):
             rollout_func(episodes, turn_tokens=91)(prompts, Trainer([["look"]], room=90))
 
 
@@ -154,7 +154,7 @@ def test_a_failure_of_the_environment_is_no_reward() -> None:
 
 
 def test_a_row_that_names_no_task_is_an_error() -> None:
-    with household() as episodes, pytest.raises(BadParameter, match="does not name its task"):
+    with household() as episodes, pytest.raises(BadParameter, match="has no task id"):
         rollout_func(episodes)([[{"role": "user", "content": "go"}]], Trainer([["look"]]))
 
 

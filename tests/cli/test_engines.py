@@ -69,7 +69,7 @@ def test_a_file_goes_into_a_folder_when_the_name_ends_like_one(
         ),
         (["run", "townsquare", "--agent", "rules", "--address", "auto"], "set the engine to 'ray'"),
         (["score", "rows", "--reward", "x", "--import", "no_such_module"], "--import no_such"),
-        (["run", "--import", "json.py"], "another module is called 'json'"),
+        (["run", "--import", "json.py"], "another module has the name 'json'"),
     ],
 )
 def test_what_makes_no_sense_is_one_sentence(

@@ -449,12 +449,12 @@ def test_rows_without_a_result_are_no_attempts(capfd: pytest.CaptureFixture[str]
     file = wrote("old.jsonl", [{"q": "1 + 1?", "a": "2"}] * 3)
     for more in (("--column", "question=q"), ("--column", "question=q", "--format", "jsonl")):
         code, _, err = assay(capfd, "import", file, *more)
-        assert (code, "no response and no score; the columns there are: a, q" in err) == (2, True)
+        assert (code, "no response and no score; its columns are: a, q" in err) == (2, True)
     rows = [{"question": "1?", "response": r} for r in ("1", None, "")]
     wrote("old.jsonl", [*rows, {"question": "2?"}, {"question": "3?", "error": "it broke"}])
     code, out, _ = assay(capfd, "import", file)
     assert (code, "answered          1 of 4" in out) == (0, True), out
-    assert "skipped: old.jsonl line 4: it has neither a response nor a score" in out
+    assert "skipped: old.jsonl line 4: the row has neither a response nor a score" in out
 
 
 def test_a_log_that_is_not_there_is_a_wrong_call(capfd: pytest.CaptureFixture[str]) -> None:

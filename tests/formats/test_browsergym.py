@@ -274,7 +274,7 @@ def test_an_import_that_fails_leaves_no_run_behind(
     run = import_one(tmp_path)
     assert import_one(tmp_path).path == run.path
     (run.path / "manifest.json").write_text("{}")
-    with pytest.raises(BadRecord, match="exists already"):
+    with pytest.raises(BadRecord, match="already exists"):
         import_one(tmp_path)
 
 

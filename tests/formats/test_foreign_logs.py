@@ -195,7 +195,7 @@ def test_two_studies_are_two_runs(tmp_path: Path) -> None:
     for name in ("one", "two"):
         shutil.copytree(STUDY, tmp_path / "studies" / name)
     (tmp_path / "studies" / "two" / "study.pkl.gz").unlink()
-    with pytest.raises(UsageError, match="holds 2 logs of browsergym"):
+    with pytest.raises(UsageError, match="has 2 logs of browsergym"):
         import_run(tmp_path / "studies", tmp_path / "runs")
     (tmp_path / "studies" / "two" / next(STUDY.glob("*sum.3*")).name / "experiment.log").unlink()
     assert len({run.id for run in import_runs(tmp_path / "studies", tmp_path / "runs")}) == 2
@@ -270,7 +270,10 @@ def cut_off(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("damage", "problem"),
-    [(damaged_member, "samples/sum.2_epoch_1.json: it "), (cut_off, "log.eval: it was cut off")],
+    [
+        (damaged_member, "samples/sum.2_epoch_1.json: the sample "),
+        (cut_off, "log.eval: it was cut off"),
+    ],
 )
 def test_what_is_whole_of_a_damaged_zip_file_is_read(
     damage: Callable[[Path], None], problem: str, tmp_path: Path
@@ -364,7 +367,7 @@ def test_a_log_that_is_wrong_about_itself_is_an_error_that_names_it(
     else:
         first, *rest = log.read_text().splitlines()
         path.write_text("\n".join([json.dumps(json.loads(first) | damage), *rest]))
-    with pytest.raises(BadRecord, match=f"'{path}' says of itself"):
+    with pytest.raises(BadRecord, match=f"the header of '{path}' is not valid"):
         import_run(path, tmp_path / "runs")
 
 
@@ -377,7 +380,7 @@ def test_a_file_of_quotes_without_an_end_is_looked_at_once(tmp_path: Path) -> No
 def test_a_log_of_which_nothing_can_be_read_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     path.write_text('{"example_id": 1, "prompt": 3, "completion": [3], "reward": 1}\n')
-    with pytest.raises(BadRecord, match=r"nothing of 'results.jsonl' can be read: .*line 1"):
+    with pytest.raises(BadRecord, match=r"no sample of 'results.jsonl' can be read: .*line 1"):
         import_run(path, tmp_path / "runs", format="verifiers")
     assert list_runs(tmp_path / "runs") == []
 
@@ -434,7 +437,9 @@ def test_references_come_from_a_file(tmp_path: Path) -> None:
     with pytest.raises(BadRecord, match=r"no reference is for a task of this log: it has 'script"):
         import_run(STUDY, tmp_path / "runs", references={"sum.3": 17})
     gold.write_text('{"answer": "17"}\n')
-    with pytest.raises(BadRecord, match=r"gold.jsonl line 1: a reference is a line with 'id' and"):
+    with pytest.raises(
+        BadRecord, match=r"gold.jsonl line 1: each reference line needs the keys 'id' and"
+    ):
         import_run(STUDY, tmp_path / "runs", references=gold)
 
 
@@ -470,16 +475,16 @@ def test_plain_lines_are_read_by_their_usual_names(tmp_path: Path) -> None:
 
 def test_a_column_map_says_what_other_columns_are(tmp_path: Path) -> None:
     path = rows(tmp_path / "mine.jsonl", {"q": "1 + 1?", "gold_2": "2", "model_out": "2", "pt": 1})
-    with pytest.raises(BadRecord, match="holds no log that is known"):
+    with pytest.raises(BadRecord, match="has no log of a known format"):
         import_run(path, tmp_path / "runs")
-    with pytest.raises(BadRecord, match=r"no question; the columns there are: gold_2, model_out"):
+    with pytest.raises(BadRecord, match=r"no question; its columns are: gold_2, model_out"):
         import_run(path, tmp_path / "runs", format="jsonl")
     columns = {"question": "q", "answer": "gold_2", "response": "model_out", "score": "pt"}
     run = import_run(path, tmp_path / "runs", format="jsonl", columns=columns)
     (episode,) = run.final()
     assert (episode.task.id, episode.task.goal, episode.task.answer) == ("line.1", "1 + 1?", "2")
     assert (episode.final_response, float(episode.scores[0])) == ("2", 1.0)
-    with pytest.raises(BadParameter, match=r"no part 'respons'; did you mean 'response'"):
+    with pytest.raises(BadParameter, match=r"unknown part 'respons'; did you mean 'response'"):
         import_run(path, tmp_path / "runs", format="jsonl", columns={"respons": "q"})
     with pytest.raises(BadParameter, match=r"has no 'gold'; did you mean 'gold_2'"):
         import_run(path, tmp_path / "runs", format="jsonl", columns={"answer": "gold"})
@@ -508,9 +513,9 @@ def test_a_log_is_looked_at_without_becoming_a_run(tmp_path: Path) -> None:
     assert len(list_runs(runs / ".imported")) == 2
     imported = import_run(EVAL, runs)
     assert open_run(EVAL, runs).path == imported.path == list_runs(runs)[0]
-    with pytest.raises(BadRecord, match="holds no log that is known"):
+    with pytest.raises(BadRecord, match="has no log of a known format"):
         open_run(Path(__file__), runs)
-    with pytest.raises(UsageError, match="holds 2 logs of inspect; name one"):
+    with pytest.raises(UsageError, match="has 2 logs of inspect; name one"):
         open_run(EVAL.parent, runs)
     with pytest.raises(UnknownName, match=r"no run 'nowhere.eval'"):
         open_run("nowhere.eval", runs)

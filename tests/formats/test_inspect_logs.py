@@ -77,7 +77,7 @@ def test_each_log_of_a_folder_is_a_run(tmp_path: Path) -> None:
     assert recognise(logs).format.name == "inspect"
     first = import_run(logs, tmp_path / "runs")
     shutil.copy(LOG, logs / "two.json")
-    with pytest.raises(UsageError, match=r"2 logs of inspect; name one, such as \['one.eval'"):
+    with pytest.raises(UsageError, match=r"2 logs of inspect; name one log, such as \['one.eval'"):
         import_run(logs, tmp_path / "runs")
     runs = list(import_runs(logs, tmp_path / "runs"))
     assert [run.id for run in runs] == [first.id, runs[1].id]

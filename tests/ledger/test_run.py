@@ -147,7 +147,7 @@ def test_an_artifact_is_checked_against_its_hash(tmp_path: Path) -> None:
         run.artifact(sha256)
     with pytest.raises(BadRecord, match="no artifact"):
         run.artifact("0" * 64)
-    with pytest.raises(BadRecord, match="not the sha256"):
+    with pytest.raises(BadRecord, match="not a SHA-256 hash"):
         run.artifact("../../manifest.json")
 
 
@@ -180,7 +180,7 @@ def test_steps_that_were_changed_afterwards_are_not_taken_for_the_recorded_ones(
     attempt = next(run.episodes()).attempt
     path = run.path / "steps" / f"{attempt}.jsonl"
     path.write_bytes(path.read_bytes().replace(b"0.25", b"0.99"))
-    with pytest.raises(BadRecord, match="not what was recorded"):
+    with pytest.raises(BadRecord, match="was changed: its hash"):
         run.episode(attempt)
     path.unlink()
     with pytest.raises(BadRecord, match="there is no"):
@@ -198,7 +198,7 @@ def test_a_record_of_another_version_is_damage(tmp_path: Path) -> None:
     damage(run, lambda lines: [lines[0], b'{"schema_id": "assay.run/0"}\n'])
     lenient = Run(run.path, strict=False)
     assert len(list(lenient.episodes())) == 1
-    assert "a record of schema 'assay.run/0'" in lenient.problems[0]
+    assert "the record's schema is 'assay.run/0'" in lenient.problems[0]
     assert len(lenient.problems) == 1
     assert lenient.manifest == MANIFEST
     with pytest.raises(BadRecord, match="version of Assay reads"):
@@ -207,7 +207,7 @@ def test_a_record_of_another_version_is_damage(tmp_path: Path) -> None:
         path.write_text(path.read_text().replace("assay.run/1", "assay.run/0"))
     with pytest.raises(BadRecord, match="version of Assay reads"):
         Run(run.path)
-    with pytest.raises(BadRecord, match=r"line 1: a record of schema"):
+    with pytest.raises(BadRecord, match=r"line 1: the record's schema"):
         lenient.steps("weather-3-e80250c8.r0.a1")
 
 
@@ -221,7 +221,7 @@ def test_a_bare_script_writes_the_same_steps_as_a_run(tmp_path: Path) -> None:
             streamed.write(step)
     assert tuple(read_steps(tmp_path / "alone.jsonl")) == steps
     assert alone.path.read_bytes() == streamed.path.read_bytes()
-    with pytest.raises(BadRecord, match="another attempt"):
+    with pytest.raises(BadRecord, match="steps of an attempt"):
         StepsWriter(tmp_path / "alone.jsonl")
 
 
@@ -244,7 +244,7 @@ def test_a_run_is_found_by_path_by_id_and_by_a_clear_beginning(tmp_path: Path) -
     assert find_run(run.path) == run.path
     assert find_run(MANIFEST.run_id, tmp_path) == run.path
     assert find_run("20260329", tmp_path) == run.path
-    with pytest.raises(UnknownName, match="may be any of"):
+    with pytest.raises(UnknownName, match="may mean any of"):
         find_run("2026", tmp_path)
     with pytest.raises(UnknownName, match="no run 'x'"):
         find_run("x", tmp_path)

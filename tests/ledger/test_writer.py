@@ -99,7 +99,7 @@ def test_a_second_writer_is_told_who_the_first_one_is(tmp_path: Path) -> None:
 
 def test_a_run_id_that_is_taken_is_refused(tmp_path: Path) -> None:
     write_example(tmp_path)
-    with pytest.raises(BadRecord, match="exists already"):
+    with pytest.raises(BadRecord, match="already exists"):
         RunWriter.create(tmp_path, MANIFEST)
 
 
@@ -214,11 +214,11 @@ def test_a_full_disk_fails_all_who_wait_and_leaves_no_half_line(
 def test_an_attempt_is_finished_once(tmp_path: Path) -> None:
     with RunWriter.create(tmp_path, MANIFEST) as writer:
         writer.append(episode("one"))
-        with pytest.raises(BadRecord, match="a retry is a new attempt"):
+        with pytest.raises(BadRecord, match="use a new attempt id for a retry"):
             writer.append(episode("one"))
     with (
         RunWriter.open(writer.path) as writer,
-        pytest.raises(BadRecord, match="a retry is a new attempt"),
+        pytest.raises(BadRecord, match="use a new attempt id for a retry"),
     ):
         writer.append(episode("one"))
     writer.close()
@@ -241,7 +241,7 @@ def test_steps_that_contradict_the_episode_are_refused(tmp_path: Path) -> None:
     with RunWriter.create(tmp_path, MANIFEST) as writer:
         writer.steps("one")
         trajectory = Trajectory(steps=(Step(index=0, action=""),))
-        with pytest.raises(BadRecord, match="has 1 steps, but 0 were written"):
+        with pytest.raises(BadRecord, match="has 1 recorded steps, but 0 steps were written"):
             writer.append(Episode(attempt="one", task=WEATHER, trajectory=trajectory))
 
 
@@ -383,7 +383,7 @@ def test_a_value_nested_beyond_reason_is_refused() -> None:
     nested: list[object] = []
     for _ in range(100_000):
         nested = [nested]
-    with pytest.raises(BadRecord, match="nested too deeply"):
+    with pytest.raises(BadRecord, match="too many nested levels"):
         dump_json(nested)
 
 

@@ -223,7 +223,7 @@ def test_a_rollout_without_pools_opens_and_closes_its_own() -> None:
         async with Context.open(task=TASK) as context:
             await context.environment(Counter.name, "global")
         assert Counter.made[0].closed
-        with pytest.raises(ResourceError, match="is over"):
+        with pytest.raises(ResourceError, match="has ended"):
             await context.acquire_resource(Counter.name)
 
     asyncio.run(main())
@@ -298,7 +298,7 @@ def test_a_rollout_that_ends_while_it_acquires_keeps_nothing() -> None:
             await asyncio.sleep(0)
             await late.release()
             await first.release()
-            with pytest.raises(ResourceError, match="is over"):
+            with pytest.raises(ResourceError, match="has ended"):
                 await acquiring
             (status,) = pools.status().values()
             assert (status.leased, status.idle) == (0, 1)
@@ -346,9 +346,9 @@ def test_a_recorded_rollout_shows_the_last_evidence_and_refuses_to_change_it() -
         assert (context.task, len(context.trajectory)) == (TASK, 1)
         assert await context.environment(Counter.name) is environment
         for change in (environment.reset(TASK), environment.step("up")):
-            with pytest.raises(ResourceError, match="recording"):
+            with pytest.raises(ResourceError, match="is recorded"):
                 await change
-        with pytest.raises(ResourceError, match="recording"):
+        with pytest.raises(ResourceError, match="is recorded"):
             environment.forget()
         await environment.close()
         assert environment.alive()
@@ -358,7 +358,7 @@ def test_a_recorded_rollout_shows_the_last_evidence_and_refuses_to_change_it() -
 
 
 def test_a_recording_without_this_world_was_never_reset() -> None:
-    with pytest.raises(NotReset, match="holds no evidence"):
+    with pytest.raises(NotReset, match="has no evidence"):
         Context.recorded(episode(seen(1, world="other"))).evidence(Counter.name)
 
 

@@ -126,11 +126,11 @@ def test_the_conversation_of_a_function_is_recorded(here: str) -> None:
 @pytest.mark.parametrize(
     ("agent", "words"),
     [
-        ("nobody", "FILE.py:NAME or MODULE:NAME is one of your own"),
+        ("nobody", "for an object of your own, write FILE.py:NAME or MODULE:NAME"),
         ("gone.py:walk", "there is no file 'gone.py' (looked in "),
         ("no_such_module:walk", "No module named 'no_such_module'"),
         ("{here}.py:wolk", "has no 'wolk'; did you mean 'walk'?"),
-        ("{here}.py:", "is no address; it is FILE.py:NAME"),
+        ("{here}.py:", "is not an address; write FILE.py:NAME"),
         ("{here}.py:number", "it must be a class with `act`, or a function"),
         ("{here}.py:NoAgent", "it has no method `act`"),
     ],

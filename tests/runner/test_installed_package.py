@@ -133,5 +133,5 @@ def test_a_broken_offer_is_named_and_hides_no_other(tmp_path: Path) -> None:
     )
     result = assay(tmp_path, tmp_path, "list", "benchmarks", "--json")
     assert "townsquare" in {record["name"] for record in json.loads(result.stdout)}
-    assert "'missing' should be nowhere:BENCHMARK, which cannot be loaded" in result.stderr
+    assert "'missing' cannot be loaded from nowhere:BENCHMARK" in result.stderr
     assert "benchmark 'number' is 3.14" in result.stderr

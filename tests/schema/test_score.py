@@ -50,9 +50,9 @@ def test_an_abstention_without_a_reason_is_refused() -> None:
 
 @pytest.mark.parametrize("score", [SCORED, ABSTAINED])
 def test_a_score_is_frozen(score: Any) -> None:
-    with pytest.raises(AttributeError, match="frozen"):
+    with pytest.raises(AttributeError, match="immutable"):
         score.because = "another"
-    with pytest.raises(AttributeError, match="frozen"):
+    with pytest.raises(AttributeError, match="immutable"):
         del score.because
 
 

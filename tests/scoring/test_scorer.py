@@ -173,7 +173,7 @@ def test_an_option_without_default_must_be_given() -> None:
     def strict(final_response: str, *, mode: str) -> float:
         return float(mode == "a")
 
-    with pytest.raises(BadParameter, match="needs its option 'mode'"):
+    with pytest.raises(BadParameter, match="requires the option 'mode'"):
         score(strict, final_response="x")
     assert float(score(strict, params={"mode": "a"}, final_response="x")) == 1.0
 

@@ -1,4 +1,4 @@
-"""AgentFly: our rewards under its `@reward`, and its reward files under Assay, both unchanged.
+"""Use Assay rewards in AgentFly, and use AgentFly's reward files in Assay.
 
     agentfly.rewards.reward(name="maths")(adapter.reward("math_equal_reward"))
     assay.score(adapter.load("my_rewards.py")["brevity"], final_response="…", answer="…")
@@ -28,7 +28,7 @@ PACKAGE = "agentfly.rewards"
 
 @RewardMaker
 def reward(binding: Binding, name: str | None) -> Callable[..., Any]:
-    """A coroutine function that AgentFly's `@reward` can decorate, or its agents can call.
+    """Create a coroutine function for AgentFly's `@reward` from an Assay reward.
 
     AgentFly passes only what the signature names, so the signature names the reward's columns. The
     result is a mapping with `reward` and the parts, always under the same keys; a part without a
@@ -59,7 +59,7 @@ def _columns_signature(binding: Binding) -> Signature:
 
 
 class FileReward:
-    """A reward of an AgentFly file: it pickles as its file and its name."""
+    """A reward of an AgentFly file; a pickle stores only the file and the name."""
 
     def __init__(self, path: Path, name: str, function: Callable[..., Any]) -> None:
         self._path = path
@@ -77,7 +77,7 @@ class FileReward:
 
 
 def load(path: str | Path) -> dict[str, FileReward]:
-    """The rewards of an AgentFly file, by name.
+    """The rewards that an AgentFly file declares, by name.
 
     The file is executed, with a light stand-in for the parts of `agentfly` that declare rewards;
     so it needs neither AgentFly nor what AgentFly needs. Nothing is registered: the names may be
@@ -101,34 +101,34 @@ def load(path: str | Path) -> dict[str, FileReward]:
 def _load_one(path: Path, name: str) -> FileReward:
     rewards = load(path)
     if name not in rewards:
-        raise UnknownName(f"{path.name} declares no reward {name!r}; it has {sorted(rewards)}")
+        raise UnknownName(
+            f"{path.name} declares no reward {name!r}; its rewards are {sorted(rewards)}"
+        )
     return rewards[name]
 
 
 class _ClassReward:
-    """Stands in for AgentFly's `BaseReward`: a subclass with a `call` method."""
+    """Replaces AgentFly's class `BaseReward`, whose subclasses have a `call` method."""
 
     name: str | None = None
 
     def __init__(self, *_: Any, **__: Any) -> None: ...
 
     def call(self, **columns: Any) -> Any:
-        raise NotImplementedError(f"{type(self).__name__} defines no call; columns: {columns}")
+        raise NotImplementedError(f"{type(self).__name__} has no method `call`; columns: {columns}")
 
     def __call__(self, **columns: Any) -> Any:
         return self.call(**columns)
 
 
 class _RewardResult(dict[str, Any]):
-    """Stands in for AgentFly's record of the same name."""
-
     def __init__(self, reward: float, extras: Mapping[str, Any] | None = None) -> None:
         super().__init__({**(extras or {}), "reward": reward})
 
 
 @contextmanager
 def _stand_in(folder: Path) -> Iterator[dict[str, Callable[..., Any]]]:
-    """Import a stand-in for `agentfly` in the block; it declares rewards into the mapping."""
+    """Replace the module `agentfly` in the block, and collect the declared rewards."""
     declared: dict[str, Callable[..., Any]] = {}
 
     def declare(function: Any = None, /, name: str | None = None, **_: Any) -> Any:
@@ -165,7 +165,7 @@ def _remove_agentfly() -> dict[str, ModuleType]:
 
 
 def _as_agentfly_calls(signature: Signature) -> Signature:
-    """Every named parameter is a column, and `**kwargs` receives nothing."""
+    """Turn every named parameter into a column, and remove `**kwargs`."""
     kinds = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
     columns = [
         parameter.replace(kind=Parameter.POSITIONAL_OR_KEYWORD)

@@ -1,4 +1,4 @@
-"""AReaL: a `reward_fn` for the RLVR workflows; it pickles, for AReaL's process pool.
+"""Create a picklable `reward_fn` for the RLVR workflows of AReaL.
 
     # my_rewards.py, then reward_fn="my_rewards.maths"
     maths = areal.reward("math_equal_reward")
@@ -20,10 +20,7 @@ from assay.adapters.messages import read_completion
 
 @RewardMaker
 def reward(binding: Binding, name: str | None) -> Callable[..., float]:
-    """A reward function for AReaL: `(prompt, completions, prompt_ids, completion_ids, **row)`.
-
-    `row` has the columns of the data set.
-    """
+    """A reward function for AReaL: `(prompt, completions, prompt_ids, completion_ids, **row)`."""
     return binding.function(_reward_fn, name=name)
 
 

@@ -1,4 +1,4 @@
-"""What the adapters share: a reward bound to a trainer's columns, as a function with a name."""
+"""Bind a reward to a trainer's columns, as a picklable function with a name."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MAX_ABSTAINED = 64
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A reward bound to the columns of one trainer; picklable, and safe in any thread."""
+    """A reward bound to the columns of a trainer; picklable and thread-safe."""
 
     scorer: Scorer
     abstained: StandIn = None
@@ -60,16 +60,16 @@ class Binding:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The part names that every result carries; none where the reward declares none."""
+        """The names of the parts that the reward declares; empty without a declaration."""
         return self.scorer.spec.parts or ()
 
     @property
     def columns(self) -> Mapping[str, str]:
-        """Which column holds a parameter of the reward: `{"answer": "extra_info.solution"}`."""
+        """The column for each parameter of the reward: `{"answer": "extra_info.solution"}`."""
         return self.scorer.columns
 
     def score(self, sample: Mapping[str, Any]) -> Score:
-        """The score of one sample, without the end tokens of its response.
+        """Score one sample, without the end tokens of its response.
 
         Raises `MissingParameter` if it lacks a column and none was scored before it, for then all
         of them will; and `NoScore` if nothing is scored any more.
@@ -81,7 +81,7 @@ class Binding:
         return self.note(score, sample)
 
     async def score_async(self, sample: Mapping[str, Any]) -> Score:
-        """As `score`, without blocking the event loop."""
+        """Like `score`, without blocking the event loop."""
         try:
             score = await self.scorer.score_async(self._without_end_tokens(sample))
         except MissingParameter as error:
@@ -103,14 +103,13 @@ class Binding:
         return sample if text == response else {**sample, column: text}
 
     def _cell(self, sample: Mapping[str, Any], parameter: str) -> Any:
-        """What the sample holds for a parameter; `None` where that cannot be read."""
         try:
             return look_up(sample, self.columns.get(parameter, parameter), parameter, self.name)
         except Exception:  # noqa: BLE001 - the scorer says what is wrong with the row
             return None
 
     def note(self, score: Score, sample: Mapping[str, Any]) -> Score:
-        """The score, which the tally now knows; raises `NoScore` if nothing is scored any more."""
+        """Record a score; raise `NoScore` after too many abstentions without a score."""
         if self.observer is not None:
             self.observer(score, self._cell(sample, RESPONSE), self._group(sample))
         if self.abstained == "mean" or self.max_abstained is not None:
@@ -118,14 +117,14 @@ class Binding:
         return score
 
     def number(self, score: Score, sample: Mapping[str, Any]) -> float:
-        """The value; for an abstention what stands for it. Raises `NoScore` if nothing does."""
+        """The score's number, or the configured replacement for an abstention."""
         if not isinstance(score, Abstained):
             return score.value
         if self.abstained is None:
             raise NoScore(
-                f"{score.scorer} abstained ({score.reason}: {score.because}), and this trainer has "
-                'no word for that; leave such rows out, or choose a number, or "mean", with '
-                "abstained="
+                f"{score.scorer} abstained ({score.reason}: {score.because}), and this trainer "
+                "takes only numbers; leave out such rows, or set abstained= to a number or to "
+                '"mean"'
             )
         if self.abstained == "mean":
             return self.tally.mean(self._group(sample))
@@ -134,10 +133,7 @@ class Binding:
     def group_numbers(
         self, scores: Sequence[Score], samples: Sequence[Mapping[str, Any]]
     ) -> list[float]:
-        """The numbers of one whole group: the mean of the others stands for an abstention.
-
-        Where none was scored, or another number was chosen, it is that of `number`.
-        """
+        """The numbers of a group; an abstention gets the mean of the other scores."""
         values = [score.value for score in scores if not isinstance(score, Abstained)]
         if self.abstained == "mean" and values:
             mean = mean_of(values, 0.0)
@@ -154,13 +150,13 @@ class Binding:
         name: str | None = None,
         signature: Signature | None = None,
     ) -> PicklablePartial:
-        """The function with this and `first` as its first arguments, named after the reward."""
+        """Bind this object and `first` to a function, and name the function after the reward."""
         summary = self.scorer.spec.summary
         return PicklablePartial(function, (self, *first), {}, name or self.name, summary, signature)
 
 
 def fill_parts(score: Score, parts: Iterable[str], filler: float) -> dict[str, float]:
-    """Every part under its name; one that has no number in this score gets the filler."""
+    """The value of each part; a part without a number gets the number `filler`."""
     numbers = {part: score.parts.get(part) for part in parts}
     return {part: filler if number is None else number for part, number in numbers.items()}
 
@@ -175,10 +171,7 @@ def bind(
     end_tokens: Sequence[str] = END_TOKENS,
     observer: Observer | None = None,
 ) -> Binding:
-    """The reward with its configuration.
-
-    Raises `BadParameter` for a column of a parameter that the reward does not have.
-    """
+    """Bind a reward to options and columns; raises `BadParameter` if they do not fit."""
     scorer = Scorer(which, params, columns=columns)
     number: Any = abstained
     if number not in (None, "mean"):
@@ -187,12 +180,12 @@ def bind(
         if not isfinite(number):
             raise BadParameter(f"abstained={number!r}; choose a finite number")
     if max_abstained is not None and max_abstained < 1:
-        raise BadParameter(f"max_abstained={max_abstained!r}; at least 1, or None for no limit")
+        raise BadParameter(f"max_abstained={max_abstained!r}; choose at least 1, or None")
     return Binding(scorer, abstained, max_abstained, tuple(end_tokens), observer)
 
 
 class RewardMaker:
-    """Makes a trainer's reward function from a registered reward: the `reward` of an adapter.
+    """Turns an adapter's function into a factory of reward functions for a trainer.
 
     `params` are the reward's own options, `columns` say which column of the trainer holds a
     parameter, and the function that a trainer calls has `name`, by default the reward's.
@@ -220,7 +213,7 @@ class RewardMaker:
 
 
 class PicklablePartial:
-    """A function with its first arguments bound: picklable, and with a name of its own.
+    """A picklable function with its first arguments bound and with its own name.
 
     `inspect` takes it for the function inside, so a bound coroutine function is seen to be one. An
     object with an asynchronous `__call__` is not, and a partial is logged under the name of the
@@ -249,11 +242,11 @@ class PicklablePartial:
 
     @property
     def name(self) -> str:
-        """The name under which a trainer logs it."""
+        """The name under which a trainer logs the reward."""
         return self._state[3]
 
     def observed_by(self, observer: Observer) -> PicklablePartial:
-        """The same function, of whose scores the observer hears."""
+        """A copy of the function that reports its scores to the observer."""
         function, bound, keywords, name, doc, signature = self._state
         if bound and isinstance(bound[0], Binding):
             watched = (replace(bound[0], observer=observer), *bound[1:])
@@ -275,7 +268,7 @@ class PicklablePartial:
 def imitate(
     call: object, function: Callable[..., Any], *, name: str, doc: str | None, signature: Signature
 ) -> None:
-    """Give the object what `inspect` looks for before it takes something for a function."""
+    """Make a callable object look like a function to the module `inspect`."""
     vars(call).update(
         __name__=name,
         __qualname__=name,
@@ -288,7 +281,7 @@ def imitate(
 
 
 def import_library(module: str, *, package: str) -> Any:
-    """The module of a trainer's library; raises `MissingExtra`, which says what to install."""
+    """Import a trainer's library; raise `MissingExtra` if it is not installed."""
     try:
         return import_module(module)
     except ImportError as error:

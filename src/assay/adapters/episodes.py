@@ -1,4 +1,4 @@
-"""Live episodes for trainers: an environment that a trainer resets and steps, with its record.
+"""Live episodes for trainers, which reset and step an environment and record the steps.
 
     episodes = Episodes("alfworld", "alfworld_episode_reward", step_limit=30)
     live = episodes.new()
@@ -61,7 +61,7 @@ RELEASED: tuple[StopReason, ...] = ("timeout", "env_error")
 
 @dataclass(frozen=True, slots=True)
 class LiveTurn:
-    """What the policy sees next, and what the environment paid for its last action."""
+    """The next observation for the policy, and the environment's reward for the last action."""
 
     text: str
     reward: float = 0.0
@@ -72,7 +72,7 @@ class LiveTurn:
 
 
 class Episodes:
-    """Plays the tasks of one environment as live episodes, for trainers: resets, steps, outcomes.
+    """Plays the tasks of one environment as live episodes for a trainer.
 
     `environment` is a name, a mapping of a name and options, or what makes one, as `assay.run`
     takes it; `config` are further options. `tasks` are its own unless others are given. `reward`
@@ -101,7 +101,7 @@ class Episodes:
         writer: LedgerSink | None = None,
     ) -> None:
         if type(step_limit) is not int or step_limit < 1:
-            raise BadParameter(f"step_limit is {step_limit!r}; it is a whole number from 1")
+            raise BadParameter(f"step_limit is {step_limit!r}; choose a whole number from 1")
         component = read_environment(environment)
         self.spec = ResourceSpec(
             component.name, {**component.options, **(config or {})}, component.value
@@ -125,32 +125,29 @@ class Episodes:
 
     @classmethod
     def scored(cls, environment: Any, reward: Reward | None, **options: Any) -> Self:
-        """Episodes with an outcome: where no reward is named, by that of a shipped environment."""
+        """Create episodes with a reward; a shipped environment has a default reward."""
         if reward is None and isinstance(environment, str):
             reward = OUTCOMES.get(environment)
         return cls(environment, reward, **options)
 
     def check_scored(self) -> None:
-        """Raise `BadParameter` if no reward gives the episodes an outcome."""
+        """Raise `BadParameter` if the episodes have no reward."""
         if not self.resources.scorers:
             raise BadParameter(
-                f"the episodes of {self.spec.name!r} have no reward; pass one: "
+                f"the episodes of {self.spec.name!r} have no reward; pass a reward: "
                 "Episodes(environment, reward)"
             )
 
     @cached_property
     def tasks(self) -> list[Task]:
-        """The tasks; an environment's own are listed when they are first asked for.
-
-        Raises `BadParameter` if there are none.
-        """
+        """The tasks of the episodes; raises `BadParameter` if there are no tasks."""
         if self._task_list is not None:
             tasks = list(self._task_list)
         elif self.spec.make is None:
             list_tasks = getattr(self.spec.factory()(**self.spec.config), "tasks", None)
             if not callable(list_tasks):
                 raise BadParameter(
-                    f"the environment {self.spec.name!r} has no list of tasks; give them as a "
+                    f"the environment {self.spec.name!r} has no list of tasks; pass the tasks as a "
                     "JSONL file"
                 )
             tasks = list(list_tasks())
@@ -165,10 +162,7 @@ class Episodes:
         return {task.id: task for task in self.tasks}
 
     def task(self, task: Task | str | None = None, *, seed: int | None = None) -> Task:
-        """The task of that id; without one, a task that the seed draws, the same each time.
-
-        Raises `BadParameter` for an id that there is not.
-        """
+        """The task with this id, or a task that the seed selects."""
         if isinstance(task, Task):
             return task
         if task is None:
@@ -176,24 +170,21 @@ class Episodes:
         if str(task) not in self._by_id:
             hint = did_you_mean(str(task), self._by_id, f"the first is {self.tasks[0].id!r}")
             raise BadParameter(
-                f"no task {task!r} among the {len(self.tasks)} of {self.spec.name!r}; {hint}"
+                f"no task {task!r} among the {len(self.tasks)} tasks of {self.spec.name!r}; {hint}"
             )
         return self._by_id[str(task)]
 
     def seeded(self, tasks: Sequence[Task | str] | None, seed: int) -> list[tuple[Task, int]]:
-        """These tasks, or all, each with a seed: that of the first, and one more for each next."""
+        """The given tasks or all tasks, each with its own consecutive seed."""
         selected = self.tasks if tasks is None else [self.task(task) for task in tasks]
         return [(task, number) for number, task in enumerate(selected, seed)]
 
     def new(self) -> LiveEpisode:
-        """An episode that is not reset yet; nothing is started."""
+        """Create an episode without resetting or starting anything."""
         return LiveEpisode(self)
 
     def all(self, work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-        """The results of coroutines that run side by side, such as `live.step_async(…)`.
-
-        Raises what one of them raised, after all have ended.
-        """
+        """Run coroutines in parallel; return their results, or raise the first error at the end."""
 
         async def gather() -> list[T | BaseException]:
             return await asyncio.gather(*work, return_exceptions=True)
@@ -205,15 +196,15 @@ class Episodes:
         return [result for result in results if not isinstance(result, BaseException)]
 
     def close(self) -> None:
-        """End every instance; calling it again does nothing."""
+        """End every environment instance; a second call does nothing."""
         self.wait(self.resources.pools.close())
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of work on the loop that all live episodes of a process share."""
+        """Run work on the loop that all live episodes share, and wait for its result."""
         return shared_loop("assay-episodes").wait(work)
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """As `wait`, from any event loop."""
+        """Like `wait`, for a caller in any event loop."""
         return await shared_loop("assay-episodes").run(work)
 
     def __enter__(self) -> Self:
@@ -229,7 +220,7 @@ def _on_shared_loop(
     Callable[Concatenate[LiveEpisode, P], T],
     Callable[Concatenate[LiveEpisode, P], Coroutine[Any, Any, T]],
 ]:
-    """The method that waits for the work, and the one to be awaited in any event loop."""
+    """Create a blocking method and an async method from one coroutine function."""
 
     def call(self: LiveEpisode, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return self.episodes.wait(work(self, *args, **kwargs))
@@ -245,7 +236,7 @@ def _on_shared_loop(
 
 
 class LiveEpisode:
-    """Plays one episode after another in an environment; for one driver, on any thread or loop."""
+    """Plays one episode after another, for a single caller in any thread or event loop."""
 
     def __init__(self, episodes: Episodes) -> None:
         self.episodes = episodes
@@ -268,7 +259,7 @@ class LiveEpisode:
 
     @property
     def outcome(self) -> float | None:
-        """The reward of the episode that ended; `None` if it abstained, or none was asked for."""
+        """The reward of the finished episode, or `None` without a scored reward."""
         scores = () if self._episode is None else self._episode.scores
         return None if not scores or scores[0].abstained else float(scores[0])
 
@@ -280,7 +271,7 @@ class LiveEpisode:
         group: str | None = None,
         member: int = 0,
     ) -> LiveTurn:
-        """What the policy sees first; an episode that has not ended is dropped, without a record.
+        """Start a new episode and return its first turn; an unfinished episode is dropped.
 
         The task is the start: an environment draws nothing that its task does not name, so all
         members of a group see the same. `seed` and `group`, by default the task and the seed, are
@@ -318,7 +309,7 @@ class LiveEpisode:
         return await self._next_turn(recorder)
 
     async def _step(self, reply: str) -> LiveTurn:
-        """Carry out the action of a reply; after the end, the last turn again, unpaid.
+        """Carry out the action in a reply; after the end, return the last turn again.
 
         In a conversation a reply that calls no tool is the answer; elsewhere `answer("…")` is.
         Raises `NotReset` before the first reset.
@@ -327,7 +318,7 @@ class LiveEpisode:
         if self._episode is not None:
             return replace(self.turn, reward=0.0)
         if recorder is None or context is None or self.observation is None:
-            raise NotReset("this episode was not reset to a task; `reset(task)` starts it")
+            raise NotReset("this episode has not started; call `reset(task)` first")
         resources = self.episodes.resources
         text = self.episodes.action_of(strip_end_tokens(reply))
         action = recorded(as_action(text, self.observation), self.observation, self._transcript)
@@ -355,7 +346,7 @@ class LiveEpisode:
         self.observation = observation
 
     async def _next_turn(self, recorder: EpisodeRecorder) -> LiveTurn:
-        """The turn that was recorded last; an episode that ended is scored at once."""
+        """Return the latest turn, and score the episode if it has ended."""
         failed = recorder.stop_reason in RELEASED
         observation = self.observation
         text = "" if observation is None or failed else observation.text
@@ -371,12 +362,12 @@ class LiveEpisode:
         return self.turn
 
     async def _finish(self, stop_reason: StopReason = "gave_up") -> Episode:
-        """The record, scored; an episode that goes on ends so. Raises `NotReset` before one."""
+        """End the episode if needed, and return its scored record."""
         if self._episode is not None:
             return self._episode
         recorder, context = self._recorder, self._context
         if recorder is None or context is None:
-            raise NotReset("this episode was not reset to a task; `reset(task)` starts it")
+            raise NotReset("this episode has not started; call `reset(task)` first")
         if recorder.stop_reason is None:
             recorder.end(stop_reason)
             self.turn = LiveTurn("", done=True, stop_reason=stop_reason)
@@ -391,10 +382,7 @@ class LiveEpisode:
         return self._episode
 
     async def _release(self) -> None:
-        """Give the environment back, without a record of what was not finished.
-
-        An instance that may be in the middle of something is ended.
-        """
+        """Return the environment to its pool, without recording an unfinished episode."""
         context, recorder, self._context = self._context, self._recorder, None
         if context is None or recorder is None:
             return
@@ -412,24 +400,26 @@ class LiveEpisode:
 
 
 def turn_rewards(episode: Episode) -> list[float]:
-    """What the environment paid for each action of the episode; 0 where it paid nothing."""
+    """The environment's own reward for each action of the episode; 0 without a reward."""
     return [step.reward or 0.0 for step in episode.trajectory.steps if step.index > 0]
 
 
 class _Nowhere:
-    """The sink of an episode whose record is in memory alone."""
+    """Replaces the run writer if an episode's record stays only in memory."""
 
     def steps(self, attempt: str) -> Self:  # noqa: ARG002 - the sink's signature
         return self
 
     def write(self, step: Step) -> None:
-        """Keep nothing: the episode itself holds its steps."""
+        """Write nothing, because the episode itself holds its steps."""
 
     def artifact(self, data: bytes | str) -> str:
-        """The hash of the content, by which two observations can be compared."""
+        """The hash of the content, which allows comparing two observations."""
         content = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
         return hashlib.sha256(content).hexdigest()
 
 
 def _no_agent(base_url: str) -> NoReturn:
-    raise NotImplementedError(f"the policy of a live episode is its trainer ({base_url})")
+    raise NotImplementedError(
+        f"a live episode has no agent, because its trainer is the policy ({base_url})"
+    )

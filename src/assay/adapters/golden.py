@@ -1,4 +1,4 @@
-"""Golden files of a reward: rows with the scores that they got, one JSON object a line.
+"""Golden files: rows with the recorded scores of a reward, one JSON object per line.
 
     {"final_response": "1/2", "answer": "0.5", "score": {"scorer": "math_equal_reward@2", …}}
 
@@ -36,7 +36,7 @@ SHOWN: Final = 5
 
 
 class GoldenRow(NamedTuple):
-    """One line of a golden file."""
+    """One row of a golden file, with its recorded score."""
 
     number: int
     columns: dict[str, Any]
@@ -45,14 +45,14 @@ class GoldenRow(NamedTuple):
 
 
 class GoldenChange(NamedTuple):
-    """A row whose score is not the recorded one."""
+    """A golden row whose new score differs from the recorded score."""
 
     row: GoldenRow
     score: Score
 
     @property
     def keeps_version(self) -> bool:
-        """Whether another number came under the `name@version` of the recorded one."""
+        """Whether the score changed although the reward's version stayed the same."""
         old = self.row.score
         return old is not None and old.get("scorer") == self.score.scorer
 
@@ -65,19 +65,19 @@ class GoldenChange(NamedTuple):
 
 
 def explain(score: Score) -> str:
-    """The number or the abstention with its reason, in one line."""
+    """The number or the abstention of a score with its reason, in one line."""
     number = f"abstained ({score['abstained']})" if score.abstained else f"{score['reward']:g}"
     name = f" by {score.scorer}" if score.scorer else ""
     return f"{number}{name}, because: {score.because or 'it gives no reason'}"
 
 
 def shorten(columns: Mapping[str, Any]) -> str:
-    """The columns as a person reads them in one line."""
+    """The columns of a row in one readable line, shortened."""
     return ", ".join(f"{name}={value!r:.120}" for name, value in columns.items())[:400]
 
 
 def read_golden(path: Path) -> list[GoldenRow]:
-    """The rows of a golden file; raises `BadInput` if it is none."""
+    """Read the rows of a golden file; raise `BadInput` if the file is unreadable."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -86,7 +86,7 @@ def read_golden(path: Path) -> list[GoldenRow]:
 
 
 def parse_golden(data: bytes, name: str) -> list[GoldenRow]:
-    """The rows of a golden file's bytes; raises `BadInput` if a line is not a row."""
+    """Parse the rows of a golden file; raise `BadInput` for an invalid line."""
     rows = []
     for number, line in enumerate(data.splitlines(), 1):
         if not line.strip():
@@ -98,14 +98,14 @@ def parse_golden(data: bytes, name: str) -> list[GoldenRow]:
                 score_from_record(score)
         except (BadRecord, KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadInput(
-                f"{name}, line {number}: {error!s:.200}; each line is one row"
+                f"{name}, line {number}: {error!s:.200}; each line must be a row"
             ) from error
         rows.append(GoldenRow(number, columns, score))
     return rows
 
 
 def write_golden(path: Path, rows: Iterable[tuple[Mapping[str, Any], Score]]) -> None:
-    """The file holds these rows with their scores, whole or not at all."""
+    """Write rows and their scores to a golden file, completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as draft:
         lines = (dump_line({**row, SCORE: score_to_record(score)}) for row, score in rows)
@@ -113,7 +113,7 @@ def write_golden(path: Path, rows: Iterable[tuple[Mapping[str, Any], Score]]) ->
 
 
 def changes(rows: Iterable[GoldenRow], scorer: Scorer) -> list[GoldenChange]:
-    """The rows that get another score than the recorded one, or had none."""
+    """The rows whose new score differs from the recorded score or is the first score."""
     changed = []
     for row in rows:
         score = scorer(row.columns)
@@ -127,14 +127,14 @@ def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def report(path: Path, changed: Sequence[GoldenChange], advice: str) -> str:
-    """What changed in a golden file, the first few rows in full."""
+    """Report the changes of a golden file, with the first few rows in full."""
     shown = "\n".join(str(change) for change in changed[:SHOWN])
     more = f"\n… and {len(changed) - SHOWN} more" if len(changed) > SHOWN else ""
     return f"{path}: {len(changed)} row(s) changed\n{shown}{more}\n{advice}"
 
 
 def check_file(path: Path, *, rescore: bool = True) -> list[str]:
-    """What is wrong with a golden file: rows without a score, other scores, unchanged versions."""
+    """List the problems of a golden file, such as missing scores and changed scores."""
     rows = read_golden(path)
     unscored = [row.number for row in rows if row.score is None]
     if unscored:
@@ -160,7 +160,7 @@ def _rescore(path: Path, rows: Sequence[GoldenRow]) -> list[str]:
 
 
 def _compare_with_commit(path: Path, rows: Iterable[GoldenRow]) -> list[str]:
-    """Rows whose number is another than in the last commit, under the same name and version."""
+    """List rows whose score changed since the last commit under the same reward version."""
     before = {_key(row): row.score for row in _committed(path) if row.score is not None}
     problems = []
     for row in rows:
@@ -183,7 +183,6 @@ def _key(row: GoldenRow) -> bytes:
 
 
 def _committed(path: Path) -> list[GoldenRow]:
-    """The rows of the last commit; none where there is no such file, commit or git."""
     try:
         shown = subprocess.run(
             ["git", "show", f"HEAD:./{path.name}"],
@@ -198,7 +197,7 @@ def _committed(path: Path) -> list[GoldenRow]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0 if every file holds what its rewards give, 1 if not, 2 if that cannot be found out."""
+    """Return 0 if all golden files are right, 1 if not, and 2 after an error."""
     parser = argparse.ArgumentParser(
         prog="python -m assay.adapters.golden",
         description="Check golden files of rewards: scored again, and against the last commit.",
@@ -206,10 +205,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument(
         "--import", dest="imports", action="append", default=[], metavar="MODULE",
-        help="a module that registers rewards of your own",
+        help="import this module, which registers your own rewards",
     )  # fmt: skip
     parser.add_argument(
-        "--no-rescore", action="store_true", help="only compare with the last commit"
+        "--no-rescore",
+        action="store_true",
+        help="compare with the last commit, and do not score again",
     )
     options = parser.parse_args(arguments)
     sys.path.insert(0, str(Path.cwd()))

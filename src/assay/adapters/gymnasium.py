@@ -1,4 +1,4 @@
-"""Gymnasium: our text environments as `gymnasium.Env`, and many of them as a `VectorEnv`.
+"""Use Assay's text environments in Gymnasium, as `gymnasium.Env` or as `VectorEnv`.
 
     env = gymnasium.TextEnvironment("alfworld", step_limit=50)
     envs = gymnasium.TextVectorEnvironment("alfworld", num_envs=64, group_size=8)
@@ -42,14 +42,14 @@ SEEDS = 2**31
 
 
 class TextSpace(Space):  # type: ignore[misc]  # Gymnasium is no dependency, so it has no types
-    """Any text up to a length; Gymnasium's own text space needs a list of letters."""
+    """A space of all texts up to a maximum length."""
 
     def __init__(self, max_length: int = MAX_TEXT_CHARS, seed: Any = None) -> None:
         self.max_length = max_length
         super().__init__(dtype=str, seed=seed)
 
     def sample(self, mask: Any = None, probability: Any = None) -> str:  # noqa: ARG002
-        """A few letters; environments have better sources of actions."""
+        """Return a few random letters, which are rarely a useful action."""
         letters = "abcdefghijklmnopqrstuvwxyz "
         return "".join(
             letters[int(number)] for number in self.np_random.integers(len(letters), size=8)
@@ -72,7 +72,7 @@ class TextSpace(Space):  # type: ignore[misc]  # Gymnasium is no dependency, so 
 
 
 class TextEnvironment(Env):  # type: ignore[misc]  # as above
-    """A text environment, by its registry name, over its own tasks or those of `tasks`.
+    """A Gymnasium environment around one of Assay's text environments.
 
     `reset(options={"task": …})` plays one task (a `Task` or its id); otherwise the seed decides.
     `group` and `member` are further options, for the record. An episode that has not ended after
@@ -120,7 +120,7 @@ class TextEnvironment(Env):  # type: ignore[misc]  # as above
         return self._live.turn.text if self.render_mode == "ansi" else None
 
     def close(self) -> None:
-        """Close the environment; closing twice is closing once."""
+        """Close the environment; a second call does nothing."""
         self._live.close()
         self._episodes.close()
         super().close()
@@ -133,7 +133,7 @@ class TextEnvironment(Env):  # type: ignore[misc]  # as above
 
 
 class TextVectorEnvironment(vector.VectorEnv):  # type: ignore[misc]  # as above
-    """Many episodes of a text environment in one process, in groups that play the same task.
+    """Many parallel episodes of a text environment, in groups with the same task.
 
     The first `group_size` of them are the first group, and so on. `reset(seed=s)` gives the group
     with number g the seed s + g, which draws its task; `options={"tasks": [...]}` names one for
@@ -162,7 +162,7 @@ class TextVectorEnvironment(vector.VectorEnv):  # type: ignore[misc]  # as above
     ) -> None:
         if num_envs < 1 or group_size < 1 or num_envs % group_size:
             raise BadParameter(
-                f"{num_envs!r} environments are not groups of {group_size!r}; choose a multiple"
+                f"num_envs={num_envs!r} is not a positive multiple of group_size={group_size!r}"
             )
         self.num_envs, self._group_size = num_envs, group_size
         self.render_mode = render_mode
@@ -185,10 +185,10 @@ class TextVectorEnvironment(vector.VectorEnv):  # type: ignore[misc]  # as above
         tasks, task = choice.pop("tasks", None), choice.pop("task", None)
         tasks = [task] * groups if tasks is None else list(tasks)
         if len(tasks) != groups:
-            raise BadParameter(f"{len(tasks)} tasks for {groups} groups; name one for each")
+            raise BadParameter(f"{len(tasks)} tasks for {groups} groups; give one per group")
         if choice:
             raise BadParameter(
-                f"no option {next(iter(choice))!r}; there are task, tasks and reset_mask"
+                f"unknown option {next(iter(choice))!r}; choose from task, tasks and reset_mask"
             )
         seeds = [
             int(self.np_random.integers(SEEDS)) if seed is None else seed + group
@@ -245,14 +245,14 @@ class TextVectorEnvironment(vector.VectorEnv):  # type: ignore[misc]  # as above
         }
         if len(chosen) != self.num_envs or any(len(set(group)) > 1 for group in groups):
             raise BadParameter(
-                f"reset_mask has {len(chosen)} values; it has {self.num_envs}, and the "
-                f"{self._group_size} members of a group are reset together"
+                f"reset_mask has {len(chosen)} values; give {self.num_envs} values, equal for all "
+                f"{self._group_size} members of a group"
             )
         return chosen
 
 
 def _info(live: LiveEpisode) -> dict[str, Any]:
-    """What is known of the episode; `outcome` and `record` once it has ended."""
+    """The `info` of an episode; `outcome` and `record` exist after its end."""
     task, observation = live.task or Task(id=""), live.observation
     evidence = None if observation is None else observation.evidence
     info = {
@@ -273,7 +273,7 @@ def _info(live: LiveEpisode) -> dict[str, Any]:
 
 
 def _put(infos: dict[str, Any], key: str, value: Any, number: int, count: int) -> None:
-    """Add the value to the column, and to the mask of those that have one, as Gymnasium does."""
+    """Add a value to a column and to the column's mask, as Gymnasium does."""
     if key not in infos:
         kind: Any = type(value) if type(value) in (int, float) else object
         infos[key] = np.full(count, None if kind is object else kind(), dtype=kind)
@@ -283,7 +283,7 @@ def _put(infos: dict[str, Any], key: str, value: Any, number: int, count: int) -
 
 
 def register_environments() -> list[str]:
-    """Register our text environments with `gymnasium.make` and `make_vec`; returns their ids."""
+    """Register Assay's text environments with Gymnasium, and return their ids."""
     api = import_library("gymnasium", package="gymnasium")
     names = {f"assay/{name}-v0": name for name in ENVIRONMENT_NAMES}
     for id_, name in names.items():

@@ -1,4 +1,4 @@
-"""Inspect AI: any reward as a scorer.
+"""Use any Assay reward as a scorer in Inspect AI.
 
     Task(dataset=…, solver=…, scorer=inspect_ai.reward("math_equal_reward"))
 
@@ -23,7 +23,7 @@ def reward(
     name: str | None = None,
     **columns: str,
 ) -> Any:
-    """An Inspect scorer around a reward, with the mean and its standard error as metrics.
+    """Create an Inspect AI scorer from a reward, with mean and standard error as metrics.
 
     The reward's `answer` is the sample's target (a list when there are several; an empty target
     counts as none), the entries of its metadata are columns. `value` is the number, `answer` what
@@ -61,5 +61,5 @@ def _row(state: Any, target: Any) -> dict[str, Any]:
 
 
 def _is_new(message: Any) -> bool:
-    """Whether the message arose in this sample, rather than in its few-shot input."""
+    """Whether the message was created in this sample, and not in its few-shot input."""
     return field_of(message, "source") != "input" or message.role in ("system", "user")

@@ -1,4 +1,4 @@
-"""The model's answer and messages, read from the shapes in which trainers pass them."""
+"""Read a model's answer and its messages from the formats of different trainers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from assay.schema.message import field_of, text_of
 
 
 class ModelOutput(NamedTuple):
-    """One completion: the answer, and the messages that led to it; `_asdict()` gives columns."""
+    """The model's answer, and the messages that led to the answer."""
 
     final_response: Any
     """Text; `None` when the last message is not the model's: it never answered.
@@ -20,7 +20,7 @@ class ModelOutput(NamedTuple):
 
 
 def read_completion(completion: Any) -> ModelOutput:
-    """The answer and the messages of a completion, plain text or a list of chat messages.
+    """Read the answer and the messages from a text or a list of chat messages.
 
     The prompt is not part of it: a tool message of a few-shot prompt is not the model's work. A
     completion that ends with a tool's result has no answer; the result is never taken for one.
@@ -37,7 +37,7 @@ def read_completion(completion: Any) -> ModelOutput:
 
 
 def _is_content(content: Any) -> bool:
-    """Whether it is what a message has: text, nothing, or parts, of which some may be pictures."""
+    """Whether the value is valid message content: text, nothing or a list of parts."""
     if not isinstance(content, (list, tuple)):
         return content is None or isinstance(content, str)
     return all(isinstance(part, (str, Mapping)) or hasattr(part, "type") for part in content)

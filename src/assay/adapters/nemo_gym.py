@@ -1,4 +1,4 @@
-"""NeMo-Gym: the `verify` of a resources server, and its request and response as pure functions.
+"""Use Assay rewards in the `verify` method of a NeMo-Gym resources server.
 
     score_response = nemo_gym.reward("math_equal_reward")
 
@@ -46,7 +46,7 @@ def reward(
     name: str | None = None,
     **columns: str,
 ) -> Callable[..., Any]:
-    """A coroutine function from a verify request to the response, for a resources server's own.
+    """Create a coroutine function that answers verify requests of a resources server.
 
     The response is JSON already, so that FastAPI does not leave out the mask and the parts, which
     `BaseVerifyResponse` does not declare. The request's class declares the columns of the task
@@ -63,14 +63,11 @@ async def _verify(binding: Binding, /, body: Any) -> Any:
 
 
 def to_row(body: Any) -> dict[str, Any]:
-    """The columns of a verify request: the answer, the messages, and its further fields.
-
-    The request is a mapping, or the pydantic model that a resources server receives.
-    """
+    """The columns of a verify request: the answer, the messages and the other fields."""
     body = _mapping(body)
     response = body.get("response")
     if not isinstance(response, Mapping) or not _are_items(response.get("output")):
-        raise BadRecord("the request's 'response' should be an OpenAI response with an 'output'")
+        raise BadRecord("the request's 'response' must be an OpenAI response with an 'output'")
     row = {key: value for key, value in body.items() if key not in OWN_FIELDS}
     column = next((key for key in ANSWERS if key in row), None)
     if column is not None:
@@ -84,7 +81,7 @@ def to_row(body: Any) -> dict[str, Any]:
 
 
 def to_response(body: Any, score: Score, *, filler: float | None = None) -> dict[str, Any]:
-    """The verify response: the request's own fields, the reward, and its parts as numbers.
+    """The verify response: the request's fields, the reward and the parts as numbers.
 
     The parts are there twice: in `reward_components`, and at the top level, where NeMo-Gym's
     metrics look, unless the request or the response has another field of that name. `filler` is the
@@ -121,19 +118,18 @@ def _mapping(body: Any) -> Mapping[str, Any]:
     # As the JSON that it will be again; fields that only the server set stay out.
     values = dump(mode="json") if callable(dump) else body
     if not isinstance(values, Mapping):
-        raise BadRecord(f"a verify request is a mapping or a model, not {values!r:.80}")
+        raise BadRecord(f"a verify request must be a mapping or a model, not {values!r:.80}")
     return values
 
 
 def _are_items(output: Any) -> bool:
-    """Whether these are items of a response; a bare text is the sender's mistake, not an answer."""
+    """Whether the value is a list of response items; a plain text is not."""
     if not isinstance(output, Sequence) or isinstance(output, str):
         return False
     return not any(isinstance(item, (str, int, float, list, NoneType)) for item in output)
 
 
 def _final_text(output: Sequence[Any]) -> str | None:
-    """The text of the last item, if it is a message of the model and not a tool's output."""
     items = [item for item in output if field_of(item, "type") != "reasoning"]
     if not items or field_of(items[-1], "type") != "message":
         return None
@@ -149,7 +145,6 @@ def _text(content: Any) -> str:
 
 
 def _message(item: Any) -> dict[str, Any]:
-    """An item of an OpenAI response, as the chat message that it stands for."""
     kind = field_of(item, "type")
     if kind == "function_call":
         call = tool_call(*(field_of(item, key) for key in ("call_id", "name", "arguments")))

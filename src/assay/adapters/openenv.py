@@ -1,4 +1,4 @@
-"""OpenEnv: any reward as a `Rubric`, for an environment's `_apply_rubric`.
+"""Use any Assay reward as a `Rubric` of an OpenEnv environment.
 
     self.rubric = openenv.RewardRubric("math_equal_reward", final_response="action.message",
                                        answer="observation.metadata.answer")
@@ -19,7 +19,7 @@ Rubric: Any = import_library("openenv.core.rubrics.base", package="openenv-core"
 
 
 class RewardRubric(Rubric):  # type: ignore[misc]  # OpenEnv is no dependency, so it has no types
-    """An OpenEnv rubric that scores an action and the observation that followed with a reward.
+    """An OpenEnv rubric that scores an action and its observation with a reward.
 
     The columns are dotted paths into the two; `last_result` is the score behind the last number.
     """
@@ -45,6 +45,6 @@ class RewardRubric(Rubric):  # type: ignore[misc]  # OpenEnv is no dependency, s
         return self._binding.number(self.last_result, sample)
 
     def state_dict(self) -> dict[str, Any]:
-        """The identity of the reward, for a checkpoint."""
+        """The name and the options of the reward, for a checkpoint."""
         scorer = self._binding.scorer
         return {"scorer": scorer.spec.id, "params": dict(scorer.params)}

@@ -1,4 +1,4 @@
-"""OpenEnv: our text environments as an environment server, and the client for it.
+"""Serve Assay's text environments over OpenEnv, with a client for the server.
 
     app = openenv_episodes.create_app("alfworld", step_limit=30)     # uvicorn.run(app, port=8000)
 
@@ -34,13 +34,13 @@ _results: Any = import_library("openenv.core.client_types", package=_PACKAGE)
 
 
 class TextAction(_types.Action):  # type: ignore[misc]  # OpenEnv is no dependency
-    """The policy's reply, sent to the server as an action."""
+    """The reply of the policy, sent to the server as an action."""
 
     text: str
 
 
 class TextObservation(_types.Observation):  # type: ignore[misc]  # as above
-    """What the policy sees next, which episode it belongs to, and how that ended."""
+    """The next observation for the policy, with its episode and the stop reason."""
 
     text: str
     task_id: str
@@ -56,7 +56,7 @@ class TextObservation(_types.Observation):  # type: ignore[misc]  # as above
 
 
 class TextState(_types.State):  # type: ignore[misc]  # as above
-    """The state of a session; `record` is the episode as JSON, once it has ended."""
+    """The state of a session; `record` is the finished episode as JSON."""
 
     task_id: str = ""
     group: str = ""
@@ -64,7 +64,7 @@ class TextState(_types.State):  # type: ignore[misc]  # as above
 
 
 class EpisodeSession(_interfaces.Environment):  # type: ignore[misc]  # as above
-    """One session of the server: an episode at a time, of the environment that all share."""
+    """One session of the server, which plays one episode at a time."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
@@ -83,7 +83,7 @@ class EpisodeSession(_interfaces.Environment):  # type: ignore[misc]  # as above
         member: int = 0,
         **_: Any,
     ) -> TextObservation:
-        """Start the task of that id, or the one that the seed draws; see `Episodes`."""
+        """Start the task with this id, or a task that the seed selects."""
         self._episode_id = episode_id
         await self._live.reset_async(task, seed=seed, group=group, member=member)
         return self._observe(paid=None)
@@ -141,7 +141,7 @@ class EpisodeSession(_interfaces.Environment):  # type: ignore[misc]  # as above
 
 
 class TextClient(_clients.EnvClient):  # type: ignore[misc]  # as above
-    """A session with the server; `.sync()` gives the synchronous one."""
+    """A client session with the server; `.sync()` returns a synchronous client."""
 
     def _step_payload(self, action: TextAction | str) -> dict[str, Any]:
         text = action if isinstance(action, str) else action.text
@@ -166,7 +166,7 @@ def create_app(
     step_limit: int = STEP_LIMIT,
     at_once: int = AT_ONCE,
 ) -> Any:
-    """A FastAPI application that serves the environment in OpenEnv's protocol.
+    """Create a FastAPI application that serves the environment in OpenEnv's protocol.
 
     The arguments are those of `Episodes`; the reward of a shipped environment is its own.
     """

@@ -1,4 +1,4 @@
-"""OpenRLHF: a `reward_func` for `--reward.remote_url file.py`, and the shape of its HTTP calls.
+"""Create a `reward_func` for OpenRLHF, and read OpenRLHF's HTTP requests.
 
     # reward_func.py
     reward_func = openrlhf.reward("math_equal_reward")
@@ -31,7 +31,7 @@ def reward(
     end_tokens: Sequence[str] = END_TOKENS,
     **columns: str,
 ) -> Callable[..., dict[str, Any]]:
-    """A reward function for OpenRLHF: `(queries, prompts, labels)`; `answer` is the label.
+    """A reward function `(queries, prompts, labels)` for OpenRLHF; `answer` is the label.
 
     The response is what follows the prompt in the query; a query that does not contain its prompt
     abstains (`bad_row`), since the prompt's own text must not be graded.
@@ -73,7 +73,7 @@ def to_rows(
     if labels is None:
         labels = [None] * len(queries)
     if not isinstance(labels, Sequence) or not len(queries) == len(prompts) == len(labels):
-        raise BadRecord("query, prompts and labels are lists of one length")
+        raise BadRecord("query, prompts and labels must be lists of equal length")
     rows: list[dict[str, Any]] = []
     for query, prompt, label in zip(queries, prompts, labels, strict=True):
         row: dict[str, Any] = {"query": query, "prompt": prompt, "label": label, "answer": label}
@@ -88,12 +88,12 @@ def to_rows(
 
 
 def has_response(row: Mapping[str, Any]) -> bool:
-    """Whether the row of `to_rows` has a response: its query contains its prompt."""
+    """Whether a row of an OpenRLHF request has a response."""
     return "final_response" in row
 
 
 def no_prompt(binding: Binding) -> Score:
-    """The abstention for a row without a response."""
+    """Return the abstention for a row without a response."""
     return binding.scorer.abstain("bad_row", "the query does not contain its prompt")
 
 
@@ -103,7 +103,7 @@ def to_response(
     *,
     parts: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The answer that OpenRLHF reads: `rewards`, `scores` and `extra_logs`.
+    """The response for OpenRLHF, with `rewards`, `scores` and `extra_logs`.
 
     `rewards` are the numbers of the scores, with what stands for an abstention; without them, an
     abstention is `None`, which OpenRLHF itself cannot read. `scores` is what dynamic filtering
@@ -120,5 +120,5 @@ def to_response(
 def _list(body: Mapping[str, Any], key: str) -> list[Any]:
     texts = body.get(key)
     if not isinstance(texts, Sequence) or isinstance(texts, str):
-        raise BadRecord(f"{key!r} should be a list of texts, not {texts!r:.80}")
+        raise BadRecord(f"{key!r} must be a list of texts, not {texts!r:.80}")
     return list(texts)

@@ -1,4 +1,4 @@
-"""pytest: a fixture and a marker with which a reward's test is five lines.
+"""A pytest plugin with a fixture and a marker for testing rewards.
 
     @pytest.mark.reward("math_equal_reward", tolerance="exact")
     def test_halves(reward):
@@ -26,12 +26,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.getgroup("assay").addoption(
         "--assay-update",
         action="store_true",
-        help="write the golden files of rewards anew, with the scores of today",
+        help="write the golden files of rewards again, with the current scores",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The marker is known, also under --strict-markers."""
+    """Register the marker, so that pytest accepts it under --strict-markers."""
     config.addinivalue_line(
         "markers",
         "reward(name, **params): the reward, by name or address, that the fixture `reward` is; "
@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def reward(request: pytest.FixtureRequest) -> RewardFixture:
-    """The reward of the marker `reward`, ready to be tested; call it for another one."""
+    """Return a tester for the reward of the marker `reward`."""
     from assay.adapters.pytest_fixture import RewardFixture, RewardProcess
 
     stash = request.config.stash
@@ -57,12 +57,12 @@ def reward(request: pytest.FixtureRequest) -> RewardFixture:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Which golden files were written anew."""
+    """Print the golden files that were written again."""
     for line in terminalreporter.config.stash.get(_UPDATED, []):
         terminalreporter.write_line(f"assay: {line}")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """The process in which rewards were tested has ended."""
+    """End the process in which rewards were tested."""
     if _PROCESS in config.stash:
         config.stash[_PROCESS].close()

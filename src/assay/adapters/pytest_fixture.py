@@ -1,8 +1,4 @@
-"""What a test demands of a reward: who is paid, who is not, in what time, and the same everywhere.
-
-The fixture `reward` of the pytest plugin is a `RewardFixture`; every failure shows the response,
-the number and the reward's own reason.
-"""
+"""Test a reward: its scores, its speed, and equal results in threads and processes."""
 
 from __future__ import annotations
 
@@ -49,21 +45,21 @@ HALF: Final = 0.5
 
 
 class TimedScore(NamedTuple):
-    """A score, and the seconds that it took."""
+    """A score, and the seconds that the scoring took."""
 
     score: Score
     seconds: float
 
 
 class RewardProcess:
-    """A process of its own for rewards under test, started when one is; killed if one hangs."""
+    """A separate process for rewards under test; it is killed if a reward hangs."""
 
     def __init__(self) -> None:
         self._pool: ProcessPoolExecutor | None = None
         self._pid = 0
 
     def score(self, scorer: Scorer, row: Mapping[str, Any], *, timeout_s: float) -> TimedScore:
-        """The score of the row there; raises `TimeoutError`, or what kept it from being sent."""
+        """Score a row in the process; raise `TimeoutError` if scoring takes too long."""
         message = pickle.dumps((scorer, dict(row)))
         if self._pool is None:
             self._pool = worker_pool(1)
@@ -96,7 +92,7 @@ def _timed(scorer: Scorer, row: Mapping[str, Any]) -> TimedScore:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RewardFixture:
-    """A reward under test, or none yet: call it with one.
+    """The tester of a reward; call the tester to choose another reward.
 
     `columns` of its methods are those of the row other than the response.
     """
@@ -112,38 +108,38 @@ class RewardFixture:
     """A line for each that was."""
 
     def __call__(self, which: str | Callable[..., Any], /, **params: Any) -> RewardFixture:
-        """The tester of another reward: of a name, of `file.py:name`, or of a function."""
+        """Return the tester of another reward, given as a name, an address or a function."""
         function = REWARDS.find(which) if isinstance(which, str) and ":" in which else which
         return replace(self, _scorer=Scorer(function, params))
 
     @property
     def scorer(self) -> Scorer:
-        """The reward with its options; raises `BadParameter` if none was named."""
+        """The reward with its options; raises `BadParameter` if no reward was chosen."""
         if self._scorer is None:
             raise BadParameter(
-                'which reward? mark the test with @pytest.mark.reward("NAME"), or call the '
+                'no reward is named; mark the test with @pytest.mark.reward("NAME"), or call the '
                 "fixture: reward(my_function).check(…)"
             )
         return self._scorer
 
     def score(self, response: Response = None, /, **columns: Any) -> Score:
-        """The score of one response, in this process."""
+        """Return the score of one response, computed in this process."""
         return self.scorer(_rows([response], columns)[0])
 
     def pays(self, *responses: Response, at_least: float = 1.0, **columns: Any) -> None:
-        """Fail unless every response earns at least so much."""
+        """Fail if a response earns less than `at_least`."""
         __tracebackhide__ = True
         for row in _rows(responses, columns):
             self._require(row, "is paid too little", least=at_least)
 
     def refuses(self, *responses: Response, at_most: float = 0.0, **columns: Any) -> None:
-        """Fail if a response earns more than so much. An abstention is no refusal, and fails."""
+        """Fail if a response earns more than `at_most`, or if the reward abstains."""
         __tracebackhide__ = True
         for row in _rows(responses, columns):
             self._require(row, "is paid", -inf, at_most)
 
     def abstains(self, *responses: Response, reason: str | None = None, **columns: Any) -> None:
-        """Fail unless the reward abstains, for that reason if one is named."""
+        """Fail if the reward does not abstain, or abstains for another reason."""
         __tracebackhide__ = True
         for row in _rows(responses, columns):
             score = self.scorer(row)
@@ -151,7 +147,7 @@ class RewardFixture:
                 self._fail("should abstain" + (f" ({reason})" if reason else ""), row, score)
 
     def agrees(self, *responses: Response, **columns: Any) -> None:
-        """Fail unless all these forms of one answer get the same number."""
+        """Fail if these forms of one answer get different scores."""
         __tracebackhide__ = True
         rows = _rows(responses, columns)
         scores = [self.scorer(row) for row in rows]
@@ -175,7 +171,7 @@ class RewardFixture:
         processes: bool = True,
         **columns: Any,
     ) -> None:
-        """Fail unless the reward does what every reward must, on this row.
+        """Fail if the reward breaks a rule that every reward must keep.
 
         The gold response earns `at_least`; other `forms` of it earn the same; a no-op earns
         nothing (`at_most`, if given); a near miss earns less than half of the gold (or `at_most`).
@@ -201,7 +197,7 @@ class RewardFixture:
             self._require(row, "is a near miss, and is paid", -inf, bar)
 
     def golden(self, path: str | Path, rows: Iterable[Mapping[str, Any]] = ()) -> None:
-        """Fail unless every row of the golden file gets the score that the file records.
+        """Fail if a row gets another score than the golden file records.
 
         The path is relative to the test's file. `rows` are those that the file should have; without
         any, they are those that it has. `pytest --assay-update` writes it anew.
@@ -217,7 +213,7 @@ class RewardFixture:
                 for number, row in enumerate(requested, 1)
             ]
         if not known:
-            raise BadInput(f"the golden file {str(file)!r} has no rows, so it holds nothing")
+            raise BadInput(f"the golden file {str(file)!r} has no rows; add rows to it")
         changed = changes(known, self.scorer)
         if not changed:
             return
@@ -235,7 +231,7 @@ class RewardFixture:
     def _check_time_and_places(
         self, rows: Sequence[dict[str, Any]], within_s: float, threads: int, *, processes: bool
     ) -> None:
-        """Every call is in time and the same here, in threads, and in another process."""
+        """Fail if a call is too slow, or if threads or processes change a score."""
         __tracebackhide__ = True
         apart = self._in_process(rows, within_s) if processes else None
         together = self._in_threads(rows, within_s, threads)
@@ -274,7 +270,6 @@ class RewardFixture:
     def _in_threads(
         self, rows: Sequence[dict[str, Any]], within_s: float, threads: int
     ) -> list[list[TimedScore]]:
-        """For each thread, the scores of all rows, while the others score them too."""
         __tracebackhide__ = True
         results: list[list[TimedScore]] = [[] for _ in range(threads)]
         raised: list[BaseException] = []
@@ -299,7 +294,6 @@ class RewardFixture:
         return results
 
     def _require(self, row: Mapping[str, Any], what: str, least: float, most: float = inf) -> Score:
-        """The row's score; fail if the reward abstains, or is not between these numbers."""
         __tracebackhide__ = True
         score = self.scorer(row)
         if score["reward"] is None or not least <= score["reward"] <= most:
@@ -330,7 +324,6 @@ def _rows(responses: Iterable[Response], columns: Mapping[str, Any]) -> list[dic
 
 
 def _cell(value: Any) -> Any:
-    """The value, or its type where printing it would say nothing."""
     is_plain = isinstance(value, str | int | float | list | tuple | dict | None)
     return value if is_plain else describe(value)
 

@@ -1,4 +1,4 @@
-"""rLLM: an evaluator of episodes, and the older reward function of `(task_info, action)`.
+"""Create an rLLM evaluator, or the older reward function of `(task_info, action)`.
 
     evaluator = rllm.Evaluator("math_equal_reward", answer="ground_truth")
 
@@ -28,7 +28,7 @@ CORRECT = 1.0
 
 
 class Evaluator:
-    """`evaluate(task, episode)` gives rLLM's `EvalOutput`; picklable."""
+    """A picklable rLLM evaluator; `evaluate(task, episode)` returns an `EvalOutput`."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Evaluator:
         self._binding: Binding = bind(which, params, columns, abstained, max_abstained)
 
     def evaluate(self, task: Any, episode: Any) -> Any:
-        """The reward, its parts as signals, and why; `task` is a row or rLLM's `Task`."""
+        """Return the reward, its parts as signals, and the reason."""
         types = import_library("rllm.eval.types", package="rllm")
         binding = self._binding
         messages = field_of(_last(_last(episode, "trajectories"), "steps"), "chat_completions")
@@ -59,7 +59,7 @@ class Evaluator:
 
 @RewardMaker
 def reward(binding: Binding, name: str | None) -> Callable[..., Any]:
-    """A function of `(task_info, action)` that returns rLLM's `RewardOutput`."""
+    """Create a function of `(task_info, action)` that returns rLLM's `RewardOutput`."""
     return binding.function(_reward_fn, name=name)
 
 
@@ -89,11 +89,7 @@ def _row(data: Mapping[str, Any], answer: Any, messages: Any) -> dict[str, Any]:
 
 
 def _answer_of(episode: Any) -> Any:
-    """The agent's answer, where rLLM's own rewards look for it.
-
-    The artifact of that name, the output of the last trajectory or of its last step, or the last
-    thing that the model wrote: a step that only calls a tool has an empty response.
-    """
+    """The agent's answer, from the places where rLLM's own rewards look."""
     artifacts = field_of(episode, "artifacts") or {}
     if "answer" in artifacts:
         return artifacts["answer"]
@@ -105,7 +101,6 @@ def _answer_of(episode: Any) -> Any:
 
 
 def _last(record: Any, key: str) -> Any:
-    """The last item of a list in a record; `None` where there is none."""
     items = field_of(record, key) or []
     return items[-1] if items else None
 

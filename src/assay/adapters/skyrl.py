@@ -1,4 +1,4 @@
-"""SkyRL: a single-turn environment whose reward is one of ours, chosen by configuration.
+"""A single-turn environment for SkyRL whose reward is an Assay reward.
 
     skyrl_gym.register(id="assay", entry_point="assay.adapters.skyrl:RewardEnv",
                        kwargs={"reward": "math_equal_reward"})
@@ -25,7 +25,7 @@ BaseTextEnv: Any = import_library("skyrl_gym.envs.base_text_env", package="skyrl
 
 
 class RewardEnv(BaseTextEnv):  # type: ignore[misc]  # SkyRL is no dependency, so it has no types
-    """A single-turn SkyRL environment: the model answers, the reward scores, the episode ends.
+    """A SkyRL environment in which the model answers once and a reward scores the answer.
 
     `extras` is the row of the data set; the reward's `answer` is `reward_spec.ground_truth` there,
     or `reward_model.ground_truth` in older sets. The options after it come from the registration;
@@ -57,7 +57,7 @@ class RewardEnv(BaseTextEnv):  # type: ignore[misc]  # SkyRL is no dependency, s
         self._score: Score | None = None
 
     def step(self, action: str) -> dict[str, Any]:
-        """The score of the action, as SkyRL's step output; the episode is over."""
+        """Score the action, and return SkyRL's step output; the episode then ends."""
         self.turns += 1
         row = self._row(action)
         self._score = self._binding.score(row)
@@ -70,7 +70,7 @@ class RewardEnv(BaseTextEnv):  # type: ignore[misc]  # SkyRL is no dependency, s
         }
 
     def get_metrics(self) -> dict[str, Any]:
-        """The parts that have a number, and `abstained`, for SkyRL to average; nothing before."""
+        """The numeric parts and `abstained`, for SkyRL to average; empty before a score."""
         score = self._score
         if score is None:
             return {}

@@ -1,4 +1,4 @@
-"""slime: `--custom-rm-path`, for one sample or a group, and the shape of its HTTP calls.
+"""Use Assay rewards in slime, by `--custom-rm-path` or by HTTP requests.
 
     --custom-rm-path assay.adapters.slime.rm  --custom-config-path assay.yaml
     # assay.yaml
@@ -27,7 +27,7 @@ from assay.text.channels import strip_end_tokens
 
 @RewardMaker
 def reward(binding: Binding, name: str | None) -> Callable[..., Any]:
-    """A reward coroutine for slime: of `(args, sample)`, or of `(args, samples)` with `--group-rm`.
+    """Create a coroutine for slime that scores a sample, or a group with `--group-rm`.
 
     The reward's `answer` is the sample's `label`; the entries of its `metadata` are columns.
     """
@@ -35,14 +35,10 @@ def reward(binding: Binding, name: str | None) -> Callable[..., Any]:
 
 
 async def rm(args: Any, sample: Any, **others: Any) -> Any:
-    """As `reward`, configured by slime's arguments.
-
-    They are `assay_reward`, `assay_params`, `assay_columns`, `assay_abstained` and
-    `assay_max_abstained`.
-    """
+    """A reward coroutine for slime, configured by slime's arguments."""
     which = field_of(args, "assay_reward")
     if which is None:
-        raise BadParameter("slime's arguments name no assay_reward; set it in --custom-config-path")
+        raise BadParameter("slime has no argument assay_reward; set it in --custom-config-path")
     params, columns, abstained, limit = (
         field_of(args, f"assay_{name}")
         for name in ("params", "columns", "abstained", "max_abstained")
@@ -68,7 +64,7 @@ async def _score(binding: Binding, args: Any, sample: Any, /, **others: Any) -> 
 
 
 def to_row(sample: Any) -> dict[str, Any]:
-    """The row of a sample, or of a `remote_rm` request, which has the same fields."""
+    """The row of a sample or of a `remote_rm` request."""
     metadata = field_of(sample, "metadata")
     label = field_of(sample, "label")
     response = field_of(sample, "response")
@@ -95,7 +91,7 @@ def _shape(
 def to_response(
     score: Score, parts: Sequence[str], *, abstained: float | None, keyed: bool
 ) -> float | dict[str, float]:
-    """The answer to a `remote_rm` request: a number, or with `keyed` constant keys.
+    """The response to a `remote_rm` request: a number, or a dictionary with `keyed`.
 
     HTTP cannot mask a sample: an abstention is the number chosen for it, and an error if none was.
     """

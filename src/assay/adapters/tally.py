@@ -1,4 +1,4 @@
-"""What a reward gave lately in this process: the neutral number for an abstention, and a stop.
+"""Recent rewards of this process, which supply a neutral number for abstentions.
 
 Trainers that know only numbers need one for a row that has no score. In a group whose members are
 compared with their mean, the mean of the others is the number that says nothing: the row gets no
@@ -35,7 +35,7 @@ logger = logging.getLogger("assay.adapters")
 
 
 class RecentRewards:
-    """The latest rewards of one function, by group, with a count of the abstentions since.
+    """The latest rewards of one function by group, and the abstentions since the last score.
 
     It pickles as its identity: in another process it is that process's own.
     """
@@ -52,10 +52,7 @@ class RecentRewards:
         return tally_of, (self._identity,)
 
     def note(self, score: Score, group: Hashable, *, limit: int | None) -> None:
-        """Remember the score.
-
-        Raises `NoScore` when `limit` abstentions have followed each other with no score between.
-        """
+        """Remember the score; raises `NoScore` after `limit` abstentions without a score."""
         with self._lock:
             if not isinstance(score, Abstained):
                 self._remember(score.value, group)
@@ -88,11 +85,11 @@ class RecentRewards:
 
     @property
     def has_scored(self) -> bool:
-        """Whether a row was scored in this process."""
+        """Whether any row was scored in this process."""
         return bool(self._recent)
 
     def mean(self, group: Hashable) -> float:
-        """The mean of the latest rewards of the group; of all, if it has none; else `FIRST`."""
+        """The mean of the group's latest rewards, or of all groups if the group has none."""
         with self._lock:
             values = list(self._groups.get(group) or self._recent)
         return mean_of(values, FIRST)
@@ -100,7 +97,7 @@ class RecentRewards:
 
 @lru_cache(maxsize=256)
 def tally_of(identity: str) -> RecentRewards:
-    """The tally of this process for a reward's configuration.
+    """The tally of recent rewards for one configuration in this process.
 
     It does not live in the function that a trainer calls: several trainers unpickle that function
     for every row, or name it in a configuration and bind it anew.
@@ -109,12 +106,11 @@ def tally_of(identity: str) -> RecentRewards:
 
 
 def mean_of(values: Sequence[float], default: float) -> float:
-    """The mean, or the default of none."""
     return fsum(values) / len(values) if values else default
 
 
 def group_of(cells: Iterable[Any]) -> Hashable:
-    """What the rows of one group have in common, from their `GROUP_COLUMNS`."""
+    """A value that is equal for all rows of one group."""
     return hash(tuple(map(_text, cells)))
 
 

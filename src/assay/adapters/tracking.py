@@ -1,4 +1,4 @@
-"""Signals of a reward while it trains, for TensorBoard, Weights & Biases and Trackio.
+"""Send signals of a reward during training to TensorBoard, W&B or Trackio.
 
     with assay.track("tensorboard", "wandb") as tracker:
         trainer = GRPOTrainer(
@@ -46,22 +46,22 @@ logger = logging.getLogger("assay.adapters")
 
 @runtime_checkable
 class TrackingWriter(Protocol):
-    """Protocol of a tracker's writer, which gets the signals of each training step."""
+    """Protocol of a writer, which receives the signals of each training step."""
 
     def write(
         self, step: int, metrics: Mapping[str, float], worst: Sequence[Mapping[str, Any]]
     ) -> None:
-        """Send the numbers of a step, and its worst rows."""
+        """Send the numbers and the worst rows of a step."""
 
     def alert(self, step: int, title: str, text: str) -> None:
         """Send an alert."""
 
     def close(self) -> None:
-        """What was sent is in the file."""
+        """Close the writer, after all sent data is saved."""
 
 
 class TensorBoardWriter:
-    """Writes event files for TensorBoard with the package `tensorboard`; torch is not needed."""
+    """Writes TensorBoard event files with the package `tensorboard`, without torch."""
 
     def __init__(self, folder: Path, project: str) -> None:
         library = import_library(
@@ -97,7 +97,7 @@ class TensorBoardWriter:
 
 
 class WandbWriter:
-    """Writes to the current W&B run, or one of its own, offline unless W&B's settings say more."""
+    """Writes to the current W&B run, or to a new run that is offline by default."""
 
     def __init__(self, folder: Path, project: str) -> None:
         self._library = import_library("wandb", package="wandb")
@@ -130,7 +130,7 @@ class WandbWriter:
 
 
 class TrackioWriter(WandbWriter):
-    """Writes to the current Trackio run, or to a local one of its own; `TRACKIO_DIR` says where."""
+    """Writes to the current Trackio run, or to a new local run in `TRACKIO_DIR`."""
 
     def __init__(self, folder: Path, project: str) -> None:
         del folder  # Trackio reads its folder when it is imported.
@@ -162,10 +162,7 @@ WRITERS: Final[Mapping[str, Callable[[Path, str], TrackingWriter]]] = {
 def open_writers(
     to: Sequence[str | TrackingWriter], folder: Path, project: str
 ) -> list[TrackingWriter]:
-    """The writers of these names.
-
-    Raises `BadParameter` for a name that there is not, and `MissingExtra` for a package.
-    """
+    """The writers with these names; raises `BadParameter` for an unknown name."""
     for name in to:
         known = isinstance(name, TrackingWriter) or name in WRITERS
         if not known:
@@ -184,7 +181,6 @@ def open_writers(
 
 
 def _markdown(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The rows as a table; what a model wrote cannot end a cell."""
     head = f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}"
     return "\n".join([head, *(f"| {' | '.join(map(_cell, _cells(row)))} |" for row in rows)])
 
@@ -199,12 +195,12 @@ def _cell(value: Any) -> str:
 
 
 def after_thought(response: str) -> str:
-    """What follows the last `</think>`, without white space around it."""
+    """The text after the last `</think>`, without surrounding white space."""
     return response.rpartition(THOUGHT_END)[2].strip()
 
 
 class Tracker:
-    """Collects scores, and sends the signals of each step to its writers.
+    """Collects scores, and sends the signals of each training step to its writers.
 
     It belongs to the process that made it, and any thread may use it. A writer that fails is
     logged and left out from then on: a training does not end with its log.
@@ -233,7 +229,7 @@ class Tracker:
         """Every alert so far."""
 
     def __reduce__(self) -> Any:
-        raise TypeError("a tracker belongs to one process; make one in each with assay.track(…)")
+        raise TypeError("a tracker cannot be pickled; create one in each process: assay.track(…)")
 
     def __enter__(self) -> Self:
         return self
@@ -249,7 +245,7 @@ class Tracker:
         group: Hashable = None,
         reward: str | None = None,
     ) -> None:
-        """The score belongs to the step that is under way; `group` is what its prompt is."""
+        """Add a score to the current step; `group` identifies the prompt."""
         self._note(reward or score.name, score, response, group)
 
     def _note(self, reward: str, score: Score, response: Any, group: Hashable) -> None:
@@ -268,25 +264,22 @@ class Tracker:
             self.step()
 
     def watch(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The reward function of an adapter, whose scores are noted from now on.
-
-        Raises `BadParameter` for what is no function of an adapter.
-        """
+        """Return a copy of an adapter's reward function whose scores are tracked."""
         if not isinstance(function, PicklablePartial):
             raise BadParameter(
                 f"{function!r:.100} is not the reward function of an adapter, such as "
-                "trl.reward(…); note scores of your own with tracker.note(score, response=…, "
+                "trl.reward(…); for other scores call tracker.note(score, response=…, "
                 "group=…)"
             )
         return function.observed_by(partial(self._note, function.name))
 
     def step(self, number: int | None = None, *, phase: str = "") -> dict[str, float]:
-        """End the step: its signals are sent, and returned by name. Nothing noted, nothing sent.
+        """End the current step, send its signals, and return the signals by name.
 
         Rows of an evaluation (`phase="eval"`) have names and a history of their own.
         """
         if phase not in PHASES:
-            raise BadParameter(f"phase={phase!r:.100}; there are {', '.join(map(repr, PHASES))}")
+            raise BadParameter(f"phase={phase!r:.100}; choose {' or '.join(map(repr, PHASES))}")
         with self._sending:
             with self._lock:
                 rows, self._rows = self._rows, []
@@ -340,7 +333,7 @@ class Tracker:
             )
 
     def callback(self) -> Any:
-        """A `transformers.TrainerCallback` that ends a step where TRL's trainers end theirs."""
+        """A `transformers.TrainerCallback` that ends the tracker's step with the trainer's step."""
         library = import_library("transformers", package="transformers")
         tracker = self
 
@@ -355,7 +348,7 @@ class Tracker:
         return TrackingCallback()
 
     def close(self) -> None:
-        """What was noted is sent, and the files are complete; a second time nothing happens."""
+        """Send the remaining scores and close all writers; a second call does nothing."""
         self.step()
         for writer in tuple(self._writers):
             self._try(writer, writer.close)
@@ -363,7 +356,6 @@ class Tracker:
 
 
 def _worst(reward: str, rows: Sequence[TrackedRow], count: int) -> list[dict[str, Any]]:
-    """The rows without a score, then those with the lowest ones, as records."""
     ranked = sorted(rows, key=lambda row: -inf if row.score.abstained else float(row.score))
     return [
         {
@@ -385,7 +377,7 @@ def track(
     every: int | None = None,
     answer: Callable[[str], str] = after_thought,
 ) -> Tracker:
-    """A tracker that sends a reward's signals to `"tensorboard"`, `"wandb"` or `"trackio"`.
+    """Create a tracker that sends signals to `"tensorboard"`, `"wandb"` or `"trackio"`.
 
     Each needs its own package. TensorBoard and W&B write below `folder`, Trackio where
     `TRACKIO_DIR` says; a run of W&B or Trackio that is under way already gets the signals. W&B is
@@ -397,7 +389,7 @@ def track(
     """
     if first < 1 or worst < 0 or (every is not None and every < 1):
         raise BadParameter(
-            f"first={first!r}, worst={worst!r}, every={every!r}; at least 1, 0 and 1"
+            f"first={first!r}, worst={worst!r}, every={every!r}; the minimums are 1, 0 and 1"
         )
     is_main = os.environ.get("RANK", "0") == "0"
     writers = open_writers(to if is_main else (), Path(folder), project)

@@ -1,4 +1,4 @@
-"""What the rows of a step say of a reward, how far that is from the first steps, and alerts."""
+"""Statistics of a reward in each training step, their drift, and alerts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ALERTS: Final = ("abstentions_rose", "longer_for_more", "one_answer_dominates")
 
 
 class TrackedRow(NamedTuple):
-    """One scored row of the current training step; its texts are kept up to a length."""
+    """One scored row of the current training step, with shortened texts."""
 
     reward: str
     score: Score
@@ -36,7 +36,7 @@ class TrackedRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """A warning raised by a signal of the training step."""
+    """A warning about the signals of a training step."""
 
     name: str
     step: int
@@ -67,7 +67,7 @@ class StepSignals:
     """The share of rows whose answer is the commonest text."""
 
     def compared(self) -> dict[str, float]:
-        """The numbers that drift is told of, by name; without those that have no value."""
+        """The available numbers for which drift is computed, by name."""
         numbers = {
             "reward": self.reward,
             "reward_deviation": self.deviation,
@@ -80,13 +80,13 @@ class StepSignals:
         return {name: value for name, value in numbers.items() if value is not None}
 
     def metrics(self) -> dict[str, float]:
-        """All numbers that have a value, by name."""
+        """All numbers of the step that have a value, by name."""
         reasons = {f"abstained/{reason}": share for reason, share in self.reasons.items()}
         return {**self.compared(), **reasons, "rows": float(self.rows)}
 
 
 def signals(rows: Sequence[TrackedRow]) -> StepSignals:
-    """What these rows of one reward say; there is at least one."""
+    """Compute the statistics of one reward from at least one row."""
     scored = [row for row in rows if not row.score.abstained]
     values = [float(row.score) for row in scored]
     reasons = Counter(row.score["abstained"] for row in rows if row.score.abstained)
@@ -125,7 +125,7 @@ def _flat_share(scored: Iterable[TrackedRow]) -> float | None:
 
 
 class RewardHistory:
-    """The signals of the first training steps of one reward, and of the latest."""
+    """The signals of a reward in the first and in the latest training steps."""
 
     def __init__(self, first: int) -> None:
         self._count = first
@@ -134,7 +134,7 @@ class RewardHistory:
         self._raised: set[str] = set()
 
     def add(self, step: StepSignals) -> dict[str, float]:
-        """How far this step is from the mean of the first ones, once there are enough of them."""
+        """The difference between this step and the mean of the first steps."""
         numbers = step.compared()
         if len(self._first) < self._count:
             self._first.append(numbers)
@@ -148,7 +148,7 @@ class RewardHistory:
         }
 
     def alerts(self, reward: str, number: int, step: StepSignals) -> tuple[list[Alert], set[str]]:
-        """The alerts that begin with this step, and the names of all that hold now."""
+        """The new alerts of this step, and the names of all current alerts."""
         texts = {"one_answer_dominates": _dominance(step)}
         if len(self._recent) == RECENT:
             texts["abstentions_rose"] = self._rise(step)

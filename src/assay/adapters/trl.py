@@ -1,4 +1,4 @@
-"""TRL: rewards for `GRPOTrainer(reward_funcs=…)`, RLOO and the asynchronous trainer.
+"""Use Assay rewards in TRL's `GRPOTrainer(reward_funcs=…)` and other TRL trainers.
 
     GRPOTrainer(reward_funcs=[trl.reward("math_equal_reward", answer="solution")], …)
 
@@ -33,7 +33,7 @@ def reward(
     max_abstained: int | None = MAX_ABSTAINED,
     **columns: str,
 ) -> Callable[..., Any]:
-    """A reward function of `(prompts, completions, **columns)` that returns floats, or `None`.
+    """Create a reward function `(prompts, completions, **columns)` for TRL.
 
     `answer="solution"` says that the reward's `answer` is the data set's column `solution`. The
     function is a coroutine function when the reward is one, or when `asynchronous` asks for it; TRL
@@ -96,7 +96,7 @@ def _cell(column: Any, index: int, count: int) -> Any:
 def _report(
     binding: Binding, title: str, scores: Sequence[Score], columns: Mapping[str, Any]
 ) -> list[float | None]:
-    """The numbers for TRL; the parts and the reasons go to its log, if it has one."""
+    """Return the numbers for TRL, and log the parts and the reasons."""
     placed = [at_place(score, f"row {number}") for number, score in enumerate(scores, 1)]
     log_metric, log_extra = columns.get("log_metric"), columns.get("log_extra")
     if log_metric is not None:

@@ -1,4 +1,4 @@
-"""TRL: live episodes for `GRPOTrainer`, by its `rollout_func` or its `environment_factory`.
+"""Play live episodes in TRL's `GRPOTrainer`, as rollouts or as tool calls.
 
     episodes = Episodes("alfworld", "alfworld_episode_reward")
     GRPOTrainer(train_dataset=Dataset.from_list(rows(episodes)), reward_funcs=[outcome],
@@ -37,7 +37,7 @@ def rows(
     system: str = "",
     seed: int = 0,
 ) -> list[dict[str, Any]]:
-    """The rows of a data set, one for each task, for `rollout_func` and `environment_factory`.
+    """The rows of a training data set, one row for each task.
 
     A group is what TRL makes of one row, so all its members have the row's task and seed. The
     prompt ends with a user message that the first observation fills.
@@ -54,7 +54,7 @@ def rows(
 def rollout_func(
     episodes: Episodes, *, turn_tokens: int = 128
 ) -> Callable[[list[Any], Any], dict[str, Any]]:
-    """What `GRPOTrainer(rollout_func=…)` takes: every reply of the model is an action, as text.
+    """Create a `rollout_func` for `GRPOTrainer`; every reply of the model is an action.
 
     The rollouts of a batch are played in step, at most `episodes.at_once` of them at a time, each
     reply with at most `turn_tokens` tokens. Tokens of observations have the mask 0. Beside the
@@ -66,7 +66,7 @@ def rollout_func(
 
 
 def environment_factory(episodes: Episodes) -> type:
-    """What `GRPOTrainer(environment_factory=…)` takes: the actions are tools of the model.
+    """Create an `environment_factory` for `GRPOTrainer`; the actions are tools.
 
     A model that stops calling them has ended the episode; in a conversation its text is the answer.
     TRL passes a tool's exception on to the model, so a failure of the environment is a text there,
@@ -77,7 +77,9 @@ def environment_factory(episodes: Episodes) -> type:
     live.reset(episodes.tasks[0])
     if live.start is None:
         failure = live.finish().failure
-        raise DeadResource(f"{episodes.spec.name!r} cannot be reset: {failure and failure.message}")
+        raise DeadResource(
+            f"the reset of {episodes.spec.name!r} failed: {failure and failure.message}"
+        )
     tools = live.start.actions or (ANY_ACTION,)
     live.close()
     members: dict[str, Any] = {tool.name: _method(tool) for tool in tools}
@@ -90,7 +92,7 @@ def outcome(
     completions: Sequence[Any],
     **columns: Any,
 ) -> list[float | None]:
-    """The reward function for `rollout_func` and `environment_factory`: each episode's outcome.
+    """The TRL reward function that returns the outcome of each live episode.
 
     `None` for an abstention, as after a failure of the environment. Group, seed, turn rewards and
     reasons go to the completions table, and `outcome/abstained` and `outcome/turns` are metrics.
@@ -126,7 +128,7 @@ def _log_episodes(
 
 @dataclass(slots=True)
 class _TokenRow:
-    """One rollout as the tokens that TRL trains on."""
+    """One rollout as the token lists that TRL needs for training."""
 
     live: LiveEpisode
     prompt_ids: list[int] = field(default_factory=list)
@@ -174,7 +176,7 @@ def _roll_out(
 def _play(
     episodes: Episodes, tokens: _Tokens, numbered: Sequence[tuple[int, Any]]
 ) -> list[_TokenRow]:
-    """Episodes that are played in step, a reply of each at a time."""
+    """Play episodes in parallel, one reply of each episode at a time."""
     played = [_TokenRow(episodes.new()) for _ in numbered]
     turns = episodes.all(
         row.live.reset_async(**_identity(prompt), **tokens.group_of(number))
@@ -206,14 +208,13 @@ def _identity(prompt: Any) -> dict[str, Any]:
     last = prompt[-1] if isinstance(prompt, list) and prompt else None
     if not isinstance(last, Mapping) or last.get("task_id") is None:
         raise BadParameter(
-            f"the prompt {prompt!r:.200} does not name its task; make the data set with "
-            "`rows(episodes)`"
+            f"the prompt {prompt!r:.200} has no task id; create the data set with `rows(episodes)`"
         )
     return {"task": last["task_id"], "seed": last.get("seed")}
 
 
 class _Tokens:
-    """Texts to tokens and back, and what the trainer's model writes next."""
+    """Converts between texts and tokens, and generates replies with the trainer's model."""
 
     def __init__(self, trainer: Any, turn_tokens: int, batch: int) -> None:
         self.turn_tokens = turn_tokens
@@ -225,21 +226,20 @@ class _Tokens:
         self._ends = {self.end, *trainer.eos_token_ids}
 
     def group_of(self, number: int) -> dict[str, Any]:
-        """The group of the batch's prompt of that number, and its place there."""
         trainer = self._trainer
         size = trainer.num_generations if trainer.model.training else trainer.num_generations_eval
         place = trainer.accelerator.process_index * self._batch + number
         return {"group": f"{trainer.state.global_step}.{place // size}", "member": place % size}
 
     def prompt(self, prompt: Sequence[Mapping[str, Any]], observation: str) -> list[int]:
-        """The tokens of the prompt, its last message filled with the first observation."""
+        """The tokens of the prompt; its last message contains the first observation."""
         *before, last = ({"role": each["role"], "content": each["content"]} for each in prompt)
         first = {**last, "content": f"{last['content'] or ''}{observation}"}
         ids = self._template([*before, first], reply_next=True)
         if self.turn_tokens > self.room(ids):
             raise BadParameter(
-                f"the first prompt has {len(ids)} tokens and leaves no room for a reply of "
-                f"{self.turn_tokens}; raise max_completion_length, or lower turn_tokens"
+                f"the first prompt has {len(ids)} tokens, which leaves too few for a reply of "
+                f"{self.turn_tokens} tokens; raise max_completion_length, or lower turn_tokens"
             )
         return ids
 
@@ -250,7 +250,7 @@ class _Tokens:
         return most if context is None else min(most, context - len(prompt_ids))
 
     def observation(self, text: str, *, after: Sequence[int]) -> list[int]:
-        """The tokens between a reply and the next one, which show the observation.
+        """The tokens that show an observation after one reply and before the next reply.
 
         Only they are tokenised: what the model wrote stays token for token as it was sampled.
         """
@@ -266,20 +266,20 @@ class _Tokens:
         ends = [place for place in range(shared) if whole[place] in self._ends]
         if not ends:
             raise BadParameter(
-                "the chat template ends a reply with none of the model's end tokens; set "
-                "eos_token to the token with which it ends a turn"
+                "the chat template does not end a reply with an end token of the model; set "
+                "eos_token to the end token of the template"
             )
         cut_off = after[-1] not in self._ends
         return whole[ends[-1] + (0 if cut_off else 1) :]
 
     def text(self, ids: Sequence[int]) -> str:
-        """What the model wrote, without special tokens."""
+        """The text that the model wrote, without special tokens."""
         return str(self._tokenizer.decode(ids, skip_special_tokens=True))
 
     def generate(
         self, prompts: list[list[int]]
     ) -> tuple[list[list[int]], list[list[float]] | None]:
-        """The model's next tokens after each prompt, and their log probabilities where known."""
+        """Generate the model's next tokens for each prompt, with log probabilities if known."""
         with _limited(self._trainer, self.turn_tokens):
             # TRL has no public way to generate; this method serves its every engine.
             ids, logprobs = self._trainer._generate_single_turn(prompts, None, {}, 1)  # noqa: SLF001
@@ -302,7 +302,6 @@ class _Tokens:
 
 @contextmanager
 def _limited(trainer: Any, turn_tokens: int) -> Iterator[None]:
-    """While it lasts, the trainer's engine writes at most so many tokens."""
     engine = getattr(trainer, "vllm_generation", None)
     holder, name = (
         (trainer.generation_config, "max_new_tokens")
@@ -318,7 +317,7 @@ def _limited(trainer: Any, turn_tokens: int) -> Iterator[None]:
 
 
 class _TRLEnvironment:
-    """One of TRL's environments; its public methods, which the model calls, are added to it."""
+    """An environment for TRL; its public methods are the tools of the model."""
 
     _of: Episodes
     _numbers: Iterator[int]
@@ -328,12 +327,12 @@ class _TRLEnvironment:
         if self._member >= self._of.at_once:
             raise BadParameter(
                 f"TRL plays more than {self._of.at_once} rollouts of {self._of.spec.name!r} at "
-                f"once; raise it: Episodes(…, at_once={2 * self._of.at_once})"
+                f"once; raise the limit: Episodes(…, at_once={2 * self._of.at_once})"
             )
         self._live = self._of.new()
 
     def reset(self, **row: Any) -> str:
-        """The first observation of the row's task."""
+        """Start the row's task, and return its first observation."""
         seed, task = row.get("seed"), self._of.task(row.get("task_id"), seed=row.get("seed"))
         self._visits += 1
         group = f"{self._visits}.{task.id}#{seed}"
@@ -358,7 +357,7 @@ _TYPES: Mapping[str, type] = {
 
 
 def _method(tool: ActionTool) -> Callable[..., str]:
-    """The tool as a method with annotations and a docstring, from which TRL makes its schema."""
+    """Create a method from a tool, with annotations and a docstring for TRL's schema."""
 
     def call(self: _TRLEnvironment, **arguments: Any) -> str:
         return self._act(tool, arguments)

@@ -1,4 +1,4 @@
-"""verifiers: rewards for a task of the current API, and for the older `Rubric`.
+"""Use Assay rewards in the library verifiers, in its current and its older API.
 
     class Sums(vf.Task):
         maths = verifiers.reward("math_equal_reward")          # a weighted reward of the task
@@ -36,7 +36,7 @@ def reward(
     priority: int = 0,
     **columns: str,
 ) -> Callable[..., Any]:
-    """A coroutine function of `(task, trace)`, marked as `@vf.reward` marks a method.
+    """Create a reward function of `(task, trace)` for the current API of verifiers.
 
     As an attribute of a `vf.Task` class it is one of its rewards; at the top of a module it can be
     plugged in by configuration, `rewards.<name>.fn = "module:function"`. The task's own fields are
@@ -58,7 +58,7 @@ def rubric_function(
     name: str | None = None,
     **columns: str,
 ) -> Callable[..., Any]:
-    """A coroutine function for the older `vf.Rubric`, which injects arguments by name.
+    """Create a reward function for the older class `vf.Rubric` of verifiers.
 
     The columns are those of the data set, the entries of `info`, and `state`. It scores a rollout
     by itself (`score_rollout`); a trainer that scores groups is better served by `group_function`.
@@ -75,7 +75,7 @@ def group_function(
     name: str | None = None,
     **columns: str,
 ) -> Callable[..., Any]:
-    """As `rubric_function`, for all rollouts of a group at once (`score_group`).
+    """Like `rubric_function`, but score all rollouts of a group together.
 
     An abstention gets exactly the mean of the others: its advantage is 0, and theirs are what they
     would be without it.
@@ -88,8 +88,8 @@ def _rubric_binding(
 ) -> Binding:
     if abstained is None:
         raise BadParameter(
-            "abstained=None raises, and the older rubric pays 0.0 for what raises; "
-            'take a number, or "mean"'
+            "abstained=None raises an error, which the older rubric scores as 0.0; "
+            'choose a number, or "mean"'
         )
     return bind(which, params, columns, abstained, MAX_ABSTAINED)
 
@@ -161,7 +161,7 @@ def _rollout_row(
 
 
 async def _try_score(binding: Binding, row: Mapping[str, Any], state: Any) -> Score:
-    """The score; an abstention, with the reason left in the rollout's state, if there is none.
+    """Score a row; after an error, return an abstention and note its reason.
 
     The rubric would log an exception and pay 0.0, for every row of a misconfigured run.
     """
@@ -180,7 +180,7 @@ async def _try_score(binding: Binding, row: Mapping[str, Any], state: Any) -> Sc
 
 
 def _own_messages(trace: Any) -> list[dict[str, Any]]:
-    """The messages of the trace's last branch, from the first one that the model wrote."""
+    """The messages of the last branch, from the model's first message on."""
     branches = trace.branches
     nodes = branches[-1].nodes if branches else []
     start = next((number for number, node in enumerate(nodes) if node.sampled), len(nodes))

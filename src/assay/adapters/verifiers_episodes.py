@@ -1,4 +1,4 @@
-"""verifiers: live episodes as a taskset, an environment and a program of the current API.
+"""Play live episodes in the library verifiers, as a taskset and an environment.
 
     # household.py, named by `taskset = {"id": "household"}`
     Tasks, Household, Speak = environment(Episodes("alfworld", "alfworld_episode_reward"))
@@ -32,23 +32,23 @@ REPLY_S = 600.0
 
 
 class EpisodeData(vf.TaskData):  # type: ignore[misc]  # verifiers is no dependency: it has no types
-    """A task as verifiers keeps it: `id` names it, and the seed stays with it."""
+    """The data of a task for verifiers: its id, its goal and its seed."""
 
     seed: int | None = None
     goal: str = ""
 
 
 class EpisodeTask(vf.Task[EpisodeData, vf.State, vf.TaskConfig]):  # type: ignore[misc]  # as above
-    """One task of an environment; its reward is the outcome of the episode."""
+    """One task of an environment, rewarded with the outcome of the episode."""
 
     @property
     def key(self) -> str:
-        """The task's own id: what the members of a group have in common."""
+        """The id of the task, which all rollouts of a group share."""
         return str(self.data.id)
 
     @vf.reward  # type: ignore[untyped-decorator]  # as above
     async def outcome(self, trace: Any) -> float:
-        """The outcome; raises `NoScore` where there is none."""
+        """The outcome of the episode; raises `NoScore` if there is no score."""
         record = trace.info.get("episode") or {}
         outcome = record.get("outcome")
         if outcome is None:
@@ -57,14 +57,14 @@ class EpisodeTask(vf.Task[EpisodeData, vf.State, vf.TaskConfig]):  # type: ignor
 
     @vf.metric  # type: ignore[untyped-decorator]  # as above
     async def episode_metrics(self, trace: Any) -> dict[str, float]:
-        """How many turns the episode had, and what the environment paid for them."""
+        """The number of turns, and the sum of the environment's own rewards."""
         record = trace.info.get("episode") or {}
         paid = record.get("turn_rewards", [])
         return {"episode/turns": float(len(paid)), "episode/turn_rewards": float(sum(paid))}
 
 
 class EpisodeTaskset(vf.Taskset[EpisodeTask, vf.TasksetConfig]):  # type: ignore[misc]  # as above
-    """The tasks of the episodes, each with its seed; the environment opens the exchange."""
+    """The tasks of the episodes for verifiers, each with its seed."""
 
     episodes: ClassVar[Episodes]
     rows: ClassVar[Sequence[tuple[Task, int]]]
@@ -76,20 +76,20 @@ class EpisodeTaskset(vf.Taskset[EpisodeTask, vf.TasksetConfig]):  # type: ignore
 
 
 class EpisodeEnvConfig(vf.EnvConfig):  # type: ignore[misc]  # as above
-    """Configuration of `EpisodeEnv`: one seat, whose program runs in this process."""
+    """The configuration of `EpisodeEnv`: one agent, which runs in this process."""
 
     agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
 
 
 class EpisodeEnv(vf.Env[EpisodeEnvConfig]):  # type: ignore[misc]  # as above
-    """Plays an episode with the model; group, seed, turn rewards and outcome are on its trace."""
+    """Plays an episode with the model, and records the episode in the trace."""
 
     episodes: ClassVar[Episodes]
     members: ClassVar[Counter[str]]
     """How many rollouts each group has had."""
 
     async def run(self, task: Any, agents: Any) -> None:
-        """One episode; raises `DeadResource` for an environment that cannot be reset."""
+        """Play one episode; raise `DeadResource` if the environment cannot be reset."""
         live, data = self.episodes.new(), task.data
         group = f"{data.id}#{data.seed}"
         member = self.members[group]
@@ -98,7 +98,7 @@ class EpisodeEnv(vf.Env[EpisodeEnvConfig]):  # type: ignore[misc]  # as above
             turn = await live.reset_async(data.id, seed=data.seed, group=group, member=member)
             if turn.done:
                 failure = (await live.finish_async()).failure
-                raise DeadResource(f"no episode of {data.id!r}: {failure and failure.message}")
+                raise DeadResource(f"task {data.id!r} did not start: {failure and failure.message}")
             async with agents.agent.interaction(task) as interaction:
                 await _converse(live, turn, interaction)
         finally:
@@ -106,7 +106,7 @@ class EpisodeEnv(vf.Env[EpisodeEnvConfig]):  # type: ignore[misc]  # as above
 
 
 class Speak(vf.Harness[vf.HarnessConfig]):  # type: ignore[misc]  # as above
-    """The harness of the seat: asks the model for one reply to the conversation so far."""
+    """The verifiers harness that asks the model for one reply."""
 
     APPENDS_SYSTEM_PROMPT = True
     SUPPORTS_RESUME = True
@@ -123,7 +123,7 @@ class Speak(vf.Harness[vf.HarnessConfig]):  # type: ignore[misc]  # as above
         mcp_urls: Any,  # noqa: ARG002
         data: Any,
     ) -> Any:
-        """One reply; verifiers records it where it passes the call on."""
+        """Ask the model for one reply, which verifiers records."""
         to_wire = import_library("verifiers.v1.dialects.chat", package="verifiers").message_to_wire
         system, prompt = self.resolve_prompt(data)
         messages = [{"role": "system", "content": system}] if system else []
@@ -140,7 +140,7 @@ class Speak(vf.Harness[vf.HarnessConfig]):  # type: ignore[misc]  # as above
 def environment(
     episodes: Episodes, tasks: Sequence[Task | str] | None = None, *, seed: int = 0
 ) -> tuple[type, type, type]:
-    """A taskset, an environment and a program, which a module of one's own exports in `__all__`.
+    """Create the three classes that a module for verifiers exports in `__all__`.
 
     verifiers finds all three by the name of that module. `tasks` are those of the episodes unless
     some are named; the first has the seed, each next one the next. The rollouts of one task are a
@@ -157,7 +157,7 @@ def environment(
 
 
 async def _converse(live: LiveEpisode, turn: LiveTurn, interaction: Any) -> None:
-    """Play to the end, and leave the record on the trace before it is scored."""
+    """Play an episode to its end, and store its record in the trace."""
     trace = interaction.trace
     while not turn.done:
         segment = await interaction.turn(turn.text)

@@ -1,4 +1,4 @@
-"""verl: `compute_score`, named and configured by verl's own configuration.
+"""Score samples for verl with `compute_score`, configured by verl's configuration.
 
     reward.custom_reward_function.path=pkg://assay.adapters.verl
     reward.custom_reward_function.name=compute_score
@@ -50,7 +50,7 @@ def reward(
     name: str | None = None,
     **columns: str,
 ) -> Callable[..., Any]:
-    """A `compute_score` for a reward file: for a sample, as a coroutine, or for a batch."""
+    """Create a `compute_score` for a reward file: for a sample, async, or for a batch."""
     kinds: dict[Kind, Callable[..., Any]] = {
         "sample": compute_score,
         "async": compute_score_async,
@@ -72,7 +72,7 @@ def compute_score(
     extra_info: Mapping[str, Any] | None = None,
     **configuration: Any,
 ) -> dict[str, float]:
-    """The score of one sample as `{"score": …, "abstained": 0.0, …parts}`, always the same keys.
+    """The score of one sample as a dictionary with `score`, `abstained` and the parts.
 
     The configuration is `reward`, and if need be `params`, `columns`, `abstained` and
     `max_abstained`. `reward` is a name, or a mapping from data sources to names with `default` for
@@ -92,7 +92,7 @@ async def compute_score_async(
     extra_info: Mapping[str, Any] | None = None,
     **configuration: Any,
 ) -> dict[str, float]:
-    """As `compute_score`, without blocking the event loop."""
+    """Like `compute_score`, without blocking the event loop."""
     sample = _prepare(data_source, solution_str, ground_truth, extra_info, **configuration)
     return sample.metrics(await sample.binding.score_async(sample.row))
 
@@ -104,7 +104,7 @@ def compute_score_batch(
     extra_infos: Sequence[Mapping[str, Any] | None] | None = None,
     **configuration: Any,
 ) -> list[dict[str, float]]:
-    """The scores of a batch, in order; `configuration` is that of `compute_score`.
+    """The scores of a batch, in order, with the configuration of `compute_score`.
 
     An abstention stands for the mean of its whole group here, wherever in the batch it comes.
     """
@@ -116,14 +116,12 @@ def compute_score_batch(
 
 
 class _Sample(NamedTuple):
-    """A row, the reward for it, and the parts of every reward that the configuration names."""
-
     row: dict[str, Any]
     binding: Binding
     parts: tuple[str, ...]
 
     def metrics(self, score: Score) -> dict[str, float]:
-        """One flat mapping of finite floats under keys that do not depend on the sample.
+        """One dictionary of finite numbers with the same keys for every sample.
 
         verl reads the keys of the first sample and looks them up in all others. A part that has no
         number in this sample gets the sample's own.
@@ -158,8 +156,8 @@ def _prepare(
     binding = bindings.get(str(data_source), bindings.get("default"))
     if binding is None:
         raise BadParameter(
-            f"no reward for the data source {data_source!r}; reward has {sorted(bindings)}: "
-            "add it, or a 'default'"
+            f"no reward for the data source {data_source!r}; the sources are {sorted(bindings)}; "
+            "add this source, or a 'default'"
         )
     info = dict(extra_info or {})
     row = {
@@ -176,7 +174,6 @@ def _prepare(
 
 
 def _plain(value: Any) -> Any:
-    """Configuration as plain dicts and lists; verl's is OmegaConf's."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):

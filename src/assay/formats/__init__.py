@@ -1,4 +1,4 @@
-"""What other tools read and write: one module for each format, and the table that names them.
+"""File formats of other tools: one module for each format, and a table of all formats.
 
 A module translates between files and records, and knows nothing of run folders: `read` gives a
 `ForeignRun`, which the ledger writes; `write` takes a `RunRecords`, which the ledger hands out. To
@@ -23,13 +23,13 @@ from assay.schema.manifest import RunManifest
 
 
 class RunRecords(Protocol):
-    """A recorded run, as far as a format writes it."""
+    """Protocol of a recorded run that a format can write."""
 
     @property
     def manifest(self) -> RunManifest: ...
 
     def episodes(self, *, full: bool = False) -> Iterable[Episode]:
-        """Every attempt in order; messages and steps are only there with `full`."""
+        """All attempts in order; `full` adds their messages and steps."""
 
     def final(self) -> Iterable[Episode]:
         """The attempts that count."""
@@ -40,7 +40,7 @@ class RunRecords(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:
-    """One row of the table of formats."""
+    """The description of one file format in the table of formats."""
 
     name: str
     summary: str
@@ -67,12 +67,12 @@ class FileFormat:
     """What `write` counts."""
 
     def load(self) -> Any:
-        """The module, imported now: some bring a library of their own."""
+        """Import the module of the format, which may need an extra library."""
         return import_module(f"{__name__}.{self.module or self.name}")
 
 
 class FoundLogs(NamedTuple):
-    """The logs found at a path, and their format."""
+    """The logs that were found at a path, and their format."""
 
     format: FileFormat
     logs: tuple[Path, ...]
@@ -85,23 +85,23 @@ FORMATS: tuple[FileFormat, ...] = tuple(
 
 
 def readable() -> Mapping[str, FileFormat]:
-    """The formats that `assay import` reads, by name."""
+    """The formats that `assay import` can read, by name."""
     return {each.name: each for each in FORMATS if each.reads}
 
 
 def writable() -> Mapping[str, FileFormat]:
-    """The formats that `assay export` writes, by name."""
+    """The formats that `assay export` can write, by name."""
     return {each.name: each for each in FORMATS if each.writes}
 
 
 def describe(formats: Mapping[str, FileFormat]) -> str:
-    """A line for each format: its name and what it is."""
+    """Describe the formats in one line each: the name and the summary."""
     width = max(map(len, formats)) + 2
     return "\n".join(f"{name:<{width}}{each.summary}" for name, each in formats.items())
 
 
 def find_format(name: str, among: Mapping[str, FileFormat]) -> FileFormat:
-    """The format of that name; raises UnknownName for any other name."""
+    """The format with this name; raises UnknownName for an unknown name."""
     if name not in among:
         names = ", ".join(among)
         raise UnknownName(f"no format {name!r}; {did_you_mean(name, among, f'there are {names}')}")
@@ -111,7 +111,7 @@ def find_format(name: str, among: Mapping[str, FileFormat]) -> FileFormat:
 def recognise(
     path: Path, name: str | None = None, columns: Mapping[str, str] | None = None
 ) -> FoundLogs:
-    """The logs at the file, or under the folder, and their format.
+    """Find the logs in a file or a folder, and recognise their format.
 
     With a name they are of that format, and with the names of columns, lines that are of no other
     are plain rows. Raises `BadInput` where there is none, and `UsageError` where a folder holds
@@ -126,19 +126,19 @@ def recognise(
     if len(candidates) > 1:
         names = ", ".join(each.format.name for each in candidates)
         raise UsageError(
-            f"{str(path)!r} holds logs of several tools ({names}); name one file, or say --format"
+            f"{str(path)!r} holds logs of several tools ({names}); name one file, or pass --format"
         )
     if candidates:
         return candidates[0]
     sought = "; ".join(f"{each.looks_for} ({each.name})" for each in readable().values())
     raise BadInput(
-        f"{str(path)!r} holds no log that is known. Looked for: {sought}. `--format NAME` says "
-        "which it is"
+        f"{str(path)!r} has no log of a known format. Assay looked for: {sought}. Pass `--format "
+        "NAME` to choose a format"
     )
 
 
 def _search(path: Path, columns: Mapping[str, str] | None) -> Iterable[FoundLogs]:
-    """Each format with its logs; rows of no tool's are only looked for where nothing else is."""
+    """The logs of each format; plain rows are searched only if no other log was found."""
     formats = [each for each in readable().values() if each.name != "jsonl"]
     candidates = [FoundLogs(each, tuple(each.load().logs(path))) for each in formats]
     if not any(each.logs for each in candidates):

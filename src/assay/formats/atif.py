@@ -1,4 +1,4 @@
-"""Trajectories of the Agent Trajectory Interchange Format: written as version 1.8, read from 1.0.
+"""Trajectories in the Agent Trajectory Interchange Format (ATIF), read and written.
 
     json.dump(atif.to_trajectory(episode, agent="web_research"), file)
 
@@ -38,12 +38,12 @@ SOURCES = {"assistant": "agent", "user": "user"}
 
 
 def write(run: RunRecords, path: Path) -> int:
-    """Write every attempt as a line; how many there are."""
+    """Write each attempt as a JSON line, and return the number of attempts."""
     return write_lines(path, (trajectory for _, trajectory in _trajectories(run)))
 
 
 def files(run: RunRecords) -> Iterator[tuple[str, bytes]]:
-    """Every attempt as a file of its own: the name and the content."""
+    """Convert each attempt to a file; yield the name and the content of each file."""
     for attempt, trajectory in _trajectories(run):
         yield f"{attempt}.json", dump_line(trajectory)
 
@@ -63,7 +63,7 @@ def to_trajectory(
     model: str = "",
     read: Callable[[str], str] = str,
 ) -> dict[str, Any]:
-    """The episode's messages as ATIF steps; the task, the ending and the scores are in `extra`.
+    """Convert an episode to an ATIF trajectory; `extra` holds the task and the scores.
 
     A tool's results are observations of the step whose call they answer. Arguments that are not a
     JSON object, or nested too deeply, are kept as they were written, under `arguments`. Half of a
@@ -120,7 +120,7 @@ def _steps(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
 
 
 def _result(message: Message, calls: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What a tool returned; an id that the step before it did not call is kept aside."""
+    """The result of a tool call; an unknown call id is kept in `extra`."""
     result: dict[str, Any] = {"content": text_of(message.content)}
     if message.tool_call_id in {call["tool_call_id"] for call in calls}:
         result["source_call_id"] = message.tool_call_id
@@ -173,7 +173,6 @@ def _call(call: ToolCall) -> dict[str, Any]:
 
 
 def _is_shallow(value: Any, levels: int) -> bool:
-    """Whether at most so many levels are nested in the value."""
     if not isinstance(value, (dict, list)):
         return True
     inner = value.values() if isinstance(value, dict) else value
@@ -186,15 +185,13 @@ RESULT = "result.json"
 
 
 class _Source(NamedTuple):
-    """One trajectory, and the result of its trial."""
-
     where: str
     record: Mapping[str, Any]
     result: Mapping[str, Any]
 
 
 def logs(path: Path) -> list[Path]:
-    """The folder itself, if there are trajectories in it; or the file, if it is one."""
+    """The folder if it contains trajectories, or the file if it is a trajectory."""
     if path.is_dir():
         return [path] if next(_files(path), None) is not None else []
     return [path] if _is_trajectory(path) else []
@@ -220,10 +217,10 @@ def read(path: Path) -> ForeignRun:
     files = tuple(_files(path)) if path.is_dir() else (path,)
     results = tuple(file for file in map(_result_file, files) if file is not None)
     if not files:
-        raise BadRecord(f"{str(path)!r} holds no trajectories of ATIF")
+        raise BadRecord(f"{str(path)!r} has no trajectories in the ATIF format")
     source = next(_sources(files, ReadProblems()), None)
     if source is None:
-        raise BadRecord(f"no trajectory under {str(path)!r} can be read")
+        raise BadRecord(f"no trajectory in {str(path)!r} can be read")
     first = source.record
     agent = first.get("agent") or {}
     name, model = str(agent.get("name") or "atif"), agent.get("model_name")
@@ -247,7 +244,6 @@ def read(path: Path) -> ForeignRun:
 
 
 def _result_file(trajectory: Path) -> Path | None:
-    """The result of the trial, next to the trajectory or to its `agent` folder."""
     folders = [trajectory.parent]
     folders += [trajectory.parent.parent] if trajectory.parent.name == "agent" else []
     return next((f / RESULT for f in folders if (f / RESULT).is_file()), None)
@@ -329,7 +325,7 @@ def _messages(step: Mapping[str, Any]) -> Iterator[Message]:
 
 
 def _read_steps(steps: list[Any], store: StoreArtifact) -> Iterator[Step]:
-    """The reset, with what was said before the agent's first turn, and each of its turns."""
+    """The reset as a first step, then one step for each turn of the agent."""
     turns = [step for step in steps if step.get("source") == "agent"]
     yield Step(index=0, action="")
     for index, step in enumerate(turns, 1):
@@ -365,7 +361,7 @@ def _call_count(step: Mapping[str, Any]) -> int:
 
 
 def _broken(result: Mapping[str, Any]) -> Failure | None:
-    """What failed, by the name of the exception; a time limit is an ending, not a failure."""
+    """The failure that the trial recorded; a timeout is not a failure."""
     error = result.get("exception_info")
     if not isinstance(error, Mapping) or "Timeout" in str(error.get("exception_type")):
         return None
@@ -393,7 +389,7 @@ def _scores(
     elif isinstance(rewards, Mapping):
         for name, value in rewards.items():
             yield foreign.score_of(
-                value, scorer=str(name), because="as the verifier of the trial says"
+                value, scorer=str(name), because="the verifier of the trial gave this score"
             )
     elif isinstance(extra.get("scores"), list):
         yield from map(score_from_record, extra["scores"])

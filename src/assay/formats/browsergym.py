@@ -71,15 +71,13 @@ _HEAD = re.compile(
 
 
 class LoggedAction(NamedTuple):
-    """The agent's action in one logged turn; the text `None` is an agent that gave up."""
+    """One logged action of the agent; the text `None` means that the agent gave up."""
 
     text: str
     think: str
 
 
 class _Folder(NamedTuple):
-    """What the name of an episode's folder says."""
-
     path: Path
     hidden: bool
     date: str
@@ -89,7 +87,7 @@ class _Folder(NamedTuple):
 
     @property
     def started_at(self) -> str:
-        """As the clock of that machine showed it; its time zone is not recorded."""
+        """The start time of the episode in the unknown time zone of its machine."""
         try:
             return datetime.strptime(self.date, "%Y-%m-%d_%H-%M-%S").isoformat()  # noqa: DTZ007
         except ValueError:
@@ -97,8 +95,6 @@ class _Folder(NamedTuple):
 
 
 class _Content(NamedTuple):
-    """Everything that one episode's folder holds."""
-
     summary: dict[str, Any] | None
     actions: tuple[LoggedAction, ...]
     problem: str
@@ -110,7 +106,7 @@ class _Content(NamedTuple):
 
 
 def logs(path: Path) -> list[Path]:
-    """The studies: folders of episodes. An episode's own folder is a study of one."""
+    """The study folders under the path; a folder of one episode is also a study."""
     if not path.is_dir():
         return []
     if any((path / name).is_file() for name in EPISODE_FILES):
@@ -119,7 +115,7 @@ def logs(path: Path) -> list[Path]:
 
 
 def read(path: Path, *, agent: str | None = None, unpickle: bool = False) -> ForeignRun:
-    """Every episode of the study at `path`.
+    """Read all episodes of the study at `path` as a run.
 
     A run has one agent: where there are several, `agent` says which. `unpickle` also reads the
     pickled steps, without running them: exact actions, rewards of each step, pages, prompts, the
@@ -153,7 +149,6 @@ def read(path: Path, *, agent: str | None = None, unpickle: bool = False) -> For
 
 
 def _model(folders: Sequence[_Folder]) -> str | None:
-    """The model of the first episode whose arguments name one."""
     for folder in folders:
         try:
             arguments = read_pickle(folder.path / "exp_args.pkl")
@@ -167,7 +162,7 @@ def _model(folders: Sequence[_Folder]) -> str | None:
 
 
 def _reported(study: Path) -> Iterator[ReportedScore]:
-    """The mean that AgentLab itself gives, in the last of its tables."""
+    """The mean reward in AgentLab's last result table."""
     for table in sorted(study.glob("summary_df*.csv"), reverse=True)[:1]:
         rows = list(csv.DictReader(io.StringIO(_text(table))))
         if len(rows) == 1:
@@ -176,7 +171,7 @@ def _reported(study: Path) -> Iterator[ReportedScore]:
 
 
 def _find(root: Path, agent: str | None) -> list[_Folder]:
-    """The episodes' folders in the order of their dates, those of one agent."""
+    """The folders of one agent's episodes, sorted by date."""
     if not root.is_dir():
         raise BadRecord(f"there is no folder {str(root)!r}")
     paths = {path.parent for name in EPISODE_FILES for path in root.rglob(name)}
@@ -184,15 +179,15 @@ def _find(root: Path, agent: str | None) -> list[_Folder]:
     agents = sorted({folder.agent for folder in folders})
     if not folders:
         raise BadRecord(
-            f"{str(root)!r} holds no BrowserGym results: no summary_info.json, no exp_args.pkl"
+            f"{str(root)!r} has no BrowserGym results: no summary_info.json, no exp_args.pkl"
         )
     if agent is None and len(agents) > 1:
         raise UsageError(
-            f"{str(root)!r} holds results of {len(agents)} agents; name one: {agents[:10]}"
+            f"{str(root)!r} has results of {len(agents)} agents; name one agent: {agents[:10]}"
         )
     chosen = [folder for folder in folders if agent in (None, folder.agent)]
     if not chosen:
-        raise UsageError(f"no results of agent {agent!r} in {str(root)!r}; there are {agents[:10]}")
+        raise UsageError(f"no results of agent {agent!r} in {str(root)!r}; agents: {agents[:10]}")
     return chosen
 
 
@@ -209,7 +204,7 @@ def _domain(task: str) -> str:
 
 
 def _numbered(folders: Sequence[_Folder]) -> list[tuple[_Folder, int]]:
-    """Each folder with its repeat: every visible folder of a task is one of its own.
+    """Each folder with the number of its repeat; visible folders are counted.
 
     A hidden folder belongs to the next visible one with the same seed, which replaced it.
     """
@@ -229,7 +224,6 @@ def _numbered(folders: Sequence[_Folder]) -> list[tuple[_Folder, int]]:
 
 
 def _package_versions(folders: Sequence[_Folder]) -> dict[str, str]:
-    """The packages that the first episode ran with."""
     texts = (_text(folder.path / "package_versions.txt") for folder in folders)
     lines = next(filter(None, texts), "").splitlines()
     pairs = (line.strip().partition("==") for line in lines)
@@ -297,7 +291,7 @@ def _read(folder: _Folder, *, unpickle: bool) -> _Content:
 
 
 def _prompt(messages: Any) -> tuple[Message, ...]:
-    """What the agent asked its model, and what that said; AgentLab's `Discussion` or a list."""
+    """The prompt messages of the agent, from a list or from AgentLab's `Discussion`."""
     listed = plain(messages)
     if isinstance(listed, dict):
         listed = listed.get("messages")
@@ -311,14 +305,13 @@ def _prompt(messages: Any) -> tuple[Message, ...]:
 
 
 def _prompt_text(content: Any) -> str:
-    """The text of a message; pictures are left out."""
     parts = content if isinstance(content, list) else [content]
     texts = (each.get("text") if isinstance(each, dict) else each for each in parts)
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _conversation(steps: Sequence[Any]) -> tuple[Message, ...]:
-    """The prompts one after the other; one that goes on with the last adds what is new in it."""
+    """The conversation of all steps; a continued prompt adds only its new messages."""
     messages: list[Message] = []
     before: tuple[Message, ...] = ()
     for step in steps:
@@ -329,19 +322,18 @@ def _conversation(steps: Sequence[Any]) -> tuple[Message, ...]:
 
 
 def _text_in(step: Any, *names: str) -> str:
-    """The text under these names in a pickled step; empty where there is none."""
     text = attribute(step, *names)
     return text if isinstance(text, str) else ""
 
 
 def _raw_reward(step: Any) -> float | None:
-    """BrowserGym 0.14 looks for it at the wrong level, so that its own field is always empty."""
+    """The raw reward of a step, from the place where BrowserGym 0.14 stores it."""
     inner = finite_number(attribute(step, "task_info", "RAW_REWARD_GLOBAL"))
     return finite_number(attribute(step, "raw_reward")) if inner is None else inner
 
 
 def _ending(folder: _Folder, content: _Content) -> tuple[StopReason, Failure | None]:
-    """How the episode ended, as far as the summary tells, and what failed.
+    """The stop reason of an episode, and its failure if there is one.
 
     Without the actions, only tasks of AssistantBench are known to end with an answer and nothing
     else; of the others it is only known that the environment ended them.
@@ -379,7 +371,7 @@ def _score(summary: dict[str, Any], stop_reason: StopReason) -> Score:
 
 
 def _usage(summary: dict[str, Any]) -> Usage:
-    """Tokens and money as AgentLab tracks them; it writes 0 where it knows no price."""
+    """The tokens and the cost from AgentLab; a cost of 0 is taken as unknown."""
     return foreign.usage_of(
         summary.get("stats.cum_input_tokens"),
         summary.get("stats.cum_output_tokens"),
@@ -388,7 +380,7 @@ def _usage(summary: dict[str, Any]) -> Usage:
 
 
 def _steps(store: StoreArtifact, folder: _Folder, content: _Content) -> tuple[Step, ...]:
-    """The reset and one step for each action, each with the picture that came after it."""
+    """The reset and one step for each action, each with the screenshot after it."""
     pictures = dict(_by_step(folder.path, "screenshot_step_*"))
     actions = [action for action in content.actions if action.text not in ("", "None")]
     last = max([len(actions), *pictures, 0 if (actions or pictures) else -1])
@@ -418,7 +410,6 @@ def _steps(store: StoreArtifact, folder: _Folder, content: _Content) -> tuple[St
 
 
 def _by_step(folder: Path, pattern: str) -> list[tuple[int, Path]]:
-    """The files of the steps, in their order; a number out of reason is not a step."""
     files: list[tuple[int, Path]] = []
     for path in folder.glob(pattern):
         number = re.fullmatch(r"(?:screenshot_)?step_(\d{1,4})\.(?:png|jpg|pkl\.gz)", path.name)
@@ -428,7 +419,6 @@ def _by_step(folder: Path, pattern: str) -> list[tuple[int, Path]]:
 
 
 def _content(path: Path) -> bytes:
-    """The content of one of the episode's own files, its beginning if it is very large."""
     if path.is_symlink() or not path.is_file():
         return b""
     with path.open("rb") as stream:
@@ -440,7 +430,7 @@ def _text(path: Path) -> str:
 
 
 def logged_actions(log: str) -> tuple[LoggedAction, ...]:
-    """The actions in the order in which they were taken.
+    """The actions in an episode's log, in their order.
 
     The loop logs each one as the agent's thought, an empty line, `action:`, and the action. A
     thought that quotes this form looks the same; the last one in a message counts.
@@ -458,7 +448,7 @@ def logged_actions(log: str) -> tuple[LoggedAction, ...]:
 
 
 def answer_of(action: str) -> str | None:
-    """The text of the last `send_msg_to_user("…")` of an action; `None` when there is none."""
+    """The text of the last `send_msg_to_user("…")` in an action, or `None`."""
     if "send_msg_to_user" not in action or len(action) > ANSWER_CHARS:
         return None
     try:

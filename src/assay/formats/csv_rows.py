@@ -1,4 +1,4 @@
-"""Rows of CSV and TSV files: a header, then records whose cells are text.
+"""Read the rows of CSV and TSV files, which begin with a header.
 
 A record begins at a line and may go over several, in quotes. An empty cell is no value, since such
 a file cannot say that a text was empty. Quotes that are out of place are not guessed at: the text
@@ -20,7 +20,7 @@ BOM = b"\xef\xbb\xbf"
 
 
 class CsvRecord(NamedTuple):
-    """One record, where it stands, and what is wrong with it."""
+    """One record of a CSV file, its place, and its problem if it has one."""
 
     line: int
     """The line at which it begins."""
@@ -36,7 +36,7 @@ def is_csv(path: Path) -> bool:
 
 
 def read_header(source: Path) -> list[str]:
-    """The names of the columns; raises `BadRecord` for a file whose first line names none."""
+    """The names of the columns; raises `BadRecord` if the header is invalid."""
     with source.open("rb") as stream:
         header, _ = _read_header(source, stream)
     return header
@@ -45,7 +45,7 @@ def read_header(source: Path) -> list[str]:
 def read_records(
     source: Path, start: int = 0, line: int = 0, end: int | None = None
 ) -> Iterator[CsvRecord]:
-    """The records from `start` on, which is at that line; from the first one if it is 0."""
+    """The records from byte `start` on, whose line number is `line`."""
     with source.open("rb") as stream:
         header, lines = _read_header(source, stream)
         if start:
@@ -56,7 +56,6 @@ def read_records(
 
 
 def _read_header(source: Path, stream: BinaryIO) -> tuple[list[str], int]:
-    """The names of the columns, and how many lines they take."""
     reader = _LineReader(stream, 1)
     try:
         cells: list[str] = next(_reader(source, reader), [])
@@ -68,7 +67,7 @@ def _read_header(source: Path, stream: BinaryIO) -> tuple[list[str], int]:
         raise BadRecord(f"the header of {str(source)!r} {reader.problem}")
     names = [cell.strip() for cell in cells]
     if not any(names):
-        raise BadRecord(f"{str(source)!r} has no header: its first line names the columns")
+        raise BadRecord(f"{str(source)!r} has no header: the first line must name the columns")
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise BadRecord(f"{str(source)!r} has the column {twice[0]!r} twice")
@@ -77,7 +76,7 @@ def _read_header(source: Path, stream: BinaryIO) -> tuple[list[str], int]:
 
 
 class _LineReader:
-    """The lines of a stream as text, counted; not every file is the UTF-8 that it should be."""
+    """Reads a stream as lines of text, counts them, and notes invalid UTF-8."""
 
     def __init__(self, stream: BinaryIO, line: int) -> None:
         self._stream = stream
@@ -108,7 +107,6 @@ def _reader(source: Path, lines: _LineReader) -> Any:
 
 
 def _problem(error: csv.Error, lines: _LineReader) -> str:
-    """What is wrong with a record, in words that lead to the place."""
     if lines.at_end:
         return "a quotation mark is opened, and not closed before the end of the file"
     if str(error).startswith("new-line character"):

@@ -1,4 +1,4 @@
-"""What readers of other tools' logs share: the run they give, lines, dates, failures, messages.
+"""Shared code for reading the logs of other tools: runs, lines, dates and messages.
 
 A log may be cut off, half written or wrong in one place. What cannot be read of it goes to
 `ReadProblems`, with its place, and the rest is read.
@@ -39,7 +39,7 @@ of a wrong field, are each a `ValueError`."""
 
 @dataclass(slots=True)
 class ReadProblems:
-    """What could not be read of a log, in words; the first hundred are kept, all are counted."""
+    """The problems of reading a log: the first 100 texts, and the total number."""
 
     count: int = 0
     texts: list[str] = field(default_factory=list)
@@ -52,7 +52,7 @@ class ReadProblems:
 
 @dataclass(frozen=True, slots=True)
 class ForeignRun:
-    """A run that another tool recorded."""
+    """A run that another tool has recorded."""
 
     manifest: RunManifest
     """Its id and task set are the ledger's to fill in; where they are empty, its date, its rewards
@@ -64,14 +64,14 @@ class ForeignRun:
 
 
 class LogRecord(NamedTuple):
-    """One record of a log, and its place."""
+    """One record of a log, and its place in the log."""
 
     where: str
     data: dict[str, Any]
 
 
 class ReportedScore(NamedTuple):
-    """A mean that the tool itself gives, to be shown with ours."""
+    """A mean score that the other tool reported."""
 
     name: str
     value: float
@@ -81,7 +81,7 @@ class ReportedScore(NamedTuple):
 def origin(
     path: Path, name: str, reported: Iterable[ReportedScore] = (), status: Any = None
 ) -> dict[str, Any]:
-    """What a manifest keeps of where it came from: the file, the format, the tool's own means."""
+    """The origin of an imported run: the file, the format and the reported means."""
     means = [score._asdict() for score in reported]
     record: dict[str, Any] = {"from": path.name, "format": name, "reported": means}
     return record if status is None else {**record, "status": status}
@@ -94,13 +94,13 @@ def manifest_of(
     settings: Mapping[str, Any],
     **others: Any,
 ) -> RunManifest:
-    """The manifest of another tool's run: where it came from, and its settings under our names."""
+    """The manifest of an imported run, with its origin and its settings."""
     config = {**settings, "imported": imported}
     return RunManifest(run_id="", benchmark=benchmark[:200], agent=agent, config=config, **others)
 
 
 def settings_of(agent: Any, model: Any, sampling: Any = None, **task: Any) -> dict[str, Any]:
-    """The agent with its model, and the task, under the names that a configuration has for them."""
+    """The settings of the agent, the model and the task, under Assay's names."""
     options = {"model": model} | ({} if sampling is None else {"model_options": sampling})
     settings = {"agent": {"name": agent, "options": options}}
     return {**settings, "task": task} if task else settings
@@ -112,7 +112,7 @@ def run_of_rows(
     rows: Callable[[ReadProblems], Iterable[LogRecord]],
     read: Callable[[dict[str, Any], Counter[str]], Episode],
 ) -> ForeignRun:
-    """The run with an episode for each row; `read` also gets how often each task was met so far."""
+    """A run with one episode for each row; `read` also receives the counts of repeats."""
 
     def episodes(_: StoreArtifact, problems: ReadProblems) -> Iterator[Episode]:
         repeats: Counter[str] = Counter()
@@ -122,7 +122,7 @@ def run_of_rows(
 
 
 def json_rows(path: Path, problems: ReadProblems | None = None) -> Iterator[LogRecord]:
-    """The objects of a file of JSON lines, one at a time; a line that is none is a problem.
+    """The objects of a JSON lines file; an invalid line is reported as a problem.
 
     The last line counts without its line break: a tool that ended wrote it whole, and one that was
     killed left what is not JSON.
@@ -145,7 +145,7 @@ def json_rows(path: Path, problems: ReadProblems | None = None) -> Iterator[LogR
 
 
 def loads(data: bytes | str) -> dict[str, Any]:
-    """The JSON object; NaN and infinity, which Python's tools write, are read."""
+    """Parse a JSON object; NaN and infinity are allowed."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -156,11 +156,11 @@ def loads(data: bytes | str) -> dict[str, Any]:
 
 
 def load_file(path: Path) -> dict[str, Any]:
-    """The JSON object in a file of at most `LINE_BYTES`."""
+    """Read the JSON object in a file, up to a maximum file size."""
     with _open(path) as stream:
         data = stream.read(LINE_BYTES + 1)
     if len(data) > LINE_BYTES:
-        raise BadRecord(f"{str(path)!r} is larger than {LINE_BYTES} bytes")
+        raise BadRecord(f"{str(path)!r} is larger than the limit of {LINE_BYTES} bytes")
     try:
         return loads(data)
     except BadRecord as error:
@@ -175,7 +175,7 @@ def _open(path: Path) -> BinaryIO:
 
 
 def first_row(path: Path) -> dict[str, Any]:
-    """The first object of a file of JSON lines; empty where the file is none."""
+    """The first object of a JSON lines file, or an empty object."""
     try:
         return next((row.data for row in json_rows(path)), {})
     except (BadRecord, OSError):
@@ -183,7 +183,7 @@ def first_row(path: Path) -> dict[str, Any]:
 
 
 def top_keys(path: Path) -> frozenset[str]:
-    """The keys of the JSON object in a file, as far as its beginning shows them."""
+    """The top-level keys at the beginning of a JSON file."""
     try:
         with open_file(path) as stream:
             text = stream.read(HEAD_BYTES).decode("utf-8", "ignore")
@@ -211,7 +211,7 @@ _TOKEN = re.compile(
 def episodes_of(
     rows: Iterable[LogRecord], read: Callable[[dict[str, Any]], Episode], problems: ReadProblems
 ) -> Iterator[Episode]:
-    """The episode of each row; one that cannot be read is a problem, with its place and why."""
+    """The episode of each row; an unreadable row is reported as a problem."""
     for where, data in rows:
         try:
             yield read(data)
@@ -220,7 +220,7 @@ def episodes_of(
 
 
 def explain(error: BaseException) -> str:
-    """In one line why a record could not be read."""
+    """Explain in one line why a record could not be read."""
     if isinstance(error, KeyError):
         return f"it has no {error.args[0]!r}"
     fields = getattr(error, "errors", None)
@@ -233,7 +233,7 @@ def explain(error: BaseException) -> str:
 
 
 def utc(moment: Any) -> str:
-    """The moment as the ledger writes it; empty for what is none.
+    """Convert a time to the ledger's format; an invalid time becomes an empty text.
 
     Takes ISO 8601 and seconds since 1970. A time without a zone is taken as it stands, and keeps
     none: nothing says which it was.
@@ -274,7 +274,7 @@ TEXT_CHARS = 200_000
 
 
 def failure(message: Any, traceback: Any = "", *, otherwise: FailureKind) -> Failure:
-    """The failure that a log tells of: of the model, by the names of the errors in it, or another.
+    """The failure in a log; known error names mean a failure of the model.
 
     A conversation that is longer than the model takes is a failure of the agent that wrote it.
     """
@@ -290,7 +290,7 @@ def failure(message: Any, traceback: Any = "", *, otherwise: FailureKind) -> Fai
 
 
 def score_of(value: Any, *, scorer: str, because: str = "", **fields: Any) -> Score:
-    """The number as a score; what is no finite number abstains."""
+    """Convert a number to a score; a value without a finite number abstains."""
     number = float(value) if isinstance(value, bool) else finite_number(value)
     if number is None:
         why = because or f"the log has {value!r:.80} for it"
@@ -299,14 +299,14 @@ def score_of(value: Any, *, scorer: str, because: str = "", **fields: Any) -> Sc
 
 
 def no_score(broken: Failure | None, scorer: str) -> Abstained | None:
-    """The abstention of an attempt that its model or environment ended; `None` for any other."""
+    """The abstention for a model or environment error, otherwise `None`."""
     if broken is None or broken.kind == "agent_error":
         return None
     return Abstained(broken.kind, broken.message[:300], scorer=scorer)
 
 
 def messages_of(messages: Any) -> tuple[Message, ...]:
-    """The messages of a conversation in the shape of chat APIs; a text is the user's."""
+    """The messages of a conversation in chat API format; a text is a user message."""
     if isinstance(messages, str):
         messages = [{"role": "user", "content": messages}]
     return tuple(map(_message, messages)) if isinstance(messages, list) else ()
@@ -314,7 +314,7 @@ def messages_of(messages: Any) -> tuple[Message, ...]:
 
 def _message(message: Any) -> Message:
     if not isinstance(message, Mapping):
-        raise BadRecord(f"a message is {message!r:.80}, not an object")
+        raise BadRecord(f"a message must be an object, not {message!r:.80}")
     calls = message.get("tool_calls")
     fields = {str(key): value for key, value in message.items() if value is not None}
     fields["tool_calls"] = [_call(call) for call in calls] if isinstance(calls, list) else ()
@@ -322,7 +322,6 @@ def _message(message: Any) -> Message:
 
 
 def _call(call: Any) -> dict[str, Any]:
-    """A tool call as chat APIs write it; some logs have it flat, some as JSON text."""
     if isinstance(call, str):
         call = json.loads(call)
     function = call.get("function")
@@ -334,19 +333,19 @@ def _call(call: Any) -> dict[str, Any]:
 
 
 def last_reply(messages: Iterable[Message]) -> str | None:
-    """The last text of the assistant; `None` where it wrote nothing."""
+    """The last non-empty text of the assistant, or `None`."""
     texts = [text_of(each.content) for each in messages if each.role == "assistant"]
     return next((text for text in reversed(texts) if text), None)
 
 
 def last_text(messages: Iterable[Message], role: str) -> str | None:
-    """The text of the last message of that role; `None` where there is none."""
+    """The text of the last message with this role, or `None`."""
     texts = [text_of(each.content) for each in messages if each.role == role]
     return texts[-1] if texts else None
 
 
 def next_repeat(name: str, repeats: Counter[str], recorded: Any = None) -> int:
-    """Which attempt at the task of that name this one is, from 0: as recorded, or counted."""
+    """The repeat number of an attempt from 0, as recorded or as counted."""
     number = finite_number(recorded)
     if number is not None and 0 <= number < 2**31:
         return int(number)
@@ -355,7 +354,7 @@ def next_repeat(name: str, repeats: Counter[str], recorded: Any = None) -> int:
 
 
 def usage_of(prompt: Any, completion: Any, *, cost: Any = None, calls: int = 0) -> Usage:
-    """Tokens, money and calls; what is no number counts as none."""
+    """Collect tokens, cost and calls; a value that is not a number is ignored."""
     dollars = finite_number(cost)
     return Usage(
         prompt_tokens=count_of(prompt), completion_tokens=count_of(completion), cost_usd=dollars,
@@ -364,16 +363,13 @@ def usage_of(prompt: Any, completion: Any, *, cost: Any = None, calls: int = 0) 
 
 
 def count_of(value: Any) -> int:
-    """The number of things; 0 for what is no number."""
+    """Convert a value to a count; a value that is not a number becomes 0."""
     number = finite_number(value)
     return int(number) if number is not None and 0 <= number < 2**53 else 0
 
 
 def references_of(path: str | Path) -> dict[str, Any]:
-    """The reference of each task, from a JSON object of them or from JSON lines with an id.
-
-    Raises `BadRecord` for a line without an id or an answer.
-    """
+    """Read the reference answer of each task from a JSON or JSON lines file."""
     file = Path(path)
     if file.suffix != ".jsonl":
         return load_file(file)
@@ -383,7 +379,7 @@ def references_of(path: str | Path) -> dict[str, Any]:
         name = next((row[key] for key in ("id", "task_id", "task") if key in row), None)
         key = next((key for key in ("answer", "reference", "gold", "solution") if key in row), None)
         if name is None or key is None:
-            raise BadRecord(f"{where}: a reference is a line with 'id' and 'answer'")
+            raise BadRecord(f"{where}: each reference line needs the keys 'id' and 'answer'")
         references[str(name)] = row[key]
     if problems.count:
         raise BadRecord(problems.texts[0])
@@ -391,7 +387,7 @@ def references_of(path: str | Path) -> dict[str, Any]:
 
 
 def check_references(references: Mapping[str, Any], tasks: Iterable[str]) -> None:
-    """Raise `BadRecord` if none of the references is for one of the tasks."""
+    """Raise `BadRecord` if no reference answer belongs to one of the tasks."""
     names = list(tasks)
     if not references or references.keys() & set(names):
         return
@@ -403,7 +399,7 @@ def check_references(references: Mapping[str, Any], tasks: Iterable[str]) -> Non
 
 
 def read_optional(path: Path | None) -> dict[str, Any]:
-    """The JSON object of a file next to a log; empty where there is none that can be read."""
+    """The JSON object of an optional file, or an empty object if it is unreadable."""
     if path is None or not path.is_file() or path.is_symlink():
         return {}
     try:

@@ -1,4 +1,4 @@
-"""The parts of a log of Inspect AI: its header, and its samples one at a time.
+"""Read the header and the samples of an Inspect AI log, one sample at a time.
 
 An `.eval` file is a zip file with a member for each sample, packed with deflate or, by newer
 versions, with Zstandard; a `.json` log is one object. Both are read sample by sample: one that is
@@ -36,8 +36,6 @@ _ENDS = (b"PK\x03\x04", b"PK\x01\x02", b"PK\x07\x08")
 
 
 class _Member(NamedTuple):
-    """One member of a zip file, as its header tells."""
-
     name: str
     method: int
     start: int
@@ -47,14 +45,14 @@ class _Member(NamedTuple):
 
 
 class InspectLog(NamedTuple):
-    """A log whose samples are read when they are asked for."""
+    """An Inspect AI log whose samples are read only on request."""
 
     header: dict[str, Any]
     samples: Callable[[ReadProblems], Iterator[LogRecord]]
 
 
 def open_log(path: Path) -> InspectLog:
-    """The log; raises `BadRecord` for a file that is none."""
+    """Open an Inspect AI log; raise `BadRecord` if the file is not such a log."""
     try:
         stream = open_file(path)
     except FileNotFoundError as error:
@@ -96,7 +94,6 @@ def _mapped(path: Path) -> Iterator[mmap]:
 
 
 def _members(path: Path, data: mmap) -> tuple[dict[str, _Member], bool]:
-    """The members by name, the last of each; and whether the file has its directory."""
     try:
         with open_file(path) as stream:
             return {member.name: member for member in _listed(stream, data)}, True
@@ -115,7 +112,7 @@ def _listed(stream: BinaryIO, data: mmap) -> Iterator[_Member]:
 
 
 def _searched(data: mmap) -> Iterator[_Member]:
-    """The members that are there whole, by their own headers."""
+    """The complete members of a damaged zip file, found by their headers."""
     at = data.find(_SIGNATURE)
     while at >= 0 and at + _LOCAL.size <= len(data):
         _, _, flags, method, _, _, crc, packed, size, name_length, extra = _LOCAL.unpack(
@@ -134,11 +131,11 @@ def _searched(data: mmap) -> Iterator[_Member]:
 
 def _read(path: Path, data: mmap, member: _Member) -> dict[str, Any]:
     if member.size > MEMBER_BYTES:
-        raise BadRecord(f"it is larger than {MEMBER_BYTES} bytes")
+        raise BadRecord(f"the sample is larger than the limit of {MEMBER_BYTES} bytes")
     packed = data[member.start : member.start + member.packed]
     content = _unpack(path, packed, member)
     if member.crc is not None and zlib.crc32(content) != member.crc:
-        raise BadRecord("it is damaged: its checksum is another")
+        raise BadRecord("the sample is damaged: its checksum is wrong")
     return loads(content)
 
 
@@ -154,11 +151,11 @@ def _unpack(path: Path, packed: bytes, member: _Member) -> bytes:
         raise
     except Exception as error:  # each way of packing has errors of its own
         raise BadRecord(f"it cannot be unpacked: {error!s:.200}") from error
-    raise BadRecord(f"it is packed in a way that is not known ({member.method})")
+    raise BadRecord(f"its compression method {member.method} is unknown")
 
 
 def _zstandard(path: Path) -> Callable[[bytes, int], bytes]:
-    """What unpacks Zstandard; raises `MissingExtra` where nothing that does is installed."""
+    """A Zstandard decompressor; raises `MissingExtra` if no library is installed."""
     with suppress(ImportError):
         zstandard = import_module("zstandard")
         return lambda data, size: zstandard.ZstdDecompressor().decompress(data, size)
@@ -166,7 +163,7 @@ def _zstandard(path: Path) -> Callable[[bytes, int], bytes]:
         arrow = import_module("pyarrow")
     except ImportError as error:
         raise MissingExtra(
-            f"{str(path)!r} is packed with Zstandard, as newer versions of Inspect write it: "
+            f"{str(path)!r} is compressed with Zstandard, as newer versions of Inspect do; "
             "run: pip install zstandard (or turn the log into JSON with "
             "`inspect log convert --to json`)"
         ) from error
@@ -177,7 +174,7 @@ def _open_json(path: Path) -> InspectLog:
     with open_file(path) as stream:
         data = stream.read(JSON_BYTES + 1)
     if len(data) > JSON_BYTES:
-        raise BadRecord(f"{str(path)!r} is larger than {JSON_BYTES} bytes; write it as .eval")
+        raise BadRecord(f"{str(path)!r} is larger than {JSON_BYTES} bytes; convert it to .eval")
     text = data.decode("utf-8", "replace")
     header, place = _json_header(path, text)
 
@@ -195,7 +192,7 @@ _SAMPLES = re.compile(r'"samples"\s*+:\s*+\[')
 
 
 def _json_header(path: Path, text: str) -> tuple[dict[str, Any], int | None]:
-    """What comes before the samples, and where their list begins; `None` for no samples."""
+    """The log's data before its samples, and the position of the samples or `None`."""
     for match in _SAMPLES.finditer(text):
         # Anything but the log's own list leaves brackets open here.
         with suppress(BadRecord):
@@ -216,7 +213,6 @@ def _skip(text: str, at: int) -> int:
 
 
 def _elements(text: str, at: int, problems: ReadProblems) -> Iterator[LogRecord]:
-    """The objects of the list; where the text is broken, what comes after is lost with it."""
     number = 0
     try:
         at = _skip(text, at)

@@ -1,4 +1,4 @@
-"""Logs of Inspect AI, read into episodes and written from them.
+"""Read logs of Inspect AI as episodes, and write episodes as logs.
 
     episodes = list(inspect_logs.read_log("logs/….eval"))
     inspect_logs.write_log("logs/assay.eval", episodes, task="gsm8k", model="my-policy")
@@ -40,7 +40,7 @@ ATTACHMENT = "attachment://"
 
 
 def logs(path: Path) -> list[Path]:
-    """The logs at the file or under the folder."""
+    """The Inspect AI logs in a file or a folder."""
     files = sorted(path.rglob("*")) if path.is_dir() else [path]
     return [file for file in files if file.suffix in (".eval", ".json") and _is_log(file)]
 
@@ -52,7 +52,7 @@ def _is_log(file: Path) -> bool:
 
 
 def read(path: Path) -> ForeignRun:
-    """The samples of a log as a run."""
+    """Read the samples of an Inspect AI log as a run."""
     log = open_log(path)
     spec = log.header.get("eval") or {}
     task = str(spec.get("task") or "inspect")
@@ -92,17 +92,14 @@ def _reported(header: Mapping[str, Any]) -> Iterator[ReportedScore]:
 
 
 def write(run: RunRecords, path: Path) -> int:
-    """Write every attempt as a sample of a finished log; how many there are."""
+    """Write each attempt as a sample of a log, and return the number of attempts."""
     attempts = list(run.episodes(full=True))
     write_log(path, attempts, task=run.manifest.benchmark, model=run.manifest.agent)
     return len(attempts)
 
 
 def read_log(path: str | Path) -> Iterator[Episode]:
-    """The samples of a log as episodes, in order; scores that are not numbers are left out.
-
-    Raises `BadRecord` at the first that cannot be read.
-    """
+    """The samples of a log as episodes; raises `BadRecord` for an unreadable sample."""
     problems = ReadProblems()
     rows = open_log(Path(path)).samples(problems)
     for episode in foreign.episodes_of(rows, lambda row: _episode(row, {}), problems):
@@ -116,7 +113,7 @@ def read_log(path: str | Path) -> Iterator[Episode]:
 def write_log(
     path: str | Path, episodes: Iterable[Episode], *, task: str, model: str = "none/none"
 ) -> Path:
-    """The episodes as a finished Inspect log, with a mean for every reward; returns its path.
+    """Write episodes as an Inspect AI log with a mean for each reward; return its path.
 
     Inspect knows a sample by its id and epoch alone, so a second attempt at the same repeat takes
     the next free epoch instead of replacing the first.
@@ -147,7 +144,7 @@ def write_log(
 
 
 def to_inspect(score: Score, kind: Any) -> Any:
-    """Our score as Inspect's; `kind` is its class `Score`."""
+    """Convert an Assay score to Inspect AI's class `Score`, which is `kind`."""
     shared = {
         "answer": score.notes.get("extracted"),
         "explanation": score.because,
@@ -164,16 +161,13 @@ def to_inspect(score: Score, kind: Any) -> Any:
 
 
 def answer_of(target: list[str]) -> str | list[str] | None:
-    """The reference; Inspect's default target, an empty text, is none."""
+    """The reference answer in an Inspect AI target, or `None` for an empty target."""
     texts = [text for text in target if text]
     return texts[0] if len(texts) == 1 else texts or None
 
 
 def to_message(message: Any) -> dict[str, Any]:
-    """An Inspect message, object or JSON, in the shape of a chat API.
-
-    A tool's failure is kept as `is_error`.
-    """
+    """Convert a message of Inspect AI to the chat API format."""
     role = field_of(message, "role")
     plain: dict[str, Any] = {"role": role, "content": text_of(field_of(message, "content"))}
     if calls := field_of(message, "tool_calls"):
@@ -197,7 +191,7 @@ def _library(module: str) -> Any:
         return import_module(module)
     except ImportError as error:
         raise MissingExtra(
-            f"this needs {module} ({error}); install inspect-ai in this environment, "
+            f"this format needs {module} ({error}); install inspect-ai in this environment, "
             "or turn the log into JSON: inspect log convert --to json"
         ) from error
 
@@ -241,7 +235,6 @@ def _episode(sample: Mapping[str, Any], params: Mapping[str, Mapping[str, Any]])
 
 
 def _resolve(value: Any, attachments: Mapping[str, str]) -> Any:
-    """The value with the texts in place of the references to the sample's attachments."""
     if isinstance(value, str) and value.startswith(ATTACHMENT):
         return attachments.get(value.removeprefix(ATTACHMENT), value)
     if isinstance(value, Mapping):
@@ -271,7 +264,6 @@ def _scores(scores: Mapping[str, Any], options: Mapping[str, Mapping[str, Any]])
 
 
 def _number(value: Any) -> float | None:
-    """The number of a score's value, as Inspect reads it; NaN is unscored, `None` is no number."""
     if isinstance(value, (int, float)):
         return float(value)
     if not isinstance(value, str):
@@ -336,7 +328,7 @@ def _to_inspect_message(models: Any, message: Message) -> Any:
 
 
 def _to_inspect_call(call: Any) -> Any:
-    """Arguments that are no JSON object are kept as they were written, with the error noted."""
+    """Convert a tool call for Inspect AI; invalid arguments are kept with the error."""
     kind = _library("inspect_ai.tool").ToolCall
     text, problem = call.function.arguments, None
     try:
@@ -349,7 +341,6 @@ def _to_inspect_call(call: Any) -> Any:
 
 
 def _summary(api: Any, name: str, samples: list[Any]) -> Any:
-    """The mean over the samples that have a number, and how many have none."""
     values = [sample.scores[name].value for sample in samples if name in (sample.scores or {})]
     numbers = [value for value in values if isfinite(value)]
     mean = sum(numbers) / len(numbers) if numbers else float("nan")

@@ -1,4 +1,4 @@
-"""JSON lines that hold anything a model can say, and can be read while they are being written.
+"""JSON lines that can store any text, and can be read while they are written.
 
 A line is ASCII: control characters, lone surrogates and everything beyond ASCII are escapes, so
 that a line break ends a record and nothing else does. NaN and infinity have no JSON form and
@@ -38,7 +38,7 @@ _RUNS = 1000
 
 
 class FileLine(NamedTuple):
-    """One terminated line of a file, without its line break."""
+    """One complete line of a file, without its line break."""
 
     number: int
     """From 1."""
@@ -52,23 +52,23 @@ class FileLine(NamedTuple):
 
 
 def dump_json(value: Any) -> bytes:
-    """The value as compact ASCII JSON; what has no JSON form is written as its `repr`."""
+    """The value as compact ASCII JSON; a value without JSON form becomes its `repr`."""
     try:
         text = _ENCODER.encode(value)
     except (TypeError, ValueError):
         text = _dump_plain(value)
     except RecursionError as error:
-        raise BadRecord("a value is nested too deeply to be written as JSON") from error
+        raise BadRecord("a value has too many nested levels for JSON") from error
     return text.encode("ascii")
 
 
 def dump_line(record: Mapping[str, Any]) -> bytes:
-    """The record as one terminated line."""
+    """The record as a JSON line with a line break."""
     return dump_json(record) + b"\n"
 
 
 def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> int:
-    """Write the records as the lines of a file; how many there are."""
+    """Write the records as lines of a file, and return their number."""
     count = 0
     with path.open("wb") as stream:
         for record in records:
@@ -78,7 +78,7 @@ def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> int:
 
 
 def load_record(data: bytes) -> dict[str, Any]:
-    """The JSON object that the bytes hold; anything else is a `BadRecord`."""
+    """Read a JSON object from bytes; raise `BadRecord` for anything else."""
     value = _load(data)
     if not isinstance(value, dict):
         raise BadRecord(f"not a JSON object but a {type(value).__name__}")
@@ -97,7 +97,7 @@ def _load(data: bytes) -> Any:
 
 
 def load_exact(data: bytes, marks: bytes | None = None) -> Any:
-    """The value that the bytes hold; raises `BadRecord` if they are not JSON.
+    """Read a JSON value from bytes without loss; raise `BadRecord` for invalid JSON.
 
     `marks` are the bytes translated by `DIGITS`, where the caller has them already.
     """
@@ -110,10 +110,7 @@ def load_exact(data: bytes, marks: bytes | None = None) -> Any:
 
 
 def holds_long_integer(data: bytes, marks: bytes | None = None) -> bool:
-    """Whether an integer beyond 64 bits might be there; one in a text may be taken for one.
-
-    Most data is done with at the speed of memory, which a search by pattern has not.
-    """
+    """Whether the data may contain an integer of more than 64 bits."""
     marks = data.translate(DIGITS) if marks is None else marks
     at = marks.find(_LONG)
     for _ in range(_RUNS):
@@ -141,8 +138,7 @@ def _integer(digits: str) -> int | LongInteger:
 
 
 def open_file(path: Path) -> BinaryIO:
-    """The file, to be read. Raises `BadRecord` for what is none: a folder, a pipe, a circle of
-    links; a pipe is not waited for."""
+    """Open a regular file for reading; raise `BadRecord` for a folder or a pipe."""
     try:
         # A pipe that nobody writes to would be waited for without this.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -157,7 +153,7 @@ def open_file(path: Path) -> BinaryIO:
 
 
 def read_lines(path: Path, *, start: int = 0, after: int = 0) -> Iterator[FileLine]:
-    """The terminated lines from byte `start` on, numbered on from `after`.
+    """The complete lines from byte `start` on; line numbers begin after `after`.
 
     A last line without its line break is being written, or was torn by a kill: it is not read.
     A file that does not exist has no lines.
@@ -177,7 +173,7 @@ def read_lines(path: Path, *, start: int = 0, after: int = 0) -> Iterator[FileLi
 
 
 def valid_text(text: str) -> str:
-    """The text, with half of a surrogate pair as its escape: many readers refuse it otherwise."""
+    """The text with lone surrogates escaped, because many readers refuse them."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -191,7 +187,7 @@ def valid_unicode(value: Any) -> Any:
 
 
 def finite_number(value: Any) -> float | None:
-    """The value as a float; `None` for a truth value, and for what is no finite number."""
+    """The value as a float, or `None` for a boolean or a value that is not finite."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     try:
@@ -209,7 +205,7 @@ def _dump_plain(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The nearest JSON value: null for NaN, lists for sets, text for keys and unknown objects."""
+    """The nearest JSON value: null for NaN, a list for a set, text for other objects."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if value is None or isinstance(value, (str, bool, int)):

@@ -1,4 +1,4 @@
-"""Samples of the LM Evaluation Harness, as `--log_samples` writes them.
+"""Read samples of the LM Evaluation Harness, written with `--log_samples`.
 
 A file `samples_<task>_<date>.jsonl` is a run; `results_<date>.json` next to it says the model, the
 version of the task and the tool's own means. The file has a line for each document and filter: a
@@ -38,7 +38,7 @@ _NONE = "none"
 
 
 def logs(path: Path) -> list[Path]:
-    """The files of samples at the path; of a file of results, those that belong to it."""
+    """The sample files at the path; for a results file, the samples of the same date."""
     if path.is_dir():
         files = sorted(path.rglob("*.jsonl"))
     elif path.suffix == ".json" and foreign.top_keys(path) >= {"results", "configs"}:
@@ -49,7 +49,7 @@ def logs(path: Path) -> list[Path]:
 
 
 def read(path: Path) -> ForeignRun:
-    """The documents of one task as a run."""
+    """Read the documents of one task as a run."""
     date = _date(path)
     day, clock = date[:10], date[10:].replace("-", ":")
     results_file = path.with_name(f"results_{date}.json")
@@ -116,7 +116,6 @@ def _score_name(metric: str, filter_name: str) -> str:
 def _other_scores(
     path: Path, filters: list[str], suffix: str, problems: ReadProblems
 ) -> dict[str, list[Score]]:
-    """The scores of each document after every filter but the first."""
     scores: dict[str, list[Score]] = {}
     for row in foreign.json_rows(path) if filters else ():
         if _filter(row) not in filters or "doc_id" not in row.data:
@@ -129,7 +128,7 @@ def _other_scores(
 
 
 def _scores(row: Mapping[str, Any], suffix: str) -> Iterator[Score]:
-    """The metrics that are numbers: some are pairs, which only a whole file makes a number of."""
+    """The scores of a row's metrics that are single numbers."""
     filter_name = str(row.get("filter") or _NONE)
     names = row.get("metrics") or [name for name in row if name not in NOT_METRICS]
     responses = row.get("filtered_resps")
@@ -164,7 +163,7 @@ def _episode(row: dict[str, Any], suffix: str, others: Mapping[str, list[Score]]
 
 
 def _requests(arguments: Any) -> list[Any]:
-    """The requests that were made for a document: prompt, and continuation or options."""
+    """The model requests for a document: the prompt with a continuation or options."""
     if not isinstance(arguments, Mapping):
         return arguments if isinstance(arguments, list) else []
     requests = [arguments[key] for key in sorted(arguments, key=_place)]
@@ -193,13 +192,13 @@ def _prompt(arguments: Any) -> tuple[Message, ...]:
 
 
 def _choices(arguments: Any) -> list[str]:
-    """The continuations that were weighed against each other; empty where text was generated."""
+    """The answer choices that the model compared; empty for generated text."""
     texts = [each[1] for each in _requests(arguments) if isinstance(each, list) and len(each) > 1]
     return [text.strip() for text in texts] if all(isinstance(t, str) for t in texts) else []
 
 
 def _response(resps: Any, choices: list[str]) -> str | None:
-    """What the model wrote, or the continuation that it found the likeliest of several."""
+    """The text that the model wrote, or the answer choice that it found most likely."""
     if not isinstance(resps, list) or not resps:
         return None
     first = [each[0] if isinstance(each, list) and each else each for each in resps]
@@ -213,7 +212,6 @@ def _response(resps: Any, choices: list[str]) -> str | None:
 
 
 def _weight(response: Any) -> float | None:
-    """The log probability of a continuation: a number, or its text, and whether it is greedy."""
     value = response[0] if isinstance(response, list) and response else response
     try:
         return finite_number(float(value) if isinstance(value, str) else value)

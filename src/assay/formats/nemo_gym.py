@@ -1,4 +1,4 @@
-"""Rollouts of NeMo-Gym, as `gym eval run` collects them.
+"""Read rollouts of NeMo-Gym, as `gym eval run` writes them.
 
 A line is an attempt: what was asked (`responses_create_params`), the model's `response` in the
 shape of OpenAI's Responses, and the `reward` of its resources server. `<name>_failures.jsonl`
@@ -35,7 +35,7 @@ OWN = frozenset(
 
 
 def logs(path: Path) -> list[Path]:
-    """The files of rollouts at the path, without those that belong to another."""
+    """The rollout files at the path, without the files that accompany them."""
     files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
     return [
         file
@@ -47,7 +47,7 @@ def logs(path: Path) -> list[Path]:
 
 
 def read(path: Path) -> ForeignRun:
-    """The rollouts of a file as a run, with those that failed."""
+    """Read the rollouts of a file as a run, including failed rollouts."""
     failures = path.with_name(f"{path.stem}_failures.jsonl")
     metrics = path.with_name(f"{path.stem}_aggregate_metrics.json")
     files = (path, *(file for file in (failures, metrics) if file.is_file()))
@@ -69,7 +69,6 @@ def read(path: Path) -> ForeignRun:
 
 
 def _reported(metrics: Path) -> Iterator[ReportedScore]:
-    """The mean of the rewards of each agent; the file is a list with an entry for each."""
     try:
         record = json.loads(metrics.read_bytes()) if metrics.is_file() else []
     except (OSError, ValueError, RecursionError):
@@ -140,7 +139,6 @@ def _ending(response: Mapping[str, Any], broken: Failure | None, text: str | Non
 
 
 def _messages(items: Any, instructions: Any = None) -> tuple[Message, ...]:
-    """The items of a Responses conversation as messages of a chat."""
     head = [{"role": "system", "content": instructions}] if isinstance(instructions, str) else []
     if isinstance(items, str):
         items = [{"role": "user", "content": items}]

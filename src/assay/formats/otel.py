@@ -1,4 +1,4 @@
-"""OpenTelemetry: every score of an episode as a `gen_ai.evaluation.result` event.
+"""Convert each score to an OpenTelemetry event `gen_ai.evaluation.result`.
 
     for event in otel.to_events(episode, run_id="…"):
         logger.emit(event_name=event["event_name"], attributes=event["attributes"])
@@ -38,12 +38,12 @@ SCORER_NAME, SCORER_VERSION = "assay.scorer.name", "assay.scorer.version"
 
 
 def write(run: RunRecords, path: Path) -> int:
-    """Write every score of the run as a line that a Collector reads; how many there are."""
+    """Write each score as a line for an OpenTelemetry Collector, and return their number."""
     return write_lines(path, (to_otlp(event) for event in run_events(run)))
 
 
 def run_events(run: RunRecords) -> Iterator[dict[str, Any]]:
-    """The events of every attempt of the run, with the agent and its model."""
+    """The events of all attempts of the run, with the agent and its model."""
     manifest = run.manifest
     whose = {AGENT: manifest.agent, MODEL: manifest.model_name}
     for episode in run.episodes():
@@ -53,7 +53,7 @@ def run_events(run: RunRecords) -> Iterator[dict[str, Any]]:
 
 
 def to_events(episode: Episode, *, run_id: str = "") -> list[dict[str, Any]]:
-    """One event for each score: its name, value and explanation, its parts, and whose it is."""
+    """One event for each score of an episode, with its value, explanation and parts."""
     return [
         {
             "event_name": EVENT,
@@ -83,7 +83,7 @@ def _describe(episode: Episode, score: Score, run_id: str) -> dict[str, Any]:
 
 
 def to_otlp(*events: dict[str, Any]) -> dict[str, Any]:
-    """The events as one message of the OpenTelemetry protocol, in its JSON form."""
+    """The events as one request of the OpenTelemetry protocol, in JSON."""
     service = {"service.name": "assay", "service.version": __version__}
     scope = {
         "scope": {"name": "assay", "version": __version__},

@@ -1,4 +1,4 @@
-"""Parquet in and out; the one module that knows pyarrow, and imports it only when called."""
+"""Read and write Parquet files with pyarrow, which is imported only when needed."""
 
 from __future__ import annotations
 
@@ -28,21 +28,18 @@ def is_parquet(path: Path) -> bool:
 
 
 def check_installed() -> None:
-    """Parquet can be read and written here; raises `MissingExtra` without pyarrow."""
+    """Raise `MissingExtra` if pyarrow is not installed."""
     _pyarrow()
 
 
 def write(run: RunRecords, path: Path) -> int:
-    """Write every attempt of the run as a row of the table; how many there are."""
+    """Write each attempt of the run as a row, and return the number of rows."""
     columns = columns_of(run)
     return write_rows(path, rows(run, columns), columns)
 
 
 def count_rows(source: Path) -> list[int]:
-    """The number of rows in each row group.
-
-    Raises `BadRecord` for a file that is none, or that unpacks to far more than it is.
-    """
+    """The number of rows in each row group; raises `BadRecord` for an implausible file."""
     with _open(source) as file:
         groups = range(file.metadata.num_row_groups)
         for group in groups:
@@ -51,7 +48,7 @@ def count_rows(source: Path) -> list[int]:
 
 
 def column_names(source: Path) -> list[str]:
-    """The names of the columns; raises `BadRecord` if two of them have one name."""
+    """The names of the columns; raises `BadRecord` if a name occurs twice."""
     with _open(source) as file:
         names = list(map(str, file.schema_arrow.names))
     twice = [name for name, count in Counter(names).items() if count > 1]
@@ -61,7 +58,7 @@ def column_names(source: Path) -> list[str]:
 
 
 def read_rows(source: Path, group: int) -> Iterator[dict[str, Any]]:
-    """The rows of one row group, a few at a time.
+    """The rows of one row group, read in small batches.
 
     A column may hold one long text for many rows. No value is longer than its column, so that
     bounds how many are unpacked together.
@@ -77,10 +74,7 @@ def read_rows(source: Path, group: int) -> Iterator[dict[str, Any]]:
 def write_rows(
     path: Path, rows: Iterable[Mapping[str, Any]], columns: Mapping[str, ColumnType]
 ) -> int:
-    """Write rows that have these columns; how many there are.
-
-    Parquet holds valid Unicode only, so a lone surrogate becomes its escape.
-    """
+    """Write rows with these columns, with lone surrogates escaped; return their number."""
     arrow, parquet = _pyarrow()
     types = {
         "text": arrow.string(),
@@ -103,7 +97,7 @@ def write_rows(
 
 
 def join(parts: Sequence[Path], out: Path) -> None:
-    """One file from files of the same schema, in order."""
+    """Join Parquet files of the same schema into one file, in order."""
     _, parquet = _pyarrow()
     with _open(parts[0]) as first:
         schema = first.schema_arrow
@@ -125,8 +119,8 @@ def _check_size(source: Path, row_group: Any, group: int) -> None:
     unpacked = _unpacked_bytes(row_group)
     if unpacked > BOMB_BYTES and unpacked > BOMB_RATIO * max(packed, 1):
         raise BadRecord(
-            f"{source}: row group {group} unpacks from {packed:,} to {unpacked:,} bytes, which no "
-            f"data does; if it is right, write it with smaller row groups (at most {BOMB_BYTES:,})"
+            f"{source}: row group {group} unpacks from {packed:,} to {unpacked:,} bytes, too much "
+            f"for real data; if the file is valid, write smaller row groups (up to {BOMB_BYTES:,})"
         )
 
 
@@ -151,7 +145,7 @@ def _open(source: Path) -> Any:
 def _batches(
     rows: Iterable[Mapping[str, Any]], texts: Sequence[str]
 ) -> Iterator[list[Mapping[str, Any]]]:
-    """The rows in batches that fit into memory; `texts` are the columns that may be long."""
+    """Group the rows into batches that fit into memory; `texts` are the text columns."""
     batch: list[Mapping[str, Any]] = []
     chars = 0
     for row in rows:

@@ -1,4 +1,4 @@
-"""Reading the data in a pickle without running anything that it names.
+"""Read the data in a pickle file without running any code of the file.
 
 A pickle is a program: loading one in the usual way may do anything at all. Here every name that
 it mentions is an inert stand-in, nothing is imported and nothing is called, so what comes back is
@@ -23,10 +23,10 @@ PICKLE_BYTES = 256 * 2**20
 
 
 class UnpickledObject:
-    """A stand-in for a pickled object, with the attributes that the pickle set."""
+    """A substitute for a pickled object, with the attributes that the pickle set."""
 
     def __init__(self, *_arguments: Any, **_keywords: Any) -> None:
-        """Anything can be made like this; the arguments are not looked at."""
+        """Accept any arguments, and ignore them."""
 
     def __setstate__(self, state: Any) -> None:
         # Objects with slots bring a pair: the dictionary, and the slots.
@@ -35,12 +35,12 @@ class UnpickledObject:
                 self.__dict__.update({str(key): value for key, value in part.items()})
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """A mapping of an unknown class is filled; what text names is kept as an attribute."""
+        """Keep an item with a text key as an attribute of this object."""
         if isinstance(key, str):
             self.__dict__[key] = value
 
     def append(self, item: Any) -> None:
-        """A list of an unknown class is filled, and not kept."""
+        """Ignore the items of an unknown list class."""
 
     extend = append
 
@@ -51,19 +51,19 @@ class _Inert(pickle.Unpickler):
 
 
 def read_pickle(path: Path) -> Any:
-    """The values in a pickle file, gzipped or not, with stand-ins for every object."""
+    """Read the values of a pickle file; every object becomes an `UnpickledObject`."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
             data = stream.read(PICKLE_BYTES + 1)
         if len(data) > PICKLE_BYTES:
-            raise BadRecord(f"{str(path)!r} is larger than {PICKLE_BYTES} bytes")
+            raise BadRecord(f"{str(path)!r} is larger than the limit of {PICKLE_BYTES} bytes")
         return _Inert(io.BytesIO(data)).load()
     except _DAMAGE as error:
         raise BadRecord(f"{str(path)!r} cannot be read: {type(error).__name__} {error}") from error
 
 
 def attribute(value: Any, *names: str) -> Any:
-    """The attribute or item under these names, one inside the other; `None` where there is none."""
+    """The value at a path of attributes or keys, or `None` if it is missing."""
     for name in names:
         value = (
             value.get(name) if isinstance(value, dict) else getattr(value, "__dict__", {}).get(name)
@@ -72,7 +72,7 @@ def attribute(value: Any, *names: str) -> Any:
 
 
 def plain(value: Any, depth: int = 8) -> Any:
-    """The value with dictionaries in place of stand-ins, lists of tuples, and nothing deeper."""
+    """Convert `UnpickledObject`s to dictionaries and tuples to lists, up to a depth."""
     if depth == 0:
         return None
     if isinstance(value, UnpickledObject):

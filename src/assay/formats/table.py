@@ -1,4 +1,4 @@
-"""Attempts as the rows of a table: written as JSON lines and CSV, read from JSON lines.
+"""Attempts as rows of a table: written as JSON lines or CSV, read from JSON lines.
 
 A row that is read has a question and what was answered to it. The parts are found by their usual
 names, and by `columns` where a file has others: `id`, `question`, `answer` (the reference),
@@ -84,12 +84,12 @@ out the attempts whose `stop_reason` is `model_error` or `env_error`.
 
 
 def write(run: RunRecords, path: Path) -> int:
-    """Write every attempt as a line of JSON, every text exactly as it was; how many there are."""
+    """Write each attempt as a JSON line, and return the number of attempts."""
     return write_lines(path, rows(run, columns_of(run)))
 
 
 def write_csv(run: RunRecords, path: Path) -> int:
-    """Write every attempt as a row under a header; how many there are."""
+    """Write each attempt as a CSV row, and return the number of attempts."""
     columns = columns_of(run)
     count = 0
     with path.open("w", encoding="utf-8", newline="") as stream:
@@ -102,7 +102,7 @@ def write_csv(run: RunRecords, path: Path) -> int:
 
 
 def csv_cell(value: Any) -> Any:
-    """The value as a cell that no spreadsheet computes."""
+    """The value as a CSV cell that a spreadsheet cannot take for a formula."""
     if isinstance(value, bool):
         return str(value).lower()
     if not isinstance(value, str):
@@ -112,7 +112,7 @@ def csv_cell(value: Any) -> Any:
 
 
 def _is_formula(text: str) -> bool:
-    """Whether a spreadsheet would compute the text; a number with a sign is none."""
+    """Whether a spreadsheet would run the text as a formula; a signed number is safe."""
     if not text.startswith(_SIGNS):
         return text.startswith(_FORMULA)
     try:
@@ -123,13 +123,13 @@ def _is_formula(text: str) -> bool:
 
 
 def columns_of(run: RunRecords) -> dict[str, ColumnType]:
-    """The columns of the run's table, and their types."""
+    """The names and the types of the columns of a run's table."""
     scores = dict.fromkeys(name for episode in run.episodes() for name in _score_cells(episode))
     return {**COLUMNS, **{name: "number" for name in scores if name not in COLUMNS}}
 
 
 def rows(run: RunRecords, columns: dict[str, ColumnType]) -> Iterator[dict[str, Any]]:
-    """Every attempt of the run as a row with these columns."""
+    """One row with these columns for each attempt of the run."""
     final = {episode.attempt for episode in run.final()}
     for episode in run.episodes():
         primary = episode.scores[0] if episode.scores else None
@@ -183,7 +183,7 @@ LONGEST_NUMBER = 40
 
 
 def logs(path: Path, columns: Mapping[str, str] | None = None) -> list[Path]:
-    """The file, if its first row has a question and a response or a score; never a folder.
+    """The file, if its first row has a question and a response or a score.
 
     With `columns`, any file of JSON lines: `read` says what is wrong with them.
     """
@@ -197,7 +197,7 @@ def logs(path: Path, columns: Mapping[str, str] | None = None) -> list[Path]:
 
 
 def read(path: Path, *, columns: Mapping[str, str] | None = None) -> ForeignRun:
-    """The rows of the file as a run; `columns` says where a part is: `{"question": "prompt"}`."""
+    """Read the rows of a file as a run; `columns` maps parts to column names."""
     first = foreign.first_row(path)
     if not first:
         raise BadInput(f"{str(path)!r} is not a file of JSON lines")
@@ -222,26 +222,25 @@ def read(path: Path, *, columns: Mapping[str, str] | None = None) -> ForeignRun:
 
 
 def _check(path: Path, row: Mapping[str, Any], columns: Mapping[str, str]) -> None:
-    """Raise `BadParameter` for a part or a column that there is not."""
+    """Raise `BadParameter` if a part or a column does not exist."""
     for part, column in columns.items():
         if part not in ALIASES:
             hint = did_you_mean(part, PARTS, f"the parts are {', '.join(PARTS)}")
-            raise BadParameter(f"--column {part}={column}: no part {part!r}; {hint}")
+            raise BadParameter(f"--column {part}={column}: unknown part {part!r}; {hint}")
         if column not in row:
-            hint = did_you_mean(column, row, f"the columns there are: {', '.join(sorted(row))}")
+            hint = did_you_mean(column, row, f"its columns are: {', '.join(sorted(row))}")
             raise BadParameter(f"--column {part}={column}: {path.name} has no {column!r}; {hint}")
     parts = _places(row, columns).keys()
     for part, others in (("question", ("id",)), ("response", RESULTS)):
         if not parts & {part, *others}:
             what = "question" if part == "question" else "response and no score"
             raise BadInput(
-                f"{path.name}: no {what}; the columns there are: {', '.join(sorted(row))}; say "
-                f"which it is, as in --column {part}=NAME"
+                f"{path.name} has no {what}; its columns are: {', '.join(sorted(row))}; name "
+                f"the column with --column {part}=NAME"
             )
 
 
 def _places(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, str]:
-    """The column of each part in this row."""
     explicit = {ALIASES[part]: column for part, column in columns.items()}
     used = set(explicit.values())
     usual = {
@@ -256,9 +255,9 @@ def _episode(row: dict[str, Any], columns: Mapping[str, str], repeats: Counter[s
     places = _places(row, columns)
     parts = {part: row.get(column) for part, column in places.items()}
     if parts.get("question") is None and parts.get("id") is None:
-        raise BadRecord("it has neither a question nor an id")
+        raise BadRecord("the row has neither a question nor an id")
     if not parts.keys() & set(RESULTS):
-        raise BadRecord("it has neither a response nor a score")
+        raise BadRecord("the row has neither a response nor a score")
     name = str(parts["id"]) if parts.get("id") is not None else f"line.{number}"
     question = parts.get("question")
     turns = question if isinstance(question, list) else None
@@ -300,7 +299,7 @@ def _response(response: Any, messages: tuple[Message, ...]) -> str | None:
 
 
 def _reference(row: Mapping[str, Any], answer: Any) -> Any:
-    """Our own export writes an answer that is no text as JSON."""
+    """The reference answer of a row; Assay's own exports store lists as JSON."""
     if isinstance(answer, str) and "task_metadata" in row and answer[:1] in ("[", "{"):
         try:
             return json.loads(answer)
@@ -319,7 +318,6 @@ def _metadata(row: Mapping[str, Any], places: Mapping[str, str], domain: Any) ->
 
 
 def _broken(row: Mapping[str, Any], parts: Mapping[str, Any]) -> Failure | None:
-    """What failed: the row's own word for it, else the model or the environment by the message."""
     message = parts.get("error") or (row.get("failure") if "task_metadata" in row else None)
     ending = parts.get("stop_reason")
     if ending in ("agent_error", "model_error", "env_error"):
@@ -328,7 +326,7 @@ def _broken(row: Mapping[str, Any], parts: Mapping[str, Any]) -> Failure | None:
 
 
 def _ending(parts: Mapping[str, Any], broken: Failure | None, response: str | None) -> StopReason:
-    """How the attempt ended; where only its score was recorded, with an answer."""
+    """The stop reason of an attempt; `answered` if only a score was recorded."""
     if broken is not None:
         return broken.kind
     if parts.get("stop_reason") in ENDINGS:
@@ -355,7 +353,7 @@ def _scores(parts: Mapping[str, Any], broken: Failure | None, where: str) -> Ite
 
 
 def _number(score: Any) -> float | None:
-    """The score as a number, also where it is one in a text; `None` for what is none."""
+    """The score as a number, also if a text contains the number; otherwise `None`."""
     if isinstance(score, str) and len(score) < LONGEST_NUMBER:
         with suppress(ValueError):
             score = float(score)

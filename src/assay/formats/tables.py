@@ -1,4 +1,4 @@
-"""The rows of what people keep them in: lists of dicts, data frames, Arrow tables, columns.
+"""Read rows from lists of dictionaries, data frames, Arrow tables and data sets.
 
 No library is imported to ask: a table is known by what it can do.
 """
@@ -17,21 +17,21 @@ BATCH_ROWS = 1_024
 
 
 class RowTable(NamedTuple):
-    """Rows, and the names of their columns where the table has them beforehand."""
+    """The rows of a table, and the names of its columns if they are known."""
 
     rows: Iterable[Any]
     columns: tuple[str, ...] | None = None
 
 
 def read_table(table: Any) -> RowTable:
-    """The rows of a table; raises `BadParameter` if it is none, or has two columns of one name.
+    """The rows of a table; raises `BadParameter` for another object or repeated columns.
 
     Takes an iterable of rows, a data frame of pandas or polars, a table of Arrow, a data set of
     Hugging Face or a slice of one, and a mapping of columns. A row among others that is no mapping
     is passed on, and fails alone.
     """
     if isinstance(table, (str, bytes, PurePath)):
-        raise BadParameter(f"rows is {table!r:.80}; `assay.score_file` scores files")
+        raise BadParameter(f"rows is {table!r:.80}; use `assay.score_file` to score a file")
     if isinstance(table, Mapping):
         return _from_mapping(table)
     if _has(table, "to_pylist", "schema", "slice"):
@@ -59,23 +59,20 @@ def _names(columns: Iterable[Any]) -> tuple[str, ...]:
     names = tuple(map(str, columns))
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise BadParameter(
-            f"rows has the column {twice[0]!r} twice; which of them is meant cannot be told"
-        )
+        raise BadParameter(f"rows has the column {twice[0]!r} twice; rename one of the two columns")
     return names
 
 
 def _from_mapping(table: Mapping[Any, Any]) -> RowTable:
-    """The rows of a mapping of columns, such as a slice of a data set."""
     if table and all(_has(column, "column_names") for column in table.values()):
-        raise BadParameter(f"rows has the splits {list(table)}; choose one of them")
+        raise BadParameter(f"rows has the splits {list(table)}; choose one split")
     columns = dict(zip(_names(table), map(_cells, table.values()), strict=True))
     whole = {name: cells for name, cells in columns.items() if cells is not None}
     lengths = {name: len(cells) for name, cells in whole.items()}
     if len(whole) < len(columns):
         name, value = next(item for item in table.items() if columns[str(item[0])] is None)
         raise BadParameter(
-            f"rows is a dict whose {name!r} is {describe(value)}, not a column; of one row, "
+            f"rows is a dict whose {name!r} is {describe(value)}, not a column; for one row, "
             "pass a list: [row]"
         )
     if len(set(lengths.values())) > 1:
@@ -85,7 +82,6 @@ def _from_mapping(table: Mapping[Any, Any]) -> RowTable:
 
 
 def _cells(column: Any) -> Sequence[Any] | None:
-    """The cells of a column; `None` if it is none."""
     if isinstance(column, (str, bytes, Mapping)):
         return None
     if isinstance(column, Sequence):

@@ -1,4 +1,4 @@
-"""Results of verifiers: `results.jsonl` of version 0.1 to 0.3, `traces.jsonl` of 0.4.
+"""Read `results.jsonl` of verifiers 0.1 to 0.3 and `traces.jsonl` of verifiers 0.4.
 
 A line is an attempt. `metadata.json` of the results, and `configs/` of the traces, say the
 environment, the model and the tool's own means. The reward is primary, its metrics are its parts. A
@@ -30,7 +30,7 @@ CONFIGS = ("configs/resolved/eval.json", "configs/eval.json")
 
 
 def logs(path: Path) -> list[Path]:
-    """The files of results at the path."""
+    """The result files of verifiers at the path."""
     files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
     return [file for file in files if file.suffix == ".jsonl" and _kind(file)]
 
@@ -41,7 +41,7 @@ def _kind(file: Path) -> str:
 
 
 def read(path: Path) -> ForeignRun:
-    """The rollouts of a file as a run."""
+    """Read the rollouts of a file as a run."""
     return _read_traces(path) if _kind(path) == "traces" else _read_results(path)
 
 
@@ -171,7 +171,7 @@ def _read_traces(path: Path) -> ForeignRun:
 
 
 def _traced(row: dict[str, Any], repeats: Counter[str]) -> Episode:
-    """The episode of one line; of several agents, the first that has a reward speaks for it."""
+    """The episode of one line; the first agent with a reward represents all agents."""
     data = row["task"]["data"]
     traces = row["traces"]
     trace = next((each for each in traces if each.get("rewards")), traces[0] if traces else {})
@@ -204,7 +204,6 @@ def _traced(row: dict[str, Any], repeats: Counter[str]) -> Episode:
 
 
 def _branch(nodes: list[Any]) -> tuple[Message, ...]:
-    """The messages on the way to the last node of the graph."""
     path: list[Any] = []
     place: Any = len(nodes) - 1
     while isinstance(place, int) and 0 <= place < len(nodes) and len(path) < len(nodes):
@@ -214,7 +213,7 @@ def _branch(nodes: list[Any]) -> tuple[Message, ...]:
 
 
 def _rewards(trace: Mapping[str, Any], broken: Failure | None) -> Score:
-    """The sum of the weighed rewards, as the tool adds them; each of them is a part."""
+    """The weighted sum of the rewards, with each reward as a part."""
     rewards = {
         str(name): each for name, each in (trace.get("rewards") or {}).items() if each is not None
     }

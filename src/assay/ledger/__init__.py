@@ -1,8 +1,4 @@
-"""Run folders: append-only episodes, steps, artifacts, a disposable index, import and export.
-
-`writer.RunWriter` writes a run, `run.Run` reads it, `summary.summarise` counts it; the rest of the
-room is how. Looking at results imports nothing that could run an agent.
-"""
+"""Run folders with their episodes, steps and artifacts; an index; import and export."""
 
 from __future__ import annotations
 

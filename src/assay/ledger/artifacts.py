@@ -1,4 +1,4 @@
-"""Content by its hash: screenshots, page texts, long conversations, each stored once."""
+"""Artifacts, such as screenshots and page texts, stored once under their hash."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class Artifacts:
-    """The artifacts of one run, in sub-folders by the first two digits of their hash."""
+    """The artifacts of one run, stored in sub-folders by the beginning of their hash."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -24,7 +24,7 @@ class Artifacts:
 
     def path(self, sha256: str) -> Path:
         if _SHA256.fullmatch(sha256) is None:
-            raise BadRecord(f"{sha256[:80]!r} is not the sha256 of an artifact")
+            raise BadRecord(f"{sha256[:80]!r} is not a SHA-256 hash of an artifact")
         return self.folder / sha256[:2] / sha256
 
     def put(self, data: bytes | str) -> str:
@@ -49,20 +49,20 @@ class Artifacts:
         return sha256
 
     def get(self, sha256: str) -> bytes:
-        """The content, checked against its hash."""
+        """The content of an artifact, checked against its hash."""
         path = self.path(sha256)
         try:
             with open_file(path) as stream:
                 content = stream.read()
         except FileNotFoundError as error:
-            raise BadRecord(f"there is no artifact {sha256} in {str(self.folder)!r}") from error
+            raise BadRecord(f"no artifact {sha256} is in {str(self.folder)!r}") from error
         actual = hashlib.sha256(content).hexdigest()
         if actual != sha256:
             raise BadRecord(f"{str(path)!r} is damaged: its content has the hash {actual}")
         return content
 
     def take_unsynced(self) -> set[Path]:
-        """The files that were written since the last call and are not fsynced yet."""
+        """The files that were written since the last call and are not yet synced to disk."""
         with self._lock:
             paths, self._unsynced = self._unsynced, set()
         return paths

@@ -1,4 +1,4 @@
-"""Which attempt counts: the one rule that every reader of a run follows.
+"""The rule that decides which attempt at a task counts.
 
 A line that repeats the id of an earlier attempt is left out. Of the attempts at one repeat of a
 task the last one counts; one that its model or environment ended only where there is no other.
@@ -15,7 +15,7 @@ from assay.schema.episode import NO_FAULT_OF_THE_AGENT
 
 @dataclass(frozen=True, slots=True)
 class CountableAttempt:
-    """Protocol of an attempt, with what decides whether it counts."""
+    """The fields of an attempt that decide whether it counts."""
 
     attempt: str
     task_id: str
@@ -28,7 +28,7 @@ A = TypeVar("A", bound=CountableAttempt)
 
 @dataclass(frozen=True, slots=True)
 class AttemptLine(CountableAttempt):
-    """An attempt by its line in `episodes.jsonl`, without the episode."""
+    """The place of an attempt's line in `episodes.jsonl`."""
 
     number: int
     """Of the line, from 1."""
@@ -37,7 +37,7 @@ class AttemptLine(CountableAttempt):
 
 
 class AttemptSelection(Generic[A]):
-    """Selects the attempts of a run that count; all are added in the order of the file."""
+    """Selects the attempts of a run that count; attempts are added in file order."""
 
     def __init__(self) -> None:
         self.attempts: dict[str, A] = {}
@@ -46,7 +46,7 @@ class AttemptSelection(Generic[A]):
         """The one that counts, by task and repeat, in the order of their first attempts."""
 
     def add(self, attempt: A) -> bool:
-        """Add the next attempt of the file; `False` if its id is there already: the first stays."""
+        """Add the next attempt; return `False` if its id was already added."""
         if self.attempts.setdefault(attempt.attempt, attempt) is not attempt:
             return False
         key = (attempt.task_id, attempt.repeat)
@@ -56,13 +56,13 @@ class AttemptSelection(Generic[A]):
 
     @property
     def replaced_zeros(self) -> int:
-        """Tasks and repeats with an `agent_error` in the place of which another ending counts."""
+        """The number of tasks and repeats whose `agent_error` was replaced by another attempt."""
         attempts = self.attempts.values()
         broken = {(a.task_id, a.repeat) for a in attempts if a.stop_reason == "agent_error"}
         return sum(self.final[key].stop_reason != "agent_error" for key in broken)
 
     def final_without(self, attempt: A, unreadable: Collection[str]) -> A | None:
-        """The attempt that counts instead of this one, which is among the unreadable ids."""
+        """The attempt that counts in place of an unreadable attempt."""
         final: A | None = None
         for other in self.attempts.values():
             same = (other.task_id, other.repeat) == (attempt.task_id, attempt.repeat)

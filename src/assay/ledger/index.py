@@ -1,4 +1,4 @@
-"""An SQLite index over all runs of a folder: fast to ask, safe to delete.
+"""An SQLite index of all runs in a folder; deleting the index is safe.
 
 The run folders are the truth. `update` reads what was appended since the last time, by the byte
 offset that it keeps for each run, after it has made sure that what it read before is still there,
@@ -89,7 +89,7 @@ GROUP BY runs.run_id ORDER BY created_at, runs.run_id
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """One run in a list of runs."""
+    """The row of one run in a list of runs."""
 
     run_id: str
     created_at: str
@@ -124,7 +124,7 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True)
 class TaskRow:
-    """One task of a run, over the attempts at it that count."""
+    """One task of a run, summarised over the attempts that count."""
 
     task_id: str
     mean: float | None
@@ -137,7 +137,7 @@ class TaskRow:
 
 @dataclass(frozen=True, slots=True)
 class AttemptRow:
-    """One attempt in a list of attempts."""
+    """The row of one attempt in a list of attempts."""
 
     run_id: str
     line: int
@@ -167,7 +167,7 @@ class AttemptRow:
 
 
 class LedgerIndex:
-    """The index of one folder of runs; where nothing can be written it lives in memory."""
+    """The index of one folder of runs; in a read-only folder the index is in memory."""
 
     def __init__(self, runs_dir: str | Path) -> None:
         self.runs_dir = Path(runs_dir)
@@ -175,7 +175,7 @@ class LedgerIndex:
         self._memory: sqlite3.Connection | None = None
 
     def update(self) -> int:
-        """The index says what the run folders say; returns how many lines were new."""
+        """Update the index from the run folders; return the number of new lines."""
         try:
             with self._snapshot() as database:
                 changed = _changes(database, self.runs_dir)
@@ -184,19 +184,19 @@ class LedgerIndex:
             return self.rebuild()
 
     def rebuild(self) -> int:
-        """The index is built again from the run folders; returns how many lines there are."""
+        """Build the index again from the run folders; return the number of lines."""
         self._memory = None
         return self._renew(fresh=True)
 
     def runs(self) -> list[RunRow]:
-        """All runs, oldest first, up to date."""
+        """All runs, the oldest first, from the updated index."""
         self.update()
         return self._rows(_RUNS, (), RunRow)
 
     def attempts(
         self, *, run_id: str | None = None, task_id: str | None = None
     ) -> list[AttemptRow]:
-        """The attempts of a run, of a task over all runs, or both, up to date."""
+        """The attempts of one run, of one task in all runs, or of one task in one run."""
         self.update()
         query = (
             "SELECT * FROM attempts "
@@ -207,7 +207,7 @@ class LedgerIndex:
         return self._rows(query, names, _attempt_row)
 
     def tasks(self, run_id: str) -> list[TaskRow]:
-        """Every task of a run in the order of its attempts, as of the last update."""
+        """All tasks of a run, in the order of their attempts, without an update of the index."""
         query = (
             "SELECT task_id, avg(reward), "
             "CAST(count(*) FILTER (WHERE reward >= ?2) AS REAL) / nullif(count(reward), 0), "
@@ -228,7 +228,7 @@ class LedgerIndex:
 
     @contextmanager
     def _snapshot(self) -> Iterator[sqlite3.Connection]:
-        """The index as it is; raises `_NoIndex`, a `DatabaseError`, where there is none."""
+        """Open the index for reading; raise `_NoIndex` if there is no index."""
         if self._memory is not None:
             yield self._memory
             return
@@ -243,7 +243,7 @@ class LedgerIndex:
             yield database
 
     def _renew(self, *, fresh: bool) -> int:
-        """Put an index that is up to date in the place of this one; returns the new lines."""
+        """Replace the index by an updated copy; return the number of new lines."""
         if self._memory is not None:
             return _bring_up_to_date(self._memory, self.runs_dir)
         draft = self.path.with_name(f".{INDEX}.{uuid.uuid4().hex}.draft")
@@ -269,7 +269,7 @@ class LedgerIndex:
 
 
 class _NoIndex(sqlite3.DatabaseError):
-    """The file is no index of this version."""
+    """There is no usable index."""
 
 
 def _connect(place: str | Path) -> sqlite3.Connection:
@@ -285,7 +285,6 @@ def _connect(place: str | Path) -> sqlite3.Connection:
 
 
 def _changes(database: sqlite3.Connection, runs_dir: Path) -> bool:
-    """Whether a file of a run may say something else than it did."""
     signatures = dict(database.execute("SELECT run_id, signature FROM files"))
     folders = {folder.name: folder for folder in list_runs(runs_dir)}
     return signatures.keys() != folders.keys() or any(
@@ -295,7 +294,7 @@ def _changes(database: sqlite3.Connection, runs_dir: Path) -> bool:
 
 
 def _bring_up_to_date(database: sqlite3.Connection, runs_dir: Path) -> int:
-    """The tables say what the run folders say; returns how many lines were new."""
+    """Update the tables of the index; return the number of new lines."""
     # A draft that is not finished is thrown away: there is nothing to undo, or to wait for.
     database.execute("PRAGMA journal_mode = OFF")
     database.execute("PRAGMA synchronous = OFF")
@@ -337,7 +336,7 @@ def _manifest_part(signature: str) -> str:
 
 
 def _signature(layout: RunLayout, *, settled: bool = True) -> str:
-    """What changes when a file of the run does; empty if it was changed just now."""
+    """A text that changes when a run's files change; empty for a very recent change."""
     parts = []
     for path in (layout.manifest, layout.episodes):
         try:
@@ -355,7 +354,7 @@ def _signature(layout: RunLayout, *, settled: bool = True) -> str:
 def _update_run(
     database: sqlite3.Connection, run_id: str, layout: RunLayout, state: _State | None
 ) -> int:
-    """Index what the run's file has beyond the state; all of it, if it is another file."""
+    """Index the new lines of a run; index all lines if the file was replaced."""
     try:
         if state is None or _digest(layout.episodes, state.offset) != state.digest:
             _forget(database, run_id)
@@ -398,8 +397,6 @@ def _add_lines(database: sqlite3.Connection, run_id: str, layout: RunLayout, sta
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """How far a run was indexed."""
-
     offset: int = 0
     lines: int = 0
     digest: str = ""
@@ -411,7 +408,7 @@ def _add_attempt(
     raw: RawLine,
     selection: AttemptSelection[AttemptLine],
 ) -> bool:
-    """Whether the line is in the index now: an unreadable one, or one that repeats, is not."""
+    """Add an attempt; return false if its line is unreadable or repeats an attempt."""
     try:
         episode = episode_from_record(raw.fields).episode
     except BadRecord:
@@ -424,7 +421,7 @@ def _add_attempt(
 
 
 class _DamagedText(sqlite3.DatabaseError):
-    """A text is not what was written: SQLite itself does not check what overflows a page."""
+    """A text in the index is damaged, which SQLite itself does not check."""
 
 
 def _attempt_row(*row: Any) -> AttemptRow:
@@ -448,25 +445,12 @@ def _row(run_id: str, number: int, episode: Episode) -> tuple[Any, ...]:
         "" if episode.failure is None else _cut(episode.failure.message),
     )
     return (
-        run_id,
-        number,
-        episode.attempt,
-        episode.task.id,
-        episode.repeat,
-        episode.domain,
-        episode.stop_reason,
-        score.scorer if score is not None else "",
-        reward_of(episode),
-        score.reason if isinstance(score, Abstained) else None,
-        episode.n_steps,
-        episode.elapsed_s,
-        episode.started_at,
-        episode.usage != Usage(),
-        episode.usage.cost_usd,
-        False,
-        _checksum(texts),
-        *texts,
-    )
+        run_id, number, episode.attempt, episode.task.id, episode.repeat, episode.domain,
+        episode.stop_reason, score.scorer if score is not None else "", reward_of(episode),
+        score.reason if isinstance(score, Abstained) else None, episode.n_steps, episode.elapsed_s,
+        episode.started_at, episode.usage != Usage(), episode.usage.cost_usd, False,
+        _checksum(texts), *texts,
+    )  # fmt: skip
 
 
 def _cut(text: str) -> str:
@@ -476,7 +460,7 @@ def _cut(text: str) -> str:
 def _insert_run(
     database: sqlite3.Connection, run_id: str, layout: RunLayout, problem: str = ""
 ) -> None:
-    """Insert the row of a run; one with a problem shows that in the place of its focus."""
+    """Insert the row of a run; a problem is shown in place of the run's focus."""
     try:
         manifest = read_manifest(layout)
         if problem:
@@ -502,12 +486,12 @@ def _forget(database: sqlite3.Connection, run_id: str) -> None:
 
 
 def _text(value: str) -> bytes:
-    """A text for `CAST(? AS TEXT)`: the driver itself refuses lone surrogates."""
+    """Encode a text for `CAST(? AS TEXT)`, because SQLite's driver refuses lone surrogates."""
     return value.encode("utf-8", "surrogatepass")
 
 
 def _digest(path: Path, end: int) -> str:
-    """A hash of the file up to that byte, or of all of it where it is shorter."""
+    """A hash of the file's first `end` bytes, or of the whole shorter file."""
     digest = hashlib.blake2b(digest_size=16)
     try:
         stream = open_file(path)

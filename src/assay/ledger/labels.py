@@ -1,4 +1,4 @@
-"""What people say of attempts and steps: right, wrong or doubtful, with a note.
+"""Labels that people give to attempts and steps: right, wrong or doubtful, with a note.
 
     add_label(folder, "weather-3-e80250c8.r0.a1", "wrong", note="that is last year's number")
     for label in read_labels(folder).current:
@@ -39,7 +39,7 @@ AUTHOR_VARIABLE = "ASSAY_AUTHOR"
 
 
 def _at_most(most: int) -> AfterValidator:
-    """That a text is no longer; pydantic's own check takes no lone surrogate."""
+    """Check the length of a text; pydantic's own check refuses lone surrogates."""
 
     def check(text: str) -> str:
         if len(text) > most:
@@ -50,7 +50,7 @@ def _at_most(most: int) -> AfterValidator:
 
 
 class Label(Record):
-    """A person's judgement of one attempt, or of one of its steps, at one time."""
+    """The judgement of one person about one attempt or one of its steps."""
 
     schema_id: Literal["assay.label/1"] = "assay.label/1"
     attempt: Name
@@ -70,24 +70,24 @@ class Label(Record):
 
 @dataclass(frozen=True, slots=True)
 class RunLabels:
-    """The labels of a run, oldest first, and what could not be read of them."""
+    """The labels of a run, the oldest first, and the problems of unreadable labels."""
 
     labels: tuple[Label, ...] = ()
     problems: tuple[str, ...] = ()
 
     @property
     def current(self) -> tuple[Label, ...]:
-        """The last label of each person for each attempt and step, without those withdrawn."""
+        """The last label of each person for each attempt and step, without withdrawn labels."""
         last = {(label.place, label.author): label for label in self.labels}
         return tuple(label for label in last.values() if label.value != "withdrawn")
 
     def of(self, attempt: str, step: int | None = None) -> tuple[Label, ...]:
-        """The current labels of an attempt as a whole, or of one of its steps."""
+        """The current labels of a whole attempt, or of one of its steps."""
         return tuple(label for label in self.current if label.place == (attempt, step))
 
 
 def consensus(labels: Iterable[Label]) -> LabelValue | None:
-    """What most people say of one thing; `doubtful` where as many say another, `None` for none."""
+    """The label that most people chose; `doubtful` for a tie, `None` without labels."""
     leading = Counter(label.value for label in labels).most_common(2)
     if not leading:
         return None
@@ -96,7 +96,7 @@ def consensus(labels: Iterable[Label]) -> LabelValue | None:
 
 
 def read_labels(folder: Path) -> RunLabels:
-    """The labels of the run in this folder; a damaged line is left out and becomes a problem."""
+    """The labels of a run; a damaged line is left out and reported as a problem."""
     path = RunLayout(folder).labels
     labels, problems = [], []
     for line in read_lines(path):
@@ -108,13 +108,9 @@ def read_labels(folder: Path) -> RunLabels:
 
 
 def new_label(attempt: str, value: str, **fields: Any) -> Label:
-    """A label of now, by the user of this process, unless `at` and `author` say otherwise.
-
-    Raises `BadParameter` for a value that is none of `LABEL_VALUES`, and for a note, a name or a
-    number that no label can have.
-    """
+    """Create a label; by default its author is the current user and its time is now."""
     if value not in LABEL_VALUES:
-        raise BadParameter(f"the label is {value[:100]!r}; choose one of {', '.join(LABEL_VALUES)}")
+        raise BadParameter(f"bad label {value[:100]!r}; choose one of {', '.join(LABEL_VALUES)}")
     chosen = {name: field for name, field in fields.items() if field not in (None, "")}
     defaults = {"author": author_name(), "at": utc_now()}
     try:
@@ -126,7 +122,7 @@ def new_label(attempt: str, value: str, **fields: Any) -> Label:
 
 
 def add_label(folder: Path, attempt: str, value: str, **fields: Any) -> Label:
-    """Append a label, which is on the disk when this returns; see `new_label`.
+    """Append a label to a run, and write it to the disk; see `new_label`.
 
     Raises `BadRecord` for an attempt or a step that the run does not have, and `ResourceError`
     where the folder cannot be written.
@@ -138,11 +134,7 @@ def add_label(folder: Path, attempt: str, value: str, **fields: Any) -> Label:
 
 
 def append_labels(folder: Path, labels: Iterable[Label]) -> int:
-    """Append those labels that say something new; how many there were.
-
-    One that is there already is not, nor one that repeats what its author says now. They are on
-    the disk when this returns. Raises `ResourceError` where nothing can be written.
-    """
+    """Append the new labels to the file, and return their number."""
     path = RunLayout(folder).labels
     with _appending(path) as file:
         fresh = list(_news(read_labels(folder).labels, labels))
@@ -157,7 +149,7 @@ def append_labels(folder: Path, labels: Iterable[Label]) -> int:
 
 
 def _news(before: Iterable[Label], labels: Iterable[Label]) -> Iterator[Label]:
-    """The labels that are not there yet and do not repeat the last of their author."""
+    """The labels that are new and do not repeat the last label of their author."""
     present = set(before)
     last = {(label.place, label.author): label for label in before}
     for label in labels:
@@ -172,7 +164,6 @@ def _news(before: Iterable[Label], labels: Iterable[Label]) -> Iterator[Label]:
 
 @contextmanager
 def _appending(path: Path) -> Iterator[int]:
-    """The file, opened to append to, and locked."""
     try:
         file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o644)
         try:
@@ -182,19 +173,19 @@ def _appending(path: Path) -> Iterator[int]:
             os.close(file)
     except OSError as error:
         raise ResourceError(
-            f"labels cannot be kept in {str(path)!r}: {error.strerror}; make the folder writable, "
-            "or copy the run to one that is"
+            f"labels cannot be stored in {str(path)!r}: {error.strerror}; make the folder "
+            "writable, or copy the run to a writable folder"
         ) from error
 
 
 def can_label(folder: Path) -> bool:
-    """Whether labels can be kept in the folder of this run."""
+    """Whether the folder of this run allows writing labels."""
     path = RunLayout(folder).labels
     return os.access(path if path.exists() else folder, os.W_OK)
 
 
 def author_name(environment: Mapping[str, str] = os.environ) -> str:
-    """Who adds labels here: `ASSAY_AUTHOR`, or the name of the user."""
+    """The author of new labels: `ASSAY_AUTHOR`, or the name of the user."""
     named = environment.get(AUTHOR_VARIABLE, "").strip()
     with suppress(KeyError, OSError):
         return (named or getpass.getuser())[:AUTHOR_CHARS]
@@ -202,7 +193,6 @@ def author_name(environment: Mapping[str, str] = os.environ) -> str:
 
 
 def _check_place(layout: RunLayout, label: Label) -> None:
-    """Raise `BadRecord` unless the run has the attempt and, if one is named, the step."""
     from assay.ledger.run import Run
     from assay.ledger.steps import read_summaries
 
@@ -210,4 +200,4 @@ def _check_place(layout: RunLayout, label: Label) -> None:
     if label.attempt not in run.attempts().attempts and not steps.exists():
         raise BadRecord(f"run {layout.folder.name!r} has no attempt {label.attempt[:200]!r}")
     if label.step is not None and label.step >= (n := len(read_summaries(steps))):
-        raise BadRecord(f"attempt {label.attempt!r} has no step {label.step}; it has {n}")
+        raise BadRecord(f"attempt {label.attempt!r} has no step {label.step}; it has {n} steps")

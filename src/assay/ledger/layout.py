@@ -1,4 +1,4 @@
-"""Where things are in a run folder, and names that are safe as file names.
+"""The files of a run folder, and names that are safe as file names.
 
 runs/index.sqlite
 runs/<run_id>/manifest.json
@@ -55,14 +55,14 @@ class RunLayout:
 
 
 def safe_name(name: str, what: str) -> str:
-    """The name itself, if it stays inside its folder on every file system."""
+    """The name, if it is safe as a file name; otherwise raise `BadRecord`."""
     if not is_name(name):
         raise BadRecord(f"{what} {name_problem(name)}")
     return name
 
 
 def attempt_stem(task_id: str, repeat: int) -> str:
-    """What the attempts at one repeat of a task are called, but for their number.
+    """The common part of the names of all attempts at one repeat of a task.
 
     A readable piece of the task's id, and a hash of the whole. Lower case, so that two names
     never differ in case alone.
@@ -77,13 +77,13 @@ def attempt_stem(task_id: str, repeat: int) -> str:
 
 
 def attempt_number(attempt: str) -> tuple[str, int] | None:
-    """The stem and the number of an attempt id; `None` for an id that was not made here."""
+    """The stem and the number of an attempt id, or `None` for another kind of id."""
     match = _ATTEMPT.fullmatch(attempt)
     return (match["stem"], int(match["n"])) if match else None
 
 
 def list_runs(runs_dir: Path) -> list[Path]:
-    """The folders of all runs, oldest first as far as their names sort by time."""
+    """The folders of all runs, sorted by name, so that the oldest usually come first."""
     if not runs_dir.is_dir():
         return []
     # Also where it is a link that leads nowhere: such a run is damaged, and not gone.
@@ -93,15 +93,12 @@ def list_runs(runs_dir: Path) -> list[Path]:
 
 
 def is_archived(run: Path) -> bool:
-    """Whether the run in this folder is left out of lists."""
+    """Whether the run in this folder is archived and hidden from lists."""
     return RunLayout(run).archived.exists()
 
 
 def archive(run: Path, *, archived: bool = True) -> bool:
-    """The run is left out of lists, or is back in them; whether that is new.
-
-    Nothing that was recorded changes.
-    """
+    """Archive a run, or undo that; return whether the state changed."""
     mark = RunLayout(run).archived
     before = mark.exists()
     if archived:
@@ -112,7 +109,7 @@ def archive(run: Path, *, archived: bool = True) -> bool:
 
 
 def find_run(name: str | Path, runs_dir: Path = Path("runs")) -> Path:
-    """The folder that a path, a run id, the unambiguous beginning of one or `latest` means.
+    """Find a run's folder by its path, its id, the beginning of its id, or `latest`.
 
     `@-1` is the latest run too, and `@-2` the one before it; archived runs have no place in that
     order. Raises `UnknownName` for any other.
@@ -132,7 +129,7 @@ def find_run(name: str | Path, runs_dir: Path = Path("runs")) -> Path:
         return matches[0]
     if matches:
         raise UnknownName(
-            f"{str(name)!r} may be any of {[run.name for run in matches[:5]]}; write more of it"
+            f"{str(name)!r} may mean any of {[run.name for run in matches[:5]]}; write a longer id"
         )
     there = "`assay list runs` shows all" if runs else "there is none yet; `assay run` makes one"
     known = [LATEST, *(run.name for run in runs)] if runs else []
@@ -142,7 +139,7 @@ def find_run(name: str | Path, runs_dir: Path = Path("runs")) -> Path:
 
 
 def place_from_the_end(name: str) -> int:
-    """Which run `latest` (1) or `@-2` (2) means, counted from the newest; 0 for any other name."""
+    """The position from the end that `latest` (1) or `@-2` (2) names; 0 for other names."""
     if name == LATEST:
         return 1
     match = _FROM_THE_END.fullmatch(name)
@@ -150,7 +147,6 @@ def place_from_the_end(name: str) -> int:
 
 
 def _start_of(run: Path) -> tuple[str, str]:
-    """When a run was begun, and its id: ids alone have no order within one second."""
     try:
         manifest = json.loads(RunLayout(run).manifest.read_bytes())
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The lock of a run's one writer: taking it, and whether a writer holds it."""
+"""Lock a run for its only writer, and test whether a run is locked."""
 
 from __future__ import annotations
 
@@ -17,10 +17,7 @@ _HOLDER = re.compile(r"process (?P<pid>\d{1,10}) on (?P<host>\S+)")
 
 
 def lock_run(layout: RunLayout) -> int:
-    """A file descriptor that holds the run's lock until it is closed or the process ends.
-
-    Raises ResourceError, naming the holder, while another writer has it.
-    """
+    """Lock a run for writing; raises `ResourceError` while another writer holds the lock."""
     file = os.open(layout.lock, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -28,13 +25,13 @@ def lock_run(layout: RunLayout) -> int:
         holder = os.pread(file, 200, 0).decode("utf-8", "replace").strip() or "another process"
         os.close(file)
         raise ResourceError(
-            f"{str(layout.folder)!r} is being written by {holder}; a run has one writer"
+            f"{str(layout.folder)!r} is being written by {holder}; only one process can write a run"
         ) from error
     except OSError as error:
         os.close(file)
         raise ResourceError(
-            f"{str(layout.lock)!r} cannot be locked: {error.strerror}; its file system keeps no "
-            "locks, so keep runs on one that does, such as a local disk"
+            f"{str(layout.lock)!r} cannot be locked: {error.strerror}; its file system has no "
+            "locks; store runs on another file system, such as a local disk"
         ) from error
     os.ftruncate(file, 0)
     os.pwrite(file, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
@@ -42,12 +39,11 @@ def lock_run(layout: RunLayout) -> int:
 
 
 def is_being_written(folder: str | Path, *, locks: Path = LOCKS) -> bool:
-    """Whether a writer holds the run's lock; see `runs_being_written`."""
     return bool(runs_being_written([Path(folder)], locks=locks))
 
 
 def runs_being_written(folders: Iterable[Path], *, locks: Path = LOCKS) -> set[Path]:
-    """The runs whose lock a writer holds.
+    """The runs that a writer is currently writing.
 
     The locks themselves are never tried: a writer that comes at that moment would be refused. Linux
     lists all locks; elsewhere the process that the lock file names has to be alive,

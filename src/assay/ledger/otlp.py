@@ -1,4 +1,4 @@
-"""Sends the scores of a run to an OpenTelemetry endpoint, over OTLP/HTTP in its JSON form."""
+"""Send the scores of a run to an OpenTelemetry endpoint as JSON over HTTP."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def send_scores(
     sleep: Callable[[float], None] = time.sleep,
     rng: random.Random | None = None,
 ) -> int:
-    """Send an event for every score of the run; how many were accepted.
+    """Send an event for every score of the run; return the number of accepted events.
 
     `url` is that of a Collector (`http://127.0.0.1:4318`) or of its logs (`…/v1/logs`). Raises
     `BadParameter` for what is no such address, and `ResourceError` when the endpoint cannot be
@@ -69,7 +69,7 @@ def send_scores(
             again = f", {BACKOFF.attempts} times" if status in RETRIED else ""
             hint = f"; its key is read from {HEADERS[0]}, as authorization=Bearer%20KEY"
             raise ResourceError(
-                f"{name} {problem}{again}; it has {count:,} events of the requests before"
+                f"{name} {problem}{again}; {count:,} events were accepted before"
                 f"{hint if status in (401, 403) else ''}"
             )
         count += len(events)
@@ -77,7 +77,7 @@ def send_scores(
 
 
 def logs_endpoint(url: str) -> str:
-    """The address that log records go to; raises `BadParameter` for one that is not HTTP."""
+    """The URL for log records; raises `BadParameter` if it does not use HTTP."""
     try:
         parts = urlsplit(url)
         valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -85,10 +85,10 @@ def logs_endpoint(url: str) -> str:
         valid = False
     if not valid:
         raise BadParameter(
-            f"--otlp {url[:200]!r} is no address of HTTP, such as http://127.0.0.1:4318"
+            f"--otlp {url[:200]!r} is not an HTTP address, such as http://127.0.0.1:4318"
         )
     if parts.username or parts.password:
-        raise BadParameter(f"--otlp takes no user or password; a key is read from {HEADERS[0]}")
+        raise BadParameter(f"--otlp accepts no user and no password; put a key into {HEADERS[0]}")
     path = parts.path.rstrip("/").removesuffix(PATH) + PATH
     return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
 
@@ -96,7 +96,7 @@ def logs_endpoint(url: str) -> str:
 def _post(
     endpoint: str, headers: Mapping[str, str], body: bytes
 ) -> tuple[int, Mapping[str, str], bytes]:
-    """The status, headers and content of the answer; status 0, and why, where there is none."""
+    """The status, headers and content of the response; status 0 for a failed request."""
     parts = urlsplit(endpoint)
     https = parts.scheme == "https"
     make = http.client.HTTPSConnection if https else http.client.HTTPConnection
@@ -117,7 +117,6 @@ def _post(
 
 
 def _problem(status: int, content: bytes) -> str:
-    """Why the endpoint did not take all events of a request; empty where it did."""
     text = " ".join(content[:300].decode("utf-8", "replace").split())
     if not status:
         return f"cannot be reached ({text[:200]})"
@@ -140,7 +139,7 @@ def _headers(environment: Mapping[str, str]) -> dict[str, str]:
             if match is None or not _VALUE.fullmatch(value):
                 # Without the value, which may be a key.
                 raise BadParameter(
-                    f"{variable} is not name=value,name=value with names and values that HTTP takes"
+                    f"{variable} must be name=value,name=value, with valid HTTP names and values"
                 )
             headers[match[1]] = value
     return headers

@@ -1,4 +1,4 @@
-"""Where a run came from: its id, its tasks, its versions, the state of the agent's repository."""
+"""The origin of a run: its id, tasks, package versions and the agent's repository."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 @dataclass(frozen=True, slots=True)
 class RepositoryState:
-    """The version of an agent's code: commit and uncommitted changes, empty where unknown."""
+    """The version of an agent's code: its commit and its uncommitted changes."""
 
     commit: str = ""
     """Empty also in a repository without a commit."""
@@ -49,39 +49,36 @@ class RepositoryState:
 
 
 def new_run_id(now: datetime | None = None, suffix: str | None = None) -> str:
-    """An id that sorts by time and is safe as a folder name, such as `20260329-122135-9f6c65`."""
+    """An id that sorts by time and is a safe folder name, such as `20260329-122135-9f6c65`."""
     moment = (now or datetime.now(UTC)).astimezone(UTC)
     return f"{moment:%Y%m%d-%H%M%S}-{suffix or secrets.token_hex(3)}"
 
 
 def utc_now(now: datetime | None = None) -> str:
-    """The moment as the ledger writes it."""
+    """The time in the ledger's format, ISO 8601 in UTC."""
     moment = (now or datetime.now(UTC)).astimezone(UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def canonical_hash(value: Any) -> str:
-    """The same for equal JSON values, whatever the order of their keys."""
+    """A hash that is the same for equal JSON values, in any order of their keys."""
     plain = json.loads(dump_json(value))
     text = json.dumps(plain, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def task_set_hash(tasks: Iterable[Task]) -> str:
-    """The same for the same tasks in any order; another goal or reference is another set."""
+    """A hash of a set of tasks, which does not depend on the order of the tasks."""
     return canonical_hash(sorted(canonical_hash(task.model_dump()) for task in tasks))
 
 
 def resolved_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration as JSON values, equal to what a manifest gives back.
-
-    Nulls stay, and secrets are replaced.
-    """
+    """The configuration as JSON values with its secrets replaced, for a manifest."""
     return dict(redact(load_record(dump_json(config))))
 
 
 def installed_versions(packages: Iterable[str] = ()) -> dict[str, str]:
-    """The versions of Assay, Python, the platform, and those packages that are installed."""
+    """The versions of Assay, Python, the platform and the installed packages of the list."""
     versions = {"python": platform.python_version(), "platform": platform.platform()}
     for package in ("assay", *packages):
         with suppress(metadata.PackageNotFoundError):
@@ -90,7 +87,7 @@ def installed_versions(packages: Iterable[str] = ()) -> dict[str, str]:
 
 
 def repository_state(folder: str | Path, *, exclude: Sequence[str | Path] = ()) -> RepositoryState:
-    """The commit of the repository around `folder`, and a hash of what differs from it.
+    """The commit of the repository around `folder`, and a hash of uncommitted changes.
 
     Untracked files count unless git ignores them or they are under `exclude` (the runs' own
     folder, most of all). Of one that is larger than 16 MiB only name and size count. Nothing
@@ -109,7 +106,7 @@ def repository_state(folder: str | Path, *, exclude: Sequence[str | Path] = ()) 
 def uncommitted_changes(
     folder: str | Path, *, exclude: Sequence[str | Path] = (), most_bytes: int = DIFF_BYTES
 ) -> str:
-    """What the repository around `folder` has and its commit has not, as a diff; empty for nothing.
+    """The uncommitted changes of the repository around `folder` as a diff.
 
     Every file of it stands there whole, so that two such diffs can be compared. Files that git
     does not know are additions. Secrets are replaced. What is too large, no text, or named like a
@@ -146,7 +143,7 @@ def uncommitted_changes(
 
 
 def _change(git: _Git, name: str, base: str) -> str | None:
-    """The difference of one file that git knows; `None` for one that is not kept."""
+    """The diff of one tracked file, or `None` if the file cannot be kept."""
     with suppress(subprocess.CalledProcessError, ValueError):
         if int(git.text("cat-file", "-s", f"{base}:{name}")) > DIFF_FILE_BYTES:
             return None
@@ -158,7 +155,7 @@ def _change(git: _Git, name: str, base: str) -> str | None:
 
 
 def _addition(path: Path, name: str) -> str | None:
-    """The whole file as a diff that adds it; `None` for one that is not kept."""
+    """The diff that adds a whole file, or `None` if the file cannot be kept."""
     if path.suffix.lower() not in CODE or _is_private(name) or not _is_small(path):
         return None
     if path.is_symlink() or not path.is_file():
@@ -176,7 +173,7 @@ def _addition(path: Path, name: str) -> str | None:
 
 
 def state_of_files(files: Sequence[Path]) -> RepositoryState:
-    """What tells versions of these files apart that no repository knows; nothing for no file."""
+    """A hash of files that are outside a repository; empty without files."""
     if not files:
         return RepositoryState()
     digest = hashlib.sha256()
@@ -190,7 +187,7 @@ def state_of_files(files: Sequence[Path]) -> RepositoryState:
 
 
 def source_of_files(files: Sequence[Path]) -> str:
-    """These files as `uncommitted_changes` gives those that git does not know."""
+    """The files as additions in a diff, in the format of `uncommitted_changes`."""
     pieces = [
         _addition(path, _name_here(path)) or f"# left out: {_name_here(path)!a}\n"
         for path in files[:DIFF_FILES]
@@ -200,14 +197,13 @@ def source_of_files(files: Sequence[Path]) -> str:
 
 
 def _name_here(path: Path) -> str:
-    """The path from this folder where it is below it, else the file's name alone."""
     here = Path.cwd().resolve()
     whole = path.resolve()
     return whole.relative_to(here).as_posix() if whole.is_relative_to(here) else path.name
 
 
 def _redacted_diff(diff: bytes) -> str | None:
-    """The diff with the secrets of its lines replaced; `None` for one of no text."""
+    """The diff with its secrets replaced, or `None` for a binary file."""
     if b"\0" in diff:
         return None
     lines = diff.decode("utf-8", "backslashreplace").split("\n")
@@ -219,7 +215,7 @@ def _redacted_diff(diff: bytes) -> str | None:
 
 
 def _is_private(name: str) -> bool:
-    """Whether a file of that name holds secrets rather than code."""
+    """Whether the name of a file suggests secrets rather than code."""
     last = name.rpartition("/")[2].lower()
     stem, _, ending = last.rpartition(".")
     if is_secret_name(stem or ending) and ending in SETTINGS:
@@ -238,7 +234,6 @@ def _is_small(path: Path) -> bool:
 
 
 def _repository(folder: str | Path) -> _Git | None:
-    """The repository around the folder; `None` outside one, and without git."""
     try:
         return _Git(Path(_Git(Path(folder)).text("rev-parse", "--show-toplevel")))
     except (OSError, subprocess.SubprocessError):
@@ -250,7 +245,6 @@ class _Git:
     folder: Path
 
     def bytes(self, *arguments: str) -> bytes:
-        """What git prints; raises `SubprocessError` when it fails or takes too long."""
         return subprocess.run(
             ["git", "-c", "core.fsmonitor=false", *arguments],
             cwd=self.folder,
@@ -265,11 +259,9 @@ class _Git:
         return os.fsdecode(self.bytes(*arguments)).rstrip("\n")
 
     def names(self, *arguments: str) -> list[str]:
-        """The names that git prints, in order."""
         return sorted(os.fsdecode(each) for each in self.bytes(*arguments).split(b"\0") if each)
 
     def head(self) -> str:
-        """The commit; empty in a repository without one."""
         try:
             return self.text("rev-parse", "HEAD")
         except subprocess.CalledProcessError:

@@ -1,4 +1,4 @@
-"""An episode as the line that the ledger keeps, and back; what an older Assay wrote is read too."""
+"""Convert an episode to a ledger line and back, including lines of older versions."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ RecordKind: TypeAlias = Literal["manifest", "episode", "step"]
 
 
 class StepsFileRecord(NamedTuple):
-    """What a ledger line says of its steps file."""
+    """The number of steps and the hash of an attempt's steps file."""
 
     n: int
     sha256: str
 
 
 class StoredMessages(NamedTuple):
-    """Where the messages of a ledger line are: in it, or in an artifact."""
+    """The messages of a ledger line, or the hash of the artifact with the messages."""
 
     n: int = 0
     inline: tuple[dict[str, Any], ...] = ()
@@ -36,7 +36,7 @@ class StoredMessages(NamedTuple):
 
 
 class StoredEpisode(NamedTuple):
-    """A line as it was read: the episode without messages and steps, and where those are."""
+    """An episode without messages and steps, and the places where both are stored."""
 
     episode: Episode
     messages: StoredMessages
@@ -44,7 +44,7 @@ class StoredEpisode(NamedTuple):
 
 
 class RawLine(NamedTuple):
-    """A line of `episodes.jsonl` and the record in it, or why there is none."""
+    """A line of `episodes.jsonl` with its record, or with the problem of the line."""
 
     line: FileLine
     record: dict[str, Any] | None
@@ -52,7 +52,7 @@ class RawLine(NamedTuple):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The record; raises BadRecord where there is none."""
+        """The record of the line; raises BadRecord if the line has none."""
         if self.record is None:
             raise BadRecord(self.problem)
         return self.record
@@ -61,7 +61,7 @@ class RawLine(NamedTuple):
 def episode_to_record(
     episode: Episode, messages: StoredMessages, steps: StepsFileRecord
 ) -> dict[str, Any]:
-    """The line for an episode, the fields that a person looks for first."""
+    """The ledger line for an episode, with the most important fields first."""
     fields = episode.model_dump(exclude={"trajectory"})
     return {
         "schema_id": RUN_SCHEMA,
@@ -76,10 +76,7 @@ def episode_to_record(
 
 
 def check_episode_keys(fields: Mapping[str, Any]) -> None:
-    """Raise BadRecord if a record has keys or an ending that no episode has.
-
-    For readers that take a few numbers from a line and do not validate the rest of it.
-    """
+    """Raise BadRecord if a record has unknown keys or an unknown stop reason."""
     unknown = fields.keys() - _KEYS
     if unknown:
         raise BadRecord(f"not an episode: unknown fields {sorted(unknown)!s:.200}")
@@ -105,7 +102,7 @@ def episode_from_record(fields: dict[str, Any]) -> StoredEpisode:
 
 
 def read_raw(path: Path, *, start: int = 0, after: int = 0) -> Iterator[RawLine]:
-    """Every terminated line of `episodes.jsonl`, brought to this version of the schema."""
+    """Every complete line of `episodes.jsonl`, converted to the current schema."""
     for line in read_lines(path, start=start, after=after):
         try:
             fields = upgrade(load_record(line.data), "episode")
@@ -116,7 +113,7 @@ def read_raw(path: Path, *, start: int = 0, after: int = 0) -> Iterator[RawLine]
 
 
 def upgrade(record: dict[str, Any], kind: RecordKind) -> dict[str, Any]:
-    """The record as this version writes it, without its `schema_id`.
+    """Convert a record to the current schema, and remove its `schema_id`.
 
     Every record carries its own version, so a run that an older Assay began and this one resumed
     is read like any other. Rewards have the names that they have now; what is malformed stays as
@@ -126,7 +123,7 @@ def upgrade(record: dict[str, Any], kind: RecordKind) -> dict[str, Any]:
     schema = fields.pop("schema_id", None)
     if schema != RUN_SCHEMA:
         raise BadRecord(
-            f"a record of schema {schema!r:.80}; this version of Assay reads {RUN_SCHEMA}"
+            f"the record's schema is {schema!r:.80}; this version of Assay reads {RUN_SCHEMA}"
         )
     if kind == "episode" and "scores" in fields:
         fields["scores"] = _rename_in(fields["scores"], "scorer")
@@ -150,7 +147,6 @@ def _rename_in_config(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _rename(names: Any) -> Any:
-    """Current names in a list of reward names, or in a table by reward name."""
     if isinstance(names, Mapping):
         return {REWARDS.current_name(name): value for name, value in names.items()}
     if isinstance(names, list) and all(isinstance(name, str) for name in names):
@@ -159,7 +155,6 @@ def _rename(names: Any) -> Any:
 
 
 def _rename_in(records: Any, key: str) -> Any:
-    """Current names in a list of records that have a reward name under `key`."""
     if not isinstance(records, list):
         return records
     return [

@@ -32,7 +32,7 @@ from assay.schema.secrets import redact
 
 
 class Run:
-    """A run folder; nothing here writes, and reading while the run goes on is fine.
+    """Reads a run folder, also while the run is still going on; it never writes.
 
     A damaged line is a `BadRecord` with its number. With `strict=False` it is left out instead
     and noted in `problems`.
@@ -55,28 +55,28 @@ class Run:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What a lenient reader has left out so far."""
+        """The problems of the lines that were left out so far."""
         return tuple(self._problems.values())
 
     def __iter__(self) -> Iterator[Episode]:
-        """The attempts that count, as `final` gives them."""
+        """Iterate over the attempts that count, like `final`."""
         return self.final()
 
     @property
     def mean(self) -> float | None:
-        """Of the primary reward, over the attempts that count and have one; `None` for none."""
+        """The mean of the primary reward over the attempts that count, or `None`."""
         from assay.ledger.summary import count
 
         return count(self.final()).mean
 
     def rows(self) -> list[dict[str, Any]]:
-        """One mapping of plain values for each attempt that counts."""
+        """A list with one dictionary of plain values for each attempt that counts."""
         from assay.ledger.summary import row_of
 
         return [row_of(episode) for episode in self.final()]
 
     def frame(self) -> Any:
-        """The rows as a pandas `DataFrame`; raises `MissingExtra` where pandas is not installed."""
+        """The rows as a pandas `DataFrame`; raises `MissingExtra` if pandas is missing."""
         try:
             pandas = import_module("pandas")
         except ModuleNotFoundError as error:
@@ -84,7 +84,7 @@ class Run:
         return pandas.DataFrame(self.rows())
 
     def episodes(self, *, full: bool = False) -> Iterator[Episode]:
-        """Every attempt, in the order in which they finished.
+        """All attempts, in the order in which they finished.
 
         Messages and steps are only there with `full`; without them the stream is fast, and the
         totals (`n_steps`, `cum_reward`, `usage`) are as recorded.
@@ -99,15 +99,12 @@ class Run:
                 yield from self._episode(stored, raw.line.number, full=full)
 
     def attempts(self) -> AttemptSelection[AttemptLine]:
-        """Every attempt by its line, and those that count, without reading the episodes."""
+        """The lines of all attempts and of the attempts that count, without their episodes."""
         self._scan()
         return self._selection
 
     def final(self, *, full: bool = False) -> Iterator[Episode]:
-        """The attempt that counts for each task and repeat, in the order of their first attempts.
-
-        See `counting`; in the place of one that is unreadable, another attempt counts.
-        """
+        """The attempt that counts for each task and repeat, in the order of first attempts."""
         selection = self.attempts()
         for chosen in list(selection.final.values()):
             line: AttemptLine | None = chosen
@@ -121,11 +118,11 @@ class Run:
                 line = selection.final_without(line, unreadable)
 
     def episode(self, attempt: str) -> Episode:
-        """One attempt, with its messages and steps."""
+        """One attempt with its messages and its steps."""
         return self._whole(self.stored(attempt))
 
     def stored(self, attempt: str) -> StoredEpisode:
-        """One attempt without its messages and steps, and where those are."""
+        """One attempt without its messages and steps, and the places where both are stored."""
         raw = self._find(attempt)
         if raw.record is None:
             raise BadRecord(self._where(raw.line.number, raw.problem))
@@ -136,21 +133,21 @@ class Run:
         return self._messages(self.stored(attempt))
 
     def line(self, attempt: str) -> bytes:
-        """The line of one attempt, as it was written."""
+        """The ledger line of one attempt, exactly as it was written."""
         return self._find(attempt).line.data
 
     def steps(self, attempt: str) -> tuple[Step, ...]:
-        """The steps of an attempt, also of one that is under way or was killed."""
+        """The steps of an attempt, even if the attempt is running or was killed."""
         return tuple(read_steps(self._layout.steps_of(attempt)))
 
     def unfinished(self) -> tuple[str, ...]:
-        """Attempts that left steps but have no line: they are under way, or were killed."""
+        """The attempts that have steps but no result yet: running or killed attempts."""
         finished = self.attempts().attempts
         started = (path.name.removesuffix(".jsonl") for path in self._layout.steps.glob("*.jsonl"))
         return tuple(sorted(filter(is_name, set(started) - set(finished))))
 
     def artifact(self, sha256: str) -> bytes:
-        """The content, checked against its hash.
+        """The content of an artifact, checked against its hash.
 
         A run that scored another one again has that one's artifacts too, as long as both are in
         the same folder of runs.
@@ -161,11 +158,10 @@ class Run:
         return self._artifacts.get(sha256)
 
     def text(self, sha256: str) -> str:
-        """The text of an artifact that was stored as one."""
+        """The content of a text artifact as a text."""
         return self.artifact(sha256).decode("utf-8", "surrogatepass")
 
     def _lineage(self) -> Iterator[Artifacts]:
-        """The artifacts of this run, of its parent, and so on; a circle ends it."""
         seen: set[str] = set()
         layout, manifest = self._layout, self.manifest
         while manifest.run_id not in seen:
@@ -179,7 +175,6 @@ class Run:
             manifest = read_manifest(layout)
 
     def _scan(self) -> None:
-        """Bring the selection up to the end of the file."""
         for raw in self._raw(self._offset, self._lines):
             self._offset, self._lines = raw.line.end, raw.line.number
             try:
@@ -205,7 +200,6 @@ class Run:
         return read_raw(self._layout.episodes, start=start, after=after)
 
     def _stored(self, raw: RawLine) -> StoredEpisode | None:
-        """What the line holds; `None`, and a problem, for a damaged one."""
         try:
             return episode_from_record(raw.fields)
         except BadRecord as error:
@@ -213,7 +207,6 @@ class Run:
             return None
 
     def _episode(self, stored: StoredEpisode, number: int, *, full: bool) -> Iterator[Episode]:
-        """The episode; none, and a problem, where its messages or steps are damaged."""
         try:
             episode = self._whole(stored) if full else stored.episode
         except BadRecord as error:
@@ -248,7 +241,7 @@ class Run:
         except FileNotFoundError as error:
             raise BadRecord(f"there is no {str(path)!r}") from error
         if actual != stored.steps.sha256:
-            raise BadRecord(f"{str(path)!r} is not what was recorded: its hash is {actual}")
+            raise BadRecord(f"{str(path)!r} was changed: its hash is now {actual}")
         return self.steps(stored.episode.attempt)
 
     def _report(self, number: int, problem: str) -> None:
@@ -275,7 +268,7 @@ def _attempt_line(raw: RawLine) -> AttemptLine:
 
 
 def read_manifest(layout: RunLayout) -> RunManifest:
-    """The manifest of a run folder, brought to this version of the schema."""
+    """The manifest of a run folder, converted to the current schema."""
     try:
         with open_file(layout.manifest) as stream:
             record = load_record(stream.read())
@@ -285,7 +278,7 @@ def read_manifest(layout: RunLayout) -> RunManifest:
         return manifest.model_copy(update={"config": redact(manifest.config)})
     except FileNotFoundError as error:
         raise BadRecord(
-            f"{str(layout.folder)!r} is not a run: it has no {layout.manifest.name}"
+            f"{str(layout.folder)!r} is not a run folder: it has no {layout.manifest.name}"
         ) from error
     except (BadRecord, ValidationError, OSError) as error:
         raise BadRecord(f"{str(layout.manifest)!r}: {error!s:.300}") from error
@@ -295,7 +288,7 @@ RunLike: TypeAlias = str | Path | Run
 
 
 def open_run(run: RunLike, runs_dir: str | Path = "runs") -> Run:
-    """The run of that path, id or beginning of an id; damaged lines are left out and noted.
+    """Open a run by its path, its id or the beginning of its id.
 
     The path of a log of another tool is the run that it is imported as (`transfer.open_log`).
     """

@@ -1,7 +1,4 @@
-"""The steps of one attempt as a file of JSON lines; a run and a bare script write the same.
-
-A long episode is read a window at a time: a summary of every step, and whole steps where asked for.
-"""
+"""The steps of one attempt as a file of JSON lines, for runs and for other scripts."""
 
 from __future__ import annotations
 
@@ -26,14 +23,14 @@ CODE_CHARS = 200
 
 
 class StepsWriter:
-    """Writes steps as they happen, so that a killed attempt still shows what it did.
+    """Writes each step at once, so that a killed attempt still shows its steps.
 
     `with StepsWriter("steps.jsonl") as steps: steps.write(step)`; an existing file is never
     written over. Closing it makes the file durable.
     """
 
     def __init__(self, path: str | Path, mask: SecretMask | None = None) -> None:
-        """`mask` takes out secrets; without one, steps are written as they are."""
+        """Open a new file; `mask` removes secrets from the steps."""
         self._mask = mask
         self.path = Path(path)
         self.n = 0
@@ -43,16 +40,16 @@ class StepsWriter:
             self._stream = self.path.open("xb")
         except FileExistsError as error:
             raise BadRecord(
-                f"{str(self.path)!r} holds the steps of another attempt; choose another name"
+                f"{str(self.path)!r} already has the steps of an attempt; choose another name"
             ) from error
 
     @property
     def sha256(self) -> str:
-        """The hash of the file so far."""
+        """The hash of the content that was written so far."""
         return self._digest.hexdigest()
 
     def write(self, step: Step) -> None:
-        """The step is in the file, for any reader and whatever happens to this process."""
+        """Write a step to the file, so that the step survives the end of this process."""
         line = dump_line({"schema_id": RUN_SCHEMA, **step.model_dump()})
         if self._mask is not None:
             line = self._mask.bytes(line)
@@ -62,7 +59,7 @@ class StepsWriter:
         self.n += 1
 
     def close(self, *, durable: bool = True) -> None:
-        """The file is complete; without `durable` the caller makes it durable."""
+        """Close the file; with `durable` wait until it is on the disk."""
         if self._stream.closed:
             return
         self._stream.close()
@@ -77,13 +74,12 @@ class StepsWriter:
 
 
 def read_steps(path: str | Path) -> Iterator[Step]:
-    """The steps in the file, in order; one that is still being written is not there yet."""
+    """The complete steps in the file, in order."""
     for line in read_lines(Path(path)):
         yield _load_step(line.data, f"{str(path)!r} line {line.number}")
 
 
 def _load_step(data: bytes, where: str) -> Step:
-    """The step of a line; raises `BadRecord`, with the place, if it holds none."""
     try:
         return Step.model_validate(upgrade(load_record(data), "step"))
     except (BadRecord, ValidationError) as error:
@@ -91,7 +87,7 @@ def _load_step(data: bytes, where: str) -> Step:
 
 
 class StepSummary(NamedTuple):
-    """What an overview shows of one step, and where its line is."""
+    """A short summary of one step, and the place of its line in the file."""
 
     offset: int
     end: int
@@ -115,10 +111,7 @@ class StepSummary(NamedTuple):
 
 
 def read_summaries(path: Path, read_before: Sequence[StepSummary] = ()) -> tuple[StepSummary, ...]:
-    """The summary of each step in the file, in order; reading goes on where `read_before` ends.
-
-    A file that does not exist has no steps. Line `i` of the file is step `i`.
-    """
+    """The summaries of the steps in the file; reading continues after `read_before`."""
     summaries = list(read_before)
     start = summaries[-1].end if summaries else 0
     for line in read_lines(path, start=start, after=len(summaries)):
@@ -133,7 +126,7 @@ def read_summaries(path: Path, read_before: Sequence[StepSummary] = ()) -> tuple
 def read_window(
     path: Path, summaries: Sequence[StepSummary], first: int, last: int
 ) -> tuple[Step, ...]:
-    """The whole steps `first` to `last - 1`, read from their places and nowhere else."""
+    """Read the steps from `first` to `last - 1` completely, without reading other steps."""
     steps: list[Step] = []
     with path.open("rb") as stream:
         for summary in summaries[max(first, 0) : max(last, 0)]:
@@ -148,7 +141,7 @@ def _summarise(record: Mapping[str, Any], offset: int, end: int) -> StepSummary:
     first = scores[0] if isinstance(scores, list) and scores else {}
     outcome = record.get("outcome")
     if not isinstance(first, dict) or not isinstance(outcome, (dict, type(None))):
-        raise BadRecord(f"not a step: its scores are {scores!r:.100}, its outcome {outcome!r:.100}")
+        raise BadRecord(f"not a valid step: scores {scores!r:.100}, outcome {outcome!r:.100}")
     codes = outcome or {}
     evidence = record.get("evidence")
     world = evidence if isinstance(evidence, dict) and evidence.get("kind") == "world" else {}

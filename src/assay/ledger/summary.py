@@ -1,4 +1,4 @@
-"""The plain counts of a run: what it scored, how its episodes ended, task by task."""
+"""Counts and means of a run: its scores, its endings and its tasks."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class EpisodeCounts:
 
 @dataclass(frozen=True, slots=True)
 class TaskSummary:
-    """One task of a run, over its repeats."""
+    """One task of a run, summarised over its repeats."""
 
     task_id: str
     domain: str
@@ -70,7 +70,7 @@ class TaskSummary:
 
 @dataclass(frozen=True, slots=True)
 class DistinctFailure:
-    """One failure message of a run, and how often it occurs."""
+    """A distinct failure message of a run, and the number of its occurrences."""
 
     kind: FailureKind
     message: str
@@ -93,7 +93,7 @@ class RewardMean:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """A run in numbers; the attempts that count, and all that were made."""
+    """The statistics of a run, for the attempts that count and for all attempts."""
 
     run_id: str
     scorer: str
@@ -123,7 +123,7 @@ class RunSummary:
 
     @property
     def cost_per_attempt_usd(self) -> float | None:
-        """Of all attempts; `None` where the cost is not known."""
+        """The mean cost of an attempt, or `None` if the cost is not known."""
         cost = self.usage.cost_usd
         return None if cost is None or not self.attempts else cost / self.attempts
 
@@ -138,23 +138,20 @@ class RunSummary:
 
 
 def primary_score(episode: Episode) -> Score | None:
-    """The score that stands for the episode; `None` when no reward ran, or there is none to have.
-
-    A score that was given although the model or the environment failed does not count.
-    """
+    """The primary score of the episode, or `None` if it has no valid score."""
     if episode.no_fault or not episode.scores:
         return None
     return episode.scores[0]
 
 
 def reward_of(episode: Episode) -> float | None:
-    """The number that enters the mean, if there is one."""
+    """The reward that enters the mean of a run, or `None`."""
     score = primary_score(episode)
     return None if score is None or isinstance(score, Abstained) else score.value
 
 
 def row_of(episode: Episode) -> dict[str, Any]:
-    """The task, the answer, how it ended, the reward and its reason, and what it cost.
+    """A table row for an episode: task, answer, ending, reward, reason and cost.
 
     `reward` is `None` where there is no number; every further reward has a column of its name.
     """
@@ -183,7 +180,7 @@ def row_of(episode: Episode) -> dict[str, Any]:
 
 
 def reward_means(episodes: Iterable[Episode]) -> tuple[RewardMean, ...]:
-    """Each reward that scored these episodes, with its mean; the primary one first."""
+    """The mean of each reward over these episodes, with the primary reward first."""
     values: dict[str, list[float]] = {}
     for episode in episodes:
         for score in episode.scores if not episode.no_fault else ():
@@ -194,7 +191,7 @@ def reward_means(episodes: Iterable[Episode]) -> tuple[RewardMean, ...]:
 
 
 def count(episodes: Iterable[Episode]) -> EpisodeCounts:
-    """The counts of these episodes, each taken as it is."""
+    """Count the endings and the scores of these episodes."""
     episodes = list(episodes)
     rewards = [reward for episode in episodes if (reward := reward_of(episode)) is not None]
     endings = Counter(episode.stop_reason for episode in episodes)
@@ -219,7 +216,7 @@ def count(episodes: Iterable[Episode]) -> EpisodeCounts:
 
 
 def summarise(run: Run) -> RunSummary:
-    """The run's final attempts counted, in all and by task."""
+    """Summarise the attempts of a run that count, in total and for each task."""
     final = list(run.final())
     by_task: defaultdict[str, list[Episode]] = defaultdict(list)
     for episode in final:
@@ -264,7 +261,7 @@ def _mean(values: list[float] | list[int]) -> float | None:
 
 
 def message_key(message: str) -> str:
-    """Equal for messages that say the same of different requests.
+    """A key that is equal for error messages that differ only in numbers and ids.
 
     Their first 300 characters are compared, in lower case, with every run of spaces as one space
     and every word that holds a digit as `#`; only a number after the word `status` stays.
@@ -274,13 +271,13 @@ def message_key(message: str) -> str:
 
 
 def distinct_failures(episodes: Iterable[Episode]) -> tuple[DistinctFailure, ...]:
-    """The failures of these episodes, the most frequent message first."""
+    """The failures of these episodes, with the most frequent message first."""
     failures = (episode.failure for episode in episodes if episode.failure is not None)
     return group_failures((failure.kind, failure.message) for failure in failures)
 
 
 def group_failures(failures: Iterable[tuple[FailureKind, str]]) -> tuple[DistinctFailure, ...]:
-    """Each distinct message of these failures once, the most frequent first."""
+    """Group the failures by their message, with the most frequent message first."""
     groups: defaultdict[tuple[FailureKind, str], list[str]] = defaultdict(list)
     for kind, message in failures:
         groups[kind, message_key(message)].append(message)
@@ -289,10 +286,10 @@ def group_failures(failures: Iterable[tuple[FailureKind, str]]) -> tuple[Distinc
 
 
 def other_code(count: int, n: int) -> str:
-    """The sentence for a run of two versions of the agent."""
+    """The notice that the agent's code changed during a run."""
     return f"{count} of {n} attempts were played by other code: the agent changed before --resume"
 
 
 def zeros_replaced(count: int) -> str:
-    """The sentence for zeros that a retry of agent errors took out of the mean."""
+    """The notice that a retry of agent errors replaced scores of zero."""
     return f"{count} zero{'s' * (count != 1)} replaced by a retry of agent errors"

@@ -1,8 +1,4 @@
-"""Runs of other tools into the ledger, and runs of the ledger into the files of other tools.
-
-An imported run is known by what it was read from: its id ends with a hash over the contents of the
-log, the format and the options, so the same log is the same run however often it is imported.
-"""
+"""Import the logs of other tools as runs, and export runs to other formats."""
 
 from __future__ import annotations
 
@@ -46,7 +42,7 @@ AT_ONCE = 512
 
 
 def import_run(path: str | Path, runs_dir: str | Path, **options: Any) -> Run:
-    """Import the one log at `path` as a run; arguments as for `import_runs`."""
+    """Import the only log at `path` as a run, with the options of `import_runs`."""
     source = _one_log(Path(path), options.get("format"), options.get("columns"))
     (run,) = import_runs(source.logs[0], runs_dir, **{**options, "format": source.format.name})
     return run
@@ -63,7 +59,7 @@ def import_runs(
     on_skipped: Callable[[str], None] | None = None,
     **options: Any,
 ) -> Iterator[Run]:
-    """Import each log at `path` as a run, in order, each complete or not at all.
+    """Import each log at `path` as a run, completely or not at all.
 
     The format is recognised by the contents unless it is named; `options` are what its reader
     takes. A log that was imported before is not written again: the run is the one there is.
@@ -88,11 +84,7 @@ def import_runs(
 
 
 def open_log(path: Path, runs_dir: str | Path = "runs") -> Run:
-    """The run of the log of another tool at that path, to be looked at.
-
-    It is imported into `.imported` below the runs, where no list or history shows it, unless it is
-    a run already.
-    """
+    """Open the log of another tool as a run that no list of runs shows."""
     source, home = _one_log(path), Path(runs_dir)
     importing = _Importing(home / VIEWED, (home, home / VIEWED), source.format)
     return importing.take(source.logs[0], {})
@@ -105,14 +97,14 @@ def _one_log(
     if len(source.logs) != 1:
         names = [os.path.relpath(log, path) for log in source.logs[:5]]
         raise UsageError(
-            f"{str(path)!r} holds {len(source.logs)} logs of {source.format.name}; name one, such "
-            f"as {names}, or take each as a run with import_runs"
+            f"{str(path)!r} has {len(source.logs)} logs of {source.format.name}; name one log, "
+            f"such as {names}, or import all logs with import_runs"
         )
     return source
 
 
 def skipped_of(manifest: RunManifest) -> tuple[int, list[str]]:
-    """How many samples of the log could not be read, and what was said of the first of them."""
+    """The number of samples that could not be read, and the first problems."""
     record = manifest.config.get(IMPORTED)
     about: Mapping[str, Any] = record if isinstance(record, Mapping) else {}
     count, texts = about.get("skipped"), about.get("problems")
@@ -122,8 +114,6 @@ def skipped_of(manifest: RunManifest) -> tuple[int, list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Importing:
-    """What is the same for every log of one import."""
-
     runs_dir: Path
     look_in: tuple[Path, ...]
     """Where the run may be already."""
@@ -133,7 +123,7 @@ class _Importing:
     references: Mapping[str, Any] = field(default_factory=dict)
 
     def take(self, log: Path, options: Mapping[str, Any]) -> Run:
-        """The run of the log, written unless it is there."""
+        """Import a log as a run, or return the run that was imported earlier."""
         for name in options:
             if name not in self.format.options:
                 takes = ", ".join(self.format.options) or "none"
@@ -153,13 +143,12 @@ class _Importing:
             raise
         except DAMAGE as error:
             raise BadRecord(
-                f"what {str(log)!r} says of itself as a log of {self.format.name} cannot be read: "
+                f"the header of {str(log)!r} is not valid for the format {self.format.name}: "
                 f"{explain(error)}"
             ) from error
         return foreign
 
     def _identity(self, foreign: ForeignRun, options: Mapping[str, Any]) -> str:
-        """A hash of the contents, and of everything that makes another run of them."""
         return canonical_hash(
             {
                 "files": _hashes(foreign.files),
@@ -184,11 +173,11 @@ class _Importing:
                 writer.replace_manifest(final)
             if not tally.episodes:
                 why = tally.problems.texts[0] if tally.problems.count else "it has no samples"
-                raise BadRecord(f"nothing of {foreign.files[0].name!r} can be read: {why}")
+                raise BadRecord(f"no sample of {foreign.files[0].name!r} can be read: {why}")
             check_references(self.references, tally.tasks)
             place = home / safe_name(final.run_id, "run id")
             if place.exists():
-                raise BadRecord(f"{str(place)!r} exists already; take another id")
+                raise BadRecord(f"the folder {str(place)!r} already exists; choose another run id")
             writer.path.rename(place)
             sync(home)
         return Run(place)
@@ -236,8 +225,6 @@ class _Importing:
 
 @dataclass(slots=True)
 class _Tally:
-    """What a manifest says of the attempts, counted while they are written."""
-
     episodes: int = 0
     repeats: int = 0
     first: str = ""
@@ -268,7 +255,6 @@ def _imported_before(runs_dir: Path, identity: str) -> Path | None:
 
 
 def _hashes(files: Sequence[Path]) -> list[list[str]]:
-    """The content of each file; of several, also its place among them."""
     root = os.path.commonpath([file.parent for file in files])
     names = [file.relative_to(root).as_posix() if len(files) > 1 else "" for file in files]
     try:
@@ -285,7 +271,7 @@ def _hashes(files: Sequence[Path]) -> list[list[str]]:
 
 
 def _moment(text: str) -> datetime | None:
-    """The moment; one without a time zone is taken for UTC, since nothing says which it was."""
+    """Parse a time; a time without a time zone is taken as UTC."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -294,7 +280,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def export_run(run: Run, path: str | Path, format: str = "jsonl") -> int:  # noqa: A002
-    """Write every attempt of the run to `path`, complete or not at all.
+    """Write all attempts of the run to `path`, completely or not at all.
 
     Returns how many rows, events or trajectories were written. A format that is a folder of files
     is written as one file of lines where `path` ends with `.jsonl`.

@@ -1,8 +1,4 @@
-"""The one writer of a run.
-
-Attempts are committed in groups: many threads append to one file, and one fsync serves all who are
-waiting.
-"""
+"""The only writer of a run, which writes the attempts in groups."""
 
 from __future__ import annotations
 
@@ -39,7 +35,7 @@ INLINE_BYTES = 4_096
 
 
 class RunWriter:
-    """Appends attempts to one run; safe to use from any thread and any event loop.
+    """Appends attempts to one run; any thread and any event loop may use it.
 
     `with RunWriter.create(runs_dir, manifest) as writer:` begins a run, `RunWriter.open(path)`
     resumes one. There is one writer at a time: a second one is a `ResourceError` that names the
@@ -72,7 +68,7 @@ class RunWriter:
     def create(
         cls, runs_dir: str | Path, manifest: RunManifest, *, secrets: Iterable[str] = ()
     ) -> Self:
-        """A writer for a new run, whose manifest is on the disk.
+        """Create a new run with its manifest on the disk, and return its writer.
 
         `secrets` are texts that are never written, like those that this process has in
         variables with such names: `[secret]` stands for them in every record and artifact.
@@ -82,7 +78,7 @@ class RunWriter:
             folder.mkdir(parents=True)
         except FileExistsError as error:
             raise BadRecord(
-                f"{str(folder)!r} exists already; resume it or take another id"
+                f"the run {str(folder)!r} already exists; resume it or choose another id"
             ) from error
         writer = cls(folder, secrets=secrets)
         with ExitStack() as undo:
@@ -94,21 +90,19 @@ class RunWriter:
 
     @classmethod
     def open(cls, path: str | Path, *, secrets: Iterable[str] = ()) -> Self:
-        """A writer that goes on with a run; `secrets` as for `create`."""
+        """Open an existing run for writing; `secrets` is as for `create`."""
         read_manifest(RunLayout(Path(path)))
         return cls(Path(path), secrets=secrets)
 
     def replace_manifest(self, manifest: RunManifest) -> None:
-        """The manifest is on the disk, without secrets. Only a run that nobody has seen may change
-        its own: a draft of an import, of which the attempts tell what the manifest says.
-        """
+        """Write the manifest without secrets; only an unpublished draft may change its manifest."""
         clean = manifest.model_copy(update={"config": redact(manifest.config)})
         fields = load_record(self._mask.bytes(dump_json(clean.model_dump())))
         with atomic_write(self._layout.manifest) as draft:
             draft.write_text(json.dumps(fields, indent=2) + "\n", encoding="ascii")
 
     def keep_agent_diff(self, diff: str) -> None:
-        """Keep the uncommitted changes of the agent's code with the run, if there are any."""
+        """Store the uncommitted changes of the agent's code in the run folder."""
         if diff:
             with atomic_write(self._layout.agent_diff) as draft:
                 draft.write_bytes(self._mask.bytes(diff.encode("utf-8", "surrogatepass")))
@@ -119,35 +113,35 @@ class RunWriter:
 
     @property
     def batches(self) -> int:
-        """How many fsyncs the attempts so far have shared."""
+        """The number of fsync calls that all attempts so far have shared."""
         return self._commit.batches
 
     def new_attempt(self, task: Task, repeat: int = 0) -> str:
-        """An id that no attempt of this run has or had, whether it was finished or not."""
+        """Create an id that no other attempt of this run has used."""
         stem = attempt_stem(task.id, repeat)
         with self._mutex:
             number = self._numbers[stem] = self._numbers.get(stem, 0) + 1
         return f"{stem}.a{number}"
 
     def steps(self, attempt: str) -> StepsWriter:
-        """Where the steps of this attempt are written while they happen."""
+        """Return the writer for the steps of this attempt."""
         writer = StepsWriter(self._layout.steps_of(attempt), self._mask)
         with self._mutex:
             self._open_steps[attempt] = writer
         return writer
 
     def artifact(self, data: bytes | str) -> str:
-        """The hash of the content, which is durable by the time that its attempt is finished."""
+        """Store an artifact, and return its hash; it is on the disk before the attempt ends."""
         content = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
         return self._artifacts.put(self._mask.bytes(content))
 
     def submit(self, episode: Episode) -> Future[None]:
-        """The attempt is on its way; the future is done when an fsync covers it."""
+        """Queue the attempt for writing; the future is done when the attempt is on the disk."""
         attempt = safe_name(episode.attempt, "attempt")
         with self._mutex:
             if attempt in self._finished:
                 raise BadRecord(
-                    f"attempt {attempt!r} is finished already; a retry is a new attempt"
+                    f"attempt {attempt!r} is already finished; use a new attempt id for a retry"
                 )
             self._finished.add(attempt)
             streamed = self._open_steps.get(attempt)
@@ -162,18 +156,18 @@ class RunWriter:
         return future
 
     def append(self, episode: Episode) -> None:
-        """The attempt is finished: it outlives a kill and a power cut."""
+        """Write the attempt, and wait until the attempt is on the disk."""
         self.submit(episode).result()
 
     async def finish(self, episode: Episode) -> None:
-        """As `append`, without blocking the event loop while the disk works.
+        """Like `append`, without blocking the event loop.
 
         The attempt is under way before the first await: cancelling the wait does not undo it.
         """
         await asyncio.shield(asyncio.wrap_future(self.submit(episode)))
 
     def close(self) -> None:
-        """Everything submitted is on the disk, and another writer may open the run."""
+        """Wait for all queued writes, then release the run's lock."""
         self._commit.close()
         with self._mutex:
             abandoned = list(self._open_steps.values())
@@ -202,8 +196,8 @@ class RunWriter:
                 streamed.write(step)
         elif recorded and len(recorded) != streamed.n:
             raise BadRecord(
-                f"attempt {episode.attempt!r} has {len(recorded)} steps, "
-                f"but {streamed.n} were written"
+                f"attempt {episode.attempt!r} has {len(recorded)} recorded steps, "
+                f"but {streamed.n} steps were written to its file"
             )
         streamed.close(durable=False)
         return StepsFileRecord(streamed.n, streamed.sha256), (streamed.path,)
@@ -218,7 +212,6 @@ class RunWriter:
         return StoredMessages(len(messages), sha256=self._artifacts.put(data))
 
     def _count_attempts(self) -> None:
-        """Remember the ids in use: those with a line, and those that only left steps."""
         for raw in read_raw(self._layout.episodes):
             if raw.record is not None:
                 self._finished.add(str(raw.record.get("attempt")))
@@ -231,7 +224,7 @@ class RunWriter:
 
 
 def _move_torn_line_aside(layout: RunLayout) -> Path | None:
-    """The episodes file ends with a line break; what came after the last one has its own file."""
+    """Move an incomplete last line of the episodes file to a separate file."""
     if not layout.episodes.exists() or not layout.episodes.stat().st_size:
         return None
     with (
@@ -263,7 +256,7 @@ class _Entry:
 
 
 class GroupCommit:
-    """Appends lines to a file in the order of `submit`, from a thread of its own.
+    """Appends lines to a file in order, from a separate thread.
 
     While one fsync is under way the lines that arrive form the next batch, so the rate does not
     depend on how long an fsync takes. Files that a line refers to are durable before the line is.
@@ -284,7 +277,7 @@ class GroupCommit:
         self._thread.start()
 
     def submit(self, line: bytes, files: Iterable[Path] = ()) -> Future[None]:
-        """A future that is done when the line, and these files, are on the disk."""
+        """Queue a line; the future is done when the line and the files are on the disk."""
         entry = _Entry(line, tuple(files))
         with self._change:
             if self._failure is not None:
@@ -296,7 +289,7 @@ class GroupCommit:
         return entry.done
 
     def close(self) -> None:
-        """Wait until everything submitted is on the disk, or its future has the error."""
+        """Wait until all queued lines are on the disk or have failed."""
         with self._change:
             if self._closing:
                 return
@@ -316,7 +309,6 @@ class GroupCommit:
                 entry.done.set_result(None)
 
     def _take(self) -> list[_Entry]:
-        """The next batch; empty when there is nothing left to do."""
         with self._change:
             while not self._waiting and not self._closing:
                 self._change.wait()
@@ -341,7 +333,6 @@ class GroupCommit:
         self.batches += 1
 
     def _fail(self, batch: list[_Entry], error: OSError | MemoryError) -> None:
-        """Fail every waiting future, and accept nothing more: the file's state is unknown."""
         with self._change:
             self._failure = error
             unserved = [*batch, *self._waiting]

@@ -1,7 +1,4 @@
-"""The registries of rewards, environments, agents and benchmarks, and the `@reward` decorator.
-
-What comes with Assay is in `builtins.py`, by kind and name.
-"""
+"""The registries of rewards, environments, agents and benchmarks, and the `@reward` decorator."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ RESERVED = ("final_response", "trajectory", "context")
 
 @dataclass(frozen=True, slots=True)
 class RewardSpec:
-    """A registered reward function: name, version, parameters, and what it declares."""
+    """A registered reward function with its name, version, parameters and declarations."""
 
     name: str
     version: int
@@ -65,7 +62,7 @@ class RewardSpec:
         return (inspect.getdoc(self.function) or "").partition("\n")[0]
 
     def to_record(self) -> dict[str, Any]:
-        """The reward described as plain JSON values; an option without a default is null."""
+        """The reward's description as JSON values; an option without default is null."""
         return {
             "name": self.name,
             "version": self.version,
@@ -82,7 +79,7 @@ class RewardSpec:
 
 
 def describe_defaults(parameters: Iterable[inspect.Parameter]) -> dict[str, str | None]:
-    """Each parameter with its default as Python writes it; `None` where it has none."""
+    """The default of each parameter as Python code; `None` for a parameter without default."""
     return {
         parameter.name: None if parameter.default is parameter.empty else repr(parameter.default)
         for parameter in parameters
@@ -143,7 +140,7 @@ def reward(
     kind: Kind | None = None,
     accepts: Mapping[str, str] | None = None,
 ) -> F | Callable[[F], F]:
-    """Register a function as a reward; the function itself is returned, unchanged.
+    """Register a function as a reward, and return the function itself.
 
     `parts` are the names of the further numbers; declaring them makes every result,
     abstentions included, carry the same keys. `replace` allows other code under a name and version
@@ -171,13 +168,12 @@ def reward(
         earlier = own_spec(function)
         if register and earlier is not None and earlier.id != spec.id:
             raise NameCollision(
-                f"{address_of(function)} is the reward {earlier.id!r} already, and a score has one "
-                f"name; for {spec.id!r} write a function that calls it"
+                f"{address_of(function)} is already registered as the reward {earlier.id!r}; to "
+                f"register {spec.id!r}, write another function that calls it"
             )
         if name is None and register and not _has_own_name(function):
             raise BadParameter(
-                f"{function!r:.200} has no name to be registered under; give it a name: "
-                "`assay.reward(name=…)`"
+                f"{function!r:.200} has no name; give the reward a name with `assay.reward(name=…)`"
             )
         try:
             # Functions carry attributes, which no static type of theirs says.
@@ -185,7 +181,7 @@ def reward(
         except AttributeError as error:
             raise BadParameter(
                 f"{function!r:.200} cannot be registered as a reward, because it takes no "
-                "attributes; register a function that calls it"
+                "attributes; register another function that calls it"
             ) from error
         if register:
             REWARDS.add(spec.name, function, version=spec.version, replace=replace)
@@ -201,11 +197,11 @@ def describe(
     version: int = 1,
     parts: Iterable[str] | None = None,
 ) -> RewardSpec:
-    """The specification of a reward, read off the function's signature."""
+    """Create the specification of a reward from the function's signature."""
     title = name or _display_name(function)
     check_name("reward", title)
     if version < 1:
-        raise BadParameter(f"reward {title!r} has version {version!r}; versions count from 1")
+        raise BadParameter(f"reward {title!r} has version {version!r}; the first version is 1")
     kinds = inspect.Parameter
     required: list[str] = []
     optional: list[str] = []
@@ -214,8 +210,8 @@ def describe(
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind in (kinds.POSITIONAL_ONLY, kinds.VAR_POSITIONAL):
             raise BadParameter(
-                f"reward {title!r} takes {parameter.name!r} by position; "
-                "rewards are called with keywords only"
+                f"reward {title!r} has the positional parameter {parameter.name!r}; "
+                "rewards are called with keyword arguments only"
             )
         if parameter.kind is kinds.VAR_KEYWORD:
             takes_any = True
@@ -240,13 +236,12 @@ def describe(
 def _check_declarations(
     spec: RewardSpec, changes: Mapping[Any, Any], kind: Any, accepts: Mapping[Any, Any]
 ) -> None:
-    """Raise `BadParameter` unless versions, kind and checks are such, and have their reasons."""
     for version, text in changes.items():
         is_version = isinstance(version, int) and 1 <= version <= spec.version
         if not (is_version and isinstance(text, str) and text.strip()):
             raise BadParameter(
-                f"reward {spec.id!r}: changes={{{version!r}: {text!r:.100}}}; give a sentence for "
-                f"each version, from 1 to {spec.version}"
+                f"reward {spec.id!r}: changes={{{version!r}: {text!r:.100}}}; the keys are "
+                f"versions from 1 to {spec.version}, and each value is a sentence"
             )
     if kind is not None and kind not in KINDS:
         hint = did_you_mean(str(kind), KINDS) or f"it is one of {', '.join(KINDS)}"
@@ -254,19 +249,18 @@ def _check_declarations(
     for check, reason in accepts.items():
         if not (isinstance(check, str) and isinstance(reason, str) and reason.strip()):
             raise BadParameter(
-                f"reward {spec.id!r}: accepts={{{check!r}: {reason!r:.100}}}; say for each check "
-                "of the audit why what it finds is meant to be"
+                f"reward {spec.id!r}: accepts={{{check!r}: {reason!r:.100}}}; explain for each "
+                "check of the audit why its findings are accepted"
             )
 
 
 def _has_own_name(function: Callable[..., Any]) -> bool:
-    """Whether it is a function or class with a name of its own, unlike a lambda or a partial."""
     named = inspect.isroutine(function) and not inspect.ismethod(function)
     return (named or isinstance(function, type)) and function.__name__ != "<lambda>"
 
 
 def _display_name(function: Callable[..., Any]) -> str:
-    """What a callable is called in scores: `lambda`, or the name of its function or class."""
+    """The name of a callable in scores: its function name, its class name or `lambda`."""
     if isinstance(function, functools.partial):
         return _display_name(function.func)
     code = getattr(function, "__code__", None)
@@ -277,7 +271,7 @@ def _display_name(function: Callable[..., Any]) -> str:
 
 
 def find_reward(reward: str | Callable[..., Any]) -> RewardSpec:
-    """The specification of a reward: of a name, a function, or any other callable."""
+    """The specification of a reward, given as a name, a function or another callable."""
     function = REWARDS.get(reward) if isinstance(reward, str) else reward
     spec = own_spec(function)
     if spec is not None:
@@ -299,7 +293,7 @@ def find_reward(reward: str | Callable[..., Any]) -> RewardSpec:
 
 
 def own_spec(function: Callable[..., Any]) -> RewardSpec | None:
-    """The specification that a function was registered with.
+    """The specification with which the function was registered, or `None`.
 
     `None` for what shows the attributes of a reward and is not it: a wrapper made with
     `functools.wraps`, a bound method, an instance of a class that is a reward.

@@ -1,4 +1,4 @@
-"""Objects by their address: `module:name`, or `file.py:name` for what is installed nowhere."""
+"""Load objects by their address: `module:name`, or `file.py:name` for a file."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ OWN = "FILE.py:NAME or MODULE:NAME"
 
 
 def is_address(text: str) -> bool:
-    """Whether the text is an address: no registered name has a colon."""
+    """Whether the text is an address, which contains a colon."""
     return ":" in text
 
 
 def load_address(address: str, what: str) -> Any:
-    """The object at an address; `what` is its kind, for messages.
+    """Load the object at an address; error messages call the object `what`.
 
     Raises `UnknownName` when there is no such file, module or name, and `UsageError` when the
     module itself raises.
     """
     place, _, name = address.rpartition(":")
     if not place or not all(part.isidentifier() for part in name.split(".")):
-        raise UnknownName(f"{what} {address!r} is no address; it is {OWN}")
+        raise UnknownName(f"{what} {address!r} is not an address; write {OWN}")
     item: Any = load_module(place, f"{what} {address!r}")
     for part in name.split("."):
         try:
@@ -48,7 +48,7 @@ def load_address(address: str, what: str) -> Any:
 
 
 def names_in(file: Path) -> list[str]:
-    """The public functions and classes that a file defines; it is read, and not run."""
+    """The public functions and classes of a file, found without running the file."""
     try:
         body = ast.parse(file.read_bytes()).body
     except (OSError, SyntaxError, ValueError):
@@ -58,10 +58,7 @@ def names_in(file: Path) -> list[str]:
 
 
 def load_module(place: str, what: str) -> ModuleType:
-    """The module of that name or file; this folder, or the file's own, is searched first.
-
-    Raises as `load_address` does; `what` begins each message.
-    """
+    """Import a module by its name or by its file."""
     file = Path(place)
     is_file = file.suffix == ".py"
     if is_file and not file.is_file():
@@ -82,6 +79,6 @@ def load_module(place: str, what: str) -> ModuleType:
     origin = Path(str(getattr(module, "__file__", "")))
     if is_file and origin.resolve() != file.resolve():
         raise UsageError(
-            f"{what}: another module is called {file.stem!r} ({origin}); rename the file"
+            f"{what}: another module has the name {file.stem!r} ({origin}); rename the file"
         )
     return module

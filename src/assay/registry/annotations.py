@@ -1,4 +1,4 @@
-"""What the annotation of a parameter admits, and how a text is read for it."""
+"""Read option values from text according to the parameter's type annotation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNKNOWN = inspect.Parameter.empty
 
 
 def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotation of each parameter, with names in texts looked up where that is possible."""
+    """The type annotation of each parameter, resolved from text where possible."""
     own = getattr(function, "annotations", None)
     if isinstance(own, dict):
         return own  # of what stands for another callable, with that one's parameters
@@ -33,13 +33,13 @@ def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 class OptionText(str):
-    """The value of an option as a person typed it: how it is read depends on the option's type."""
+    """The text that a person typed as the value of an option."""
 
     __slots__ = ()
 
 
 def read_option(value: Any, annotation: Any) -> Any:
-    """An `OptionText` as JSON, if the annotation has a place for that, else as text.
+    """Convert an `OptionText` to a JSON value or a text, as the annotation requires.
 
     `43` is a number for an option that is an `int`, and a text for one that is a `str`. Where the
     annotation admits neither, it is JSON, for the option to refuse. Other values stay.
@@ -52,7 +52,7 @@ def read_option(value: Any, annotation: Any) -> Any:
 
 
 def json_or_text(text: str) -> Any:
-    """The JSON value that a text is, or the text itself.
+    """Parse a text as JSON, or return the text if it is not valid JSON.
 
     A number that a record could not hold (NaN, infinity, more than 64 bits) is text too.
     """
@@ -67,19 +67,19 @@ def json_or_text(text: str) -> Any:
 def _whole_number(digits: str) -> int:
     number = int(digits)
     if not -(2**63) <= number < 2**64:
-        raise ValueError(f"{digits[:40]} has more than 64 bits")
+        raise ValueError(f"the integer {digits[:40]} has more than 64 bits")
     return number
 
 
 def _number(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        raise ValueError(f"{digits[:40]} is not finite")
+        raise ValueError(f"the number {digits[:40]} is not finite")
     return number
 
 
 def _code_of(function: Callable[..., Any]) -> Any:
-    """What has the annotations: a function, the `__init__` of a class, the call of an object."""
+    """The function that has the annotations: `__init__` of a class, `__call__` of an object."""
     if inspect.isclass(function):
         return vars(function).get("__init__", getattr(function, "__init__", None))
     is_plain = inspect.isroutine(function) or isinstance(function, functools.partial)
@@ -87,20 +87,17 @@ def _code_of(function: Callable[..., Any]) -> Any:
 
 
 def admits(annotation: Any, value: Any) -> bool:
-    """Whether the annotation has a place for the value, as far as JSON's types tell.
-
-    An annotation that is missing or not understood admits everything.
-    """
+    """Whether a type annotation allows a JSON value; an unknown annotation allows all."""
     return any(_admits_one(member, value) for member in _members(annotation))
 
 
 def names_none(annotation: Any) -> bool:
-    """Whether `None` stands in the annotation itself, as in `str | None`."""
+    """Whether the annotation contains `None`, as in `str | None`."""
     return any(member is None or member is type(None) for member in _members(annotation))
 
 
 def _members(annotation: Any) -> Iterator[Any]:
-    """The types of a union, each for itself; of `Annotated`, what is annotated."""
+    """The types in a union; any other annotation is returned alone."""
     origin = get_origin(annotation)
     if origin is typing.Annotated:
         yield from _members(get_args(annotation)[0])
@@ -131,7 +128,7 @@ def _admits_one(member: Any, value: Any) -> bool:
 
 
 def _is_container(kind: type, shape: type) -> bool:
-    """Whether a type is a sequence or a mapping, or what those are made of; a text is neither."""
+    """Whether a type accepts the given container type; text types do not."""
     if issubclass(kind, (str, bytes)):
         return False
     try:
@@ -142,7 +139,7 @@ def _is_container(kind: type, shape: type) -> bool:
 
 
 def _plain(annotation: Any) -> Any:
-    """An annotation that could not be looked up: a text is understood where it is a plain one."""
+    """Resolve a text annotation of plain types, such as `str | None`."""
     if not isinstance(annotation, str):
         return annotation
     known: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""What comes with Assay: by kind and name, where it is. It is imported when it is first named."""
+"""The import addresses of all objects that come with Assay, by kind and name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether two definitions are the same code, as those of a notebook cell that was run twice are."""
+"""Compare the code of two definitions, such as two runs of one notebook cell."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 
 def address_of(item: object) -> str:
-    """`module:name` of a function or class, or of an object's class."""
+    """The `module:name` of a function or a class, or of an object's class."""
     module = getattr(item, "__module__", type(item).__module__)
     return f"{module}:{getattr(item, '__qualname__', type(item).__qualname__)}"
 

@@ -1,4 +1,4 @@
-"""Named, versioned objects of one kind, such as rewards.
+"""A registry of named and versioned objects of one kind, such as rewards.
 
 A name finds an object in this order: registered in this process, built in (an address, imported
 when first named), or offered by an installed package as an entry point. Two different objects
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Named, versioned objects of one kind."""
+    """Stores and finds the named, versioned objects of one kind."""
 
     def __init__(
         self, kind: str, builtins: Mapping[str, str], *, renamed: Mapping[str, str] | None = None
@@ -38,7 +38,7 @@ class Registry(Generic[T]):
         self._lock = threading.RLock()
 
     def add(self, name: str, item: T, *, version: int = 1, replace: bool = False) -> None:
-        """Make `item` findable as `name` and `name@version`.
+        """Register `item` under `name` and `name@version`.
 
         The same code again (a notebook cell run twice, a reloaded module, an unpickled copy) takes
         the place of the first. Other code raises `NameCollision`, unless `replace` is set.
@@ -68,18 +68,18 @@ class Registry(Generic[T]):
             return
         if address_of(existing) != address_of(item):
             raise NameCollision(
-                f"{self.kind} {id_!r} is {address_of(existing)} already, and "
-                f"{address_of(item)} claims it too; rename one, or raise its version"
+                f"{self.kind} {id_!r} is already registered as {address_of(existing)}; "
+                f"rename {address_of(item)}, or raise its version"
             )
         if self._codes.get((name, version), code_of(existing)) != code:
             where = " to `@assay.reward`" if self.kind == "reward" else ""
             raise NameCollision(
-                f"{self.kind} {id_!r} is registered with other code ({address_of(existing)}); "
-                f"raise its version, or pass `replace=True`{where} while you are still writing it"
+                f"{self.kind} {id_!r} is already registered with other code ({address_of(existing)}"
+                f"); raise its version, or pass `replace=True`{where} while you develop it"
             )
 
     def get(self, name: str) -> T:
-        """The object called `name` (its newest version) or `name@version`, now or earlier."""
+        """The object with this name or `name@version`; without a version, the newest."""
         plain, _, number = self.current_name(name).partition("@")
         versions = self._versions(plain)
         if not versions:
@@ -94,9 +94,7 @@ class Registry(Generic[T]):
         raise UnknownName(f"no {self.kind} {name!r:.200}; this installation has {ids}{changes}")
 
     def find(self, name: str) -> T:
-        """As `get`, or the object at an address, whose module is loaded: only for a name that the
-        person who runs this wrote, never for one out of a record or a request.
-        """
+        """Like `get`, but also load an address; only for names that a person typed."""
         if is_address(name):
             return cast(T, load_address(name, self.kind))
         try:
@@ -106,32 +104,32 @@ class Registry(Generic[T]):
                 raise
             if name.endswith(".py"):
                 raise UnknownName(self._unnamed(Path(name))) from None
-            raise UnknownName(f"{error}, and {OWN} is one of your own") from None
+            raise UnknownName(f"{error}; for an object of your own, write {OWN}") from None
 
     def has(self, name: str) -> bool:
-        """Whether `find` may be asked for it: a name that there is, or an address."""
+        """Whether the text is a known name or an address."""
         return is_address(name) or name in self.names()
 
     def current_name(self, name: str) -> str:
-        """The name, or `name@version`, with an earlier name replaced by the one in use."""
+        """Replace the earlier name of an object by its current name."""
         plain, at, version = name.partition("@")
         return f"{self._renamed[plain]}{at}{version}" if plain in self._renamed else name
 
     def versions(self, name: str) -> list[int]:
-        """The versions that `get` would find under a name, oldest first; none if there is none."""
+        """The available versions of a name, oldest first."""
         return sorted(self._versions(self.current_name(name).partition("@")[0]))
 
     def names(self) -> list[str]:
-        """Every name that `get` would find, sorted; earlier names are left out."""
+        """All names that `get` finds, sorted, without earlier names."""
         with self._lock:
             return sorted({*self._objects, *self._builtins, *self._entry_points()})
 
     def built_in(self) -> list[str]:
-        """The names that come with Assay, in the order of the table."""
+        """The built-in names, in the order of the table."""
         return list(self._builtins)
 
     def registered(self) -> list[tuple[str, int, T]]:
-        """Name, version and object of whatever is not built in and was registered or used here."""
+        """The name, version and object of each entry that is not built in."""
         with self._lock:
             return [
                 (name, version, item)
@@ -154,14 +152,13 @@ class Registry(Generic[T]):
             item = cast(T, getattr(importlib.import_module(module), attribute))
         except (ImportError, AttributeError) as error:
             raise UnknownName(
-                f"{self.kind} {name!r} should be {address}, which cannot be loaded: {error}"
+                f"{self.kind} {name!r} cannot be loaded from {address}: {error}"
             ) from error
         # Importing the module usually registers the object by its own decorator.
         if name not in self._objects:
             self._objects[name] = {1: item}
 
     def _offered_address(self, name: str) -> str | None:
-        """Where an installed package says that the object is; `None` if none has that name."""
         packages = self._entry_points().get(name, {})
         if len(packages) > 1:
             offers = " and ".join(f"{address} ({who})" for address, who in packages.items())
@@ -172,7 +169,6 @@ class Registry(Generic[T]):
         return next(iter(packages), None)
 
     def _entry_points(self) -> dict[str, dict[str, str]]:
-        """By name, the addresses that installed packages offer, each with the package's name."""
         from importlib.metadata import entry_points
 
         offers: dict[str, dict[str, str]] = {}
@@ -182,7 +178,7 @@ class Registry(Generic[T]):
         return offers
 
     def _unnamed(self, file: Path) -> str:
-        """What to write for an object of a file of which only the file was named."""
+        """The error message for a Python file that was named without an object in it."""
         if not file.is_file():
             return f"{self.kind} {str(file)!r}: there is no such file; {nearest_file(file, OWN)}"
         names = names_in(file)[:10]
@@ -197,7 +193,7 @@ class Registry(Generic[T]):
 
 
 def _is_of(item: object, builtin: str) -> bool:
-    """Whether an object is what is built in under a name, or an earlier version in its module."""
+    """Whether an object is the built-in object of a name, or an earlier version of it."""
     module, _, function = builtin.partition(":")
     return address_of(item) == builtin or (
         address_of(item).partition(":")[0] == module
@@ -206,7 +202,7 @@ def _is_of(item: object, builtin: str) -> bool:
 
 
 def _changes_since(number: str, items: Iterable[object]) -> str:
-    """What later versions of a reward changed, for the error about a version that is gone."""
+    """The changes since an old version of a reward, for an error message."""
     changes: dict[int, str] = {}
     for item in items:
         changes |= getattr(getattr(item, "__assay__", None), "changes", {})
@@ -216,6 +212,6 @@ def _changes_since(number: str, items: Iterable[object]) -> str:
 
 
 def check_name(kind: str, name: str) -> None:
-    """Raise `BadParameter` if `name` cannot name an object of this kind."""
+    """Raise `BadParameter` if the name is empty or has characters that are not allowed."""
     if not name or not all(char.isalnum() or char in "_-." for char in name):
-        raise BadParameter(f"{name!r} cannot name a {kind}; use letters, digits, '_', '-' and '.'")
+        raise BadParameter(f"{name!r} is an invalid {kind} name; use letters, digits and '_-.'")

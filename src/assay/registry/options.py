@@ -1,4 +1,4 @@
-"""The options of a reward: the configuration that scores record with its name and version."""
+"""Check the options of a reward, and find the options that a score records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from assay.registry import RewardSpec, find_reward, own_spec
 
 
 def bound_options(reward: str | Callable[..., Any]) -> dict[str, Any]:
-    """The options that a partial of a reward sets, as far as a score can record them."""
+    """The options that a `functools.partial` sets on a reward, if a score can record them."""
     if not isinstance(reward, functools.partial) or own_spec(reward.func) is None:
         return {}
     options = find_reward(reward).options
@@ -26,7 +26,7 @@ def bound_options(reward: str | Callable[..., Any]) -> dict[str, Any]:
 
 
 def check_options(spec: RewardSpec, params: Mapping[str, Any]) -> None:
-    """Raise if the reward has no such option, or lacks one, or the package that one needs."""
+    """Raise if an option is unknown or missing, or if its package is not installed."""
     for name in params:
         if name not in spec.options:
             names = ", ".join(spec.options) or "it takes none"
@@ -34,7 +34,7 @@ def check_options(spec: RewardSpec, params: Mapping[str, Any]) -> None:
     for name, option in spec.options.items():
         if option.default is inspect.Parameter.empty and name not in params:
             raise BadParameter(
-                f"{spec.name} needs its option {name!r}; pass params={{{name!r}: …}}"
+                f"{spec.name} requires the option {name!r}; pass params={{{name!r}: …}}"
             )
     for name, module in spec.extras.items():
         if params.get(name) and find_spec(module) is None:
@@ -42,7 +42,7 @@ def check_options(spec: RewardSpec, params: Mapping[str, Any]) -> None:
 
 
 def without_defaults(spec: RewardSpec, params: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that differ from the reward's defaults: what identifies a configuration."""
+    """The options whose values differ from the reward's defaults."""
     return {
         name: value
         for name, value in params.items()
@@ -51,7 +51,7 @@ def without_defaults(spec: RewardSpec, params: Mapping[str, Any]) -> dict[str, A
 
 
 def _is_equal(value: Any, default: Any) -> bool:
-    """Whether two options mean the same, as JSON knows them: a list is a tuple, true is not 1."""
+    """Whether two option values are equal in JSON; true and 1 are different."""
     if isinstance(value, (list, tuple)) and isinstance(default, (list, tuple)):
         return len(value) == len(default) and all(map(_is_equal, value, default))
     if isinstance(value, bool) or isinstance(default, bool):

@@ -1,4 +1,4 @@
-"""What must be closed: environments and their pools, browsers, child processes, the rollout."""
+"""Resources that must be closed: environments, pools, processes and rollouts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exponential backoff with jitter, and what a `Retry-After` header asks for."""
+"""Waiting times between requests: exponential backoff with jitter, and `Retry-After`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_RETRY_AFTER_S = 1e9
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """How often a request is sent, and how long to wait in between."""
+    """The number of times that a request is sent, and the waiting times in between."""
 
     attempts: int = 6
     """Requests in all, the first included."""
@@ -22,16 +22,13 @@ class Backoff:
     cap_s: float = 30.0
 
     def wait_s(self, sent: int, rng: random.Random) -> float:
-        """The wait after so many attempts, drawn between half and all of the longest one.
-
-        Clients that were refused together do not come back together.
-        """
+        """A random waiting time, so that refused clients do not return at the same moment."""
         longest_s = min(self.cap_s, self.base_s * 2.0 ** min(sent - 1, 30))
         return longest_s * (0.5 + 0.5 * rng.random())
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """The seconds that `Retry-After` asks for, or `None` where it is missing or makes no sense.
+    """The seconds of a `Retry-After` header, or `None` if the header is missing or invalid.
 
     A date is read against the `Date` of the same response, the server's own clock.
     """

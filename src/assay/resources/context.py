@@ -1,4 +1,4 @@
-"""One rollout, live or recorded: its id, its task, its trajectory, and its environments."""
+"""The context of one rollout: its id, task, trajectory and environments."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Holding:
 
 
 class Context:
-    """One rollout for its tools and rewards: task, trajectory, and the resources they share.
+    """One rollout for tools and rewards: its task, its trajectory and its environments.
 
     `async with Context.open(task=task, pools=pools) as context` gives everything back however the
     rollout ends. Without `pools` the rollout opens its own, and closes them.
@@ -78,12 +78,12 @@ class Context:
         pools: Pools | None = None,
         environments: Mapping[str, ResourceSpec] | None = None,
     ) -> Self:
-        """A rollout for an `async with` block."""
+        """Create a context for an `async with` block."""
         return cls(rollout_id, task, trajectory, metadata, pools=pools, environments=environments)
 
     @staticmethod
     def recorded(episode: Episode) -> RecordedContext:
-        """A rollout that is over: its environments are read-only views of the recorded evidence."""
+        """The context of a finished rollout, with read-only environments."""
         return RecordedContext(episode)
 
     async def acquire_resource(
@@ -93,7 +93,7 @@ class Context:
         timeout_s: float | None = None,
         backend: str | None = None,  # noqa: ARG002 - an environment here has one way to run
     ) -> Environment:
-        """This rollout's own instance of the environment, the same one for tools and rewards.
+        """The rollout's own instance of an environment, shared by its tools and rewards.
 
         The same spec gives the same instance, another one another; the scope of the first call
         decides. Scope `rollout` ends the instance with the rollout, `global` gives it back to its
@@ -114,10 +114,7 @@ class Context:
         scope: Scope = "rollout",
         timeout_s: float | None = None,
     ) -> Environment:
-        """As `acquire_resource`, and reset to the rollout's task if this rollout has not yet.
-
-        What the reset showed is kept: `reset_observation`.
-        """
+        """Acquire the environment, and reset it to the rollout's task if needed."""
         key = self._resolve(spec).key
         instance = await self.acquire_resource(spec, scope, timeout_s)
         while not _is_reset(instance):
@@ -125,22 +122,18 @@ class Context:
         return instance
 
     def reset_observation(self, spec: str | ResourceSpec) -> Observation:
-        """What the agent saw first: the observation of the reset that `environment` made.
-
-        Raises `NotReset` when `environment` made none: this rollout never used it, or reset it
-        itself and was given the observation then.
-        """
+        """The first observation from `environment`; raises `NotReset` if there is none."""
         key = self._resolve(spec).key
         observation = self._reset_observations.get(key)
         if observation is None:
             raise NotReset(
                 f"rollout {self.rollout_id!r} has no reset observation of {key}; "
-                "`await context.environment(…)` resets it and keeps one"
+                "call `await context.environment(…)` to reset the environment and keep one"
             )
         return observation
 
     def evidence(self, spec: str | ResourceSpec) -> WorldEvidence:
-        """What the environment records of this rollout's episode; starts and steps nothing.
+        """The evidence of this rollout's episode; reading starts no environment.
 
         Raises `NotReset` when this rollout never reset it (one that it never acquired is not
         started to find that out), and the failure itself when the environment failed or died.
@@ -153,17 +146,17 @@ class Context:
             raise self._failures[key]
         if self._released:
             raise NotReset(
-                f"rollout {self.rollout_id!r} is over and has given {key} back; "
-                "score it before that, or over its recorded episode"
+                f"rollout {self.rollout_id!r} has ended and released {key}; "
+                "score the rollout before its end, or score its recorded episode"
             )
         raise NotReset(f"rollout {self.rollout_id!r} never used {key}")
 
     def has(self, spec: str | ResourceSpec) -> bool:
-        """Whether this rollout has an instance of the environment now."""
+        """Whether this rollout currently holds an instance of the environment."""
         return self._resolve(spec).key in self._holdings
 
     async def release(self) -> None:
-        """Give back every environment of the rollout; calling it again does nothing."""
+        """Return all environments of the rollout to their pools; a second call does nothing."""
         with self._lock:
             self._released = True
             holdings = list(self._holdings.values())
@@ -208,19 +201,19 @@ class Context:
 
     def _check_open(self) -> None:
         if self._released:
-            raise ResourceError(f"rollout {self.rollout_id!r} is over; it can acquire nothing more")
+            raise ResourceError(f"rollout {self.rollout_id!r} has ended and acquires no resources")
 
     async def _reset(self, instance: Environment, key: str) -> None:
         if self.task is None:
             raise BadParameter(
-                f"rollout {self.rollout_id!r} has no task to reset {instance.name!r} to; "
+                f"rollout {self.rollout_id!r} has no task for a reset of {instance.name!r}; "
                 "pass Context.open(task=…)"
             )
         if not _is_reset(instance):
             self._reset_observations[key] = await instance.reset(self.task)
 
     async def _once(self, key: str, act: Callable[[], Awaitable[None]]) -> None:
-        """Do `act`, or wait for the call that does it for this key: parallel tool calls share."""
+        """Run `act` once for the key; parallel callers wait for the running call."""
         mine: Future[None] = Future()
         with self._lock:
             flight = self._flights.setdefault(key, mine)
@@ -236,7 +229,7 @@ class Context:
 
 
 class RecordedContext(Context):
-    """The context of a recorded rollout, read back from its episode."""
+    """The context of a finished rollout, read from its recorded episode."""
 
     def __init__(self, episode: Episode) -> None:
         super().__init__(
@@ -269,7 +262,7 @@ class RecordedContext(Context):
 
 
 class RecordedEnvironment:
-    """A read-only `Environment`, with the evidence of the last recorded step."""
+    """A read-only environment that returns the evidence of the last recorded step."""
 
     def __init__(self, name: str, episode: Episode) -> None:
         self.name = name
@@ -279,11 +272,7 @@ class RecordedEnvironment:
         self._evidence = next((each for each in worlds if each.world == name), None)
 
     def evidence(self) -> WorldEvidence:
-        """The last recorded evidence of this environment.
-
-        Raises `DeadResource` for an episode that its failure cut short, `NotReset` when the
-        episode holds no evidence of it.
-        """
+        """The last recorded evidence of this environment."""
         evidence = self._evidence
         if self._episode.no_fault and not (evidence and evidence.done):
             failure = self._episode.failure
@@ -293,7 +282,7 @@ class RecordedEnvironment:
             )
         if evidence is None:
             raise NotReset(
-                f"episode of task {self._episode.task.id!r} holds no evidence of {self.name!r}"
+                f"the episode of task {self._episode.task.id!r} has no evidence of {self.name!r}"
             )
         return evidence
 
@@ -310,11 +299,11 @@ class RecordedEnvironment:
         return True
 
     async def close(self) -> None:
-        """Do nothing: a record has nothing to close."""
+        """Do nothing, because a recording has nothing to close."""
 
     def _refuse(self, request: str) -> NoReturn:
         raise ResourceError(
-            f"{self.name!r} is a recording here and cannot {request}; open a live Context for that"
+            f"the environment {self.name!r} is recorded and cannot {request}; use a live Context"
         )
 
 

@@ -1,4 +1,4 @@
-"""Checks of the contract that every environment keeps.
+"""Check that an environment keeps the contract that all environments must keep.
 
 `check_environment("alfworld")` plays short seeded walks on a few tasks and reports on every
 promise. An environment of one's own needs only to be registered; if it is not deterministic on
@@ -58,7 +58,7 @@ WALKS: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ContractCheck:
-    """One promise of the contract of environments, and whether an environment keeps it."""
+    """The result of one check of the environment contract."""
 
     check: str
     passed: bool
@@ -67,8 +67,6 @@ class ContractCheck:
 
 @dataclass(frozen=True, slots=True)
 class _CheckRun:
-    """What a check works with: two instances, the tasks, and the walk."""
-
     environment: Environment
     twin: Environment
     tasks: Sequence[Task]
@@ -86,7 +84,7 @@ def check_environment(
     steps: int = 6,
     seed: int = 0,
 ) -> list[ContractCheck]:
-    """Check an environment, by its registry name, against every promise of the contract.
+    """Check a registered environment against every rule of the environment contract.
 
     `tasks` are two or more of its own (by default its first and last), `actions` what to choose
     from when it has neither `admissible_commands` nor `valid_actions`.
@@ -95,7 +93,7 @@ def check_environment(
     selected = _default_tasks(spec) if tasks is None else tasks
     if len(selected) < 2:
         raise BadParameter(
-            f"checking {name!r} needs two tasks, not {len(selected)}; name them: --task ID twice, "
+            f"the check of {name!r} needs two tasks, not {len(selected)}; pass --task ID twice, "
             "or tasks= in Python"
         )
     walk = actions or WALKS.get(name, ())
@@ -142,7 +140,7 @@ async def _no_testimony_before_reset(run: _CheckRun) -> str:
 
 
 async def _reset_binds_the_task(run: _CheckRun) -> str:
-    """After reset, the evidence names the environment and the task, as the observation does."""
+    """After a reset, the evidence names the environment and the task."""
     for task in run.tasks:
         observation = await run.environment.reset(task)
         evidence = run.environment.evidence()
@@ -156,7 +154,7 @@ async def _reset_binds_the_task(run: _CheckRun) -> str:
 
 
 async def _unknown_task_is_refused(run: _CheckRun) -> str:
-    """A task that the environment does not have is a BadParameter, and leaves no episode behind."""
+    """An unknown task raises BadParameter and starts no episode."""
     try:
         await run.environment.reset(Task(id="no-such-task/999999999"))
     except BadParameter:
@@ -165,7 +163,7 @@ async def _unknown_task_is_refused(run: _CheckRun) -> str:
 
 
 async def _testimony_is_read_only(run: _CheckRun) -> str:
-    """Reading the evidence changes nothing, and it is plain JSON."""
+    """Reading the evidence changes nothing, and the evidence is plain JSON."""
     await run.environment.reset(run.tasks[0])
     before = run.environment.evidence()
     if any(run.environment.evidence() != before for _ in range(20)):
@@ -177,7 +175,7 @@ async def _testimony_is_read_only(run: _CheckRun) -> str:
 
 
 async def _same_actions_same_world(run: _CheckRun) -> str:
-    """The same actions give the same observations, on this instance and on another."""
+    """The same actions give the same observations on every instance."""
     for task in run.tasks:
         if not _deterministic(run.environment, task):
             continue
@@ -192,7 +190,7 @@ async def _same_actions_same_world(run: _CheckRun) -> str:
 
 
 async def _reset_leaves_nothing(run: _CheckRun) -> str:
-    """After an episode of another task, a reset gives what a fresh instance gives."""
+    """A reset after another task gives the same observation as a new instance."""
     first, second = run.tasks[0], run.tasks[1]
     if not _deterministic(run.environment, second):
         return ""
@@ -203,7 +201,7 @@ async def _reset_leaves_nothing(run: _CheckRun) -> str:
 
 
 async def _hostile_actions_do_nothing(run: _CheckRun) -> str:
-    """An action without meaning changes the observation at most, and never raises."""
+    """An invalid action changes at most the observation, and raises no error."""
     task = run.tasks[0]
     actions, observations = await _explore(run, run.twin, task)
     await run.environment.reset(task)
@@ -224,7 +222,7 @@ async def _hostile_actions_do_nothing(run: _CheckRun) -> str:
 
 
 async def _forget_unbinds(run: _CheckRun) -> str:
-    """After forget there is no episode; the next reset starts one."""
+    """After forget, the instance has no episode until the next reset."""
     await run.environment.reset(run.tasks[0])
     run.environment.forget()
     run.environment.forget()
@@ -234,7 +232,7 @@ async def _forget_unbinds(run: _CheckRun) -> str:
 
 
 async def _close_is_idempotent(run: _CheckRun) -> str:
-    """Closing twice is closing once; a closed environment neither steps nor gives evidence."""
+    """Closing twice is allowed; a closed environment refuses steps and evidence."""
     await run.environment.reset(run.tasks[0])
     await run.environment.close()
     await run.environment.close()
@@ -242,16 +240,10 @@ async def _close_is_idempotent(run: _CheckRun) -> str:
 
 
 CHECKS: tuple[Check, ...] = (
-    _no_testimony_before_reset,
-    _reset_binds_the_task,
-    _unknown_task_is_refused,
-    _testimony_is_read_only,
-    _same_actions_same_world,
-    _reset_leaves_nothing,
-    _hostile_actions_do_nothing,
-    _forget_unbinds,
-    _close_is_idempotent,
-)
+    _no_testimony_before_reset, _reset_binds_the_task, _unknown_task_is_refused,
+    _testimony_is_read_only, _same_actions_same_world, _reset_leaves_nothing,
+    _hostile_actions_do_nothing, _forget_unbinds, _close_is_idempotent,
+)  # fmt: skip
 
 
 async def _has_no_episode(environment: Environment, *, closed: bool = False) -> str:
@@ -269,7 +261,7 @@ async def _has_no_episode(environment: Environment, *, closed: bool = False) -> 
 async def _explore(
     run: _CheckRun, environment: Environment, task: Task
 ) -> tuple[list[str], list[Observation]]:
-    """A seeded walk from a reset: its actions, and what was seen (the reset first)."""
+    """Play a seeded random walk; return its actions and its observations, the reset first."""
     rng = random.Random(f"{run.seed}/{task.id}")
     actions: list[str] = []
     observations = [await environment.reset(task)]
@@ -307,7 +299,7 @@ def _difference(old: Observation, new: Observation) -> str:
 
 
 def _default_tasks(spec: ResourceSpec) -> list[Task]:
-    """The first and the last task of the environment, by the `tasks` of its class or module."""
+    """The first and the last task of the environment's own task list."""
     factory: Any = spec.factory()
     if hasattr(factory, "tasks"):
         tasks = list(spec.builder()().tasks())  # type: ignore[attr-defined]  # checked one line above

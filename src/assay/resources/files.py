@@ -1,4 +1,4 @@
-"""Files that are there complete or not at all, and that survive a power cut."""
+"""Write files completely or not at all, and safely against a power failure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FEW = 4
 
 @contextmanager
 def atomic_write(path: Path, drafts: Path | None = None) -> Iterator[Path]:
-    """A draft to write; it replaces `path` when the block ends, and is deleted if the block fails.
+    """Yield a draft file, which replaces `path` if the block succeeds.
 
     The draft's bytes are on the disk before it gets its name, and the name is before this returns.
     The draft is in `drafts`, a folder of the same disk, or in the folder of `path`.
@@ -34,7 +34,7 @@ def atomic_write(path: Path, drafts: Path | None = None) -> Iterator[Path]:
 
 
 def sync(path: Path) -> None:
-    """Wait until what was written to this file or folder is on the disk."""
+    """Wait until the data of this file or folder is on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -43,14 +43,13 @@ def sync(path: Path) -> None:
 
 
 def sync_all(paths: Iterable[Path]) -> None:
-    """Wait until what was written to these files is on the disk, and so are their names."""
+    """Wait until the data and the names of these files are on the disk."""
     files = set(paths)
     _sync_together(files)
     _sync_together({path.parent for path in files})
 
 
 def _sync_together(paths: set[Path]) -> None:
-    """Many at a time: a file system writes those that wait together in one go."""
     if len(paths) < FEW:
         for path in paths:
             sync(path)

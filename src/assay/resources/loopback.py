@@ -1,4 +1,4 @@
-"""Whether a host is this machine."""
+"""Whether the name of a host means this machine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ipaddress import ip_address
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach it; a name that is not `localhost` might be anyone's."""
+    """Whether the host is `localhost` or an address that only this machine can reach."""
     if host.lower() == "localhost":
         return True
     try:

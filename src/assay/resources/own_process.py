@@ -1,4 +1,4 @@
-"""What environments share whose episode runs in a process of their own."""
+"""The base class of environments whose episodes run in a separate process."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ T = TypeVar("T")
 
 
 class EnvironmentProcess(Protocol):
-    """Protocol of the process that an environment runs: its id, whether it runs, how to end it."""
+    """Protocol of an environment's process: its id, its state and its end."""
 
     @property
     def pid(self) -> int | None:
-        """The id of the process; `None` before it was started."""
+        """The id of the process, or `None` before the process was started."""
 
     def is_running(self) -> bool:
-        """Whether it was started and has not ended."""
+        """Whether the process was started and has not ended."""
 
     def kill(self) -> None:
-        """End the process, without waiting for its end."""
+        """Kill the process without waiting for its end."""
 
     def close(self) -> None:
-        """End the process, wait for that, and let go of all that it used."""
+        """End the process, wait for its end, and free its resources."""
 
 
 class OwnProcessEnvironment:
-    """An environment that asks its own process, one call at a time, from a thread.
+    """An environment that calls its own process from a single thread.
 
     A call that fails, takes too long or is cancelled ends the process: what it did to the episode
     is not known. An episode that was over before keeps its evidence.
@@ -55,11 +55,11 @@ class OwnProcessEnvironment:
 
     @property
     def pid(self) -> int | None:
-        """The id of the process; `None` before it was started."""
+        """The id of the process, or `None` before the process was started."""
         return self._process.pid
 
     def _describe(self, error: Exception) -> str:
-        """The end of the message about a call that raised one of the `failures`."""
+        """The last part of the error message about a failed call."""
         return f" ({error})"
 
     def evidence(self) -> WorldEvidence:
@@ -68,7 +68,7 @@ class OwnProcessEnvironment:
             raise self._dead()
         if evidence is None:
             raise NotReset(
-                f"this {self.title} has no episode; `await world.reset(task)` starts one"
+                f"this {self.title} has no episode; start an episode with `await world.reset(task)`"
             )
         return evidence
 
@@ -83,7 +83,6 @@ class OwnProcessEnvironment:
         await asyncio.to_thread(self._process.close)
 
     async def _run(self, what: str, act: Callable[[], T], limit_s: float) -> T:
-        """The result of a blocking call."""
         if not self.alive():
             raise self._dead()
         self._calls += 1

@@ -1,4 +1,4 @@
-"""Capped sets of interchangeable instances, one for every configured environment."""
+"""Pools of environment instances, one pool for each environment configuration."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WARNING_S = 30.0
 
 
 def usable_cores() -> int:
-    """The cores that this process may run on; in a container, not those of the machine."""
+    """The number of CPU cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -32,7 +32,7 @@ def usable_cores() -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolLimits:
-    """How many instances a pool may have, and for how long."""
+    """The size limit and the time limits of a pool."""
 
     cap: int = field(default_factory=usable_cores)
     """Instances at one time, those that are starting or closing included; one for each core."""
@@ -48,7 +48,7 @@ class PoolLimits:
 
 
 class ResourcePool:
-    """Hands out instances that `build` makes, each to one holder at a time.
+    """Lends environment instances, each to one holder at a time.
 
     Safe from several event loops and threads. Waiting never blocks a loop: it is a future of the
     waiter's own loop.
@@ -73,11 +73,11 @@ class ResourcePool:
         """An instance that shared something with the others of its kind."""
 
     def status(self) -> PoolStatus:
-        """How many slots are idle, leased and changing, and who has the leases."""
+        """The numbers of idle and leased instances, and the holders of the leases."""
         return self._slots.status()
 
     async def acquire(self, holder: str, timeout_s: float | None = None) -> Lease:
-        """An instance in good health that no other holder has, until it is given back."""
+        """Lease a healthy instance that no other holder uses."""
         limit_s = self.limits.acquire_timeout_s if timeout_s is None else timeout_s
         deadline = self._clock() + limit_s
         grant = self._slots.take(holder)
@@ -91,11 +91,11 @@ class ResourcePool:
         lease = self._slots.hold(instance, holder)
         if lease is None:
             await self._end(instance)
-            raise ResourceError(f"pool {self.name!r} was closed while {holder!r} started in it")
+            raise ResourceError(f"pool {self.name!r} was closed during a start for {holder!r}")
         return lease
 
     async def release(self, lease: Lease, scope: Scope) -> None:
-        """End the lease: its instance waits for the next holder, or is closed.
+        """End a lease, and keep its instance for the next holder or close it.
 
         An instance of scope `global` in good health is unbound and stays idle; this path never
         suspends. Releasing a lease again does nothing.
@@ -114,7 +114,7 @@ class ResourcePool:
             self._sweep_later()
 
     async def sweep(self) -> None:
-        """Close what has been idle for longer than the limit."""
+        """Close the instances that were idle for longer than the limit."""
         since = self._clock() - self.limits.idle_limit_s
         async with AsyncExitStack() as stack:
             for instance in self._slots.take_idle(since):
@@ -123,7 +123,7 @@ class ResourcePool:
             self._sweep_later()
 
     async def close(self) -> None:
-        """Close every instance, leased ones too, and refuse new holders."""
+        """Close all instances, including leased ones, and refuse new holders."""
         loop = asyncio.get_running_loop()
         # Copied first: another loop may add to the set meanwhile.
         tasks = [task for task in list(self._tasks) if task.get_loop() is loop]
@@ -151,7 +151,7 @@ class ResourcePool:
         if grant is None:
             raise AcquireTimeout(self._timeout_message(holder, limit_s))
         if grant == "closed":
-            raise ResourceError(f"pool {self.name!r} was closed while {holder!r} waited for it")
+            raise ResourceError(f"pool {self.name!r} was closed while {holder!r} waited")
         return grant
 
     async def _wait_at_cap(self, waiter: Waiter, limit_s: float) -> None:
@@ -162,7 +162,7 @@ class ResourcePool:
             await asyncio.wait({waiter.woken}, timeout=limit_s - WARNING_S)
 
     async def _replace(self, lease: Lease) -> None:
-        """Close the dead instance; its slot stays the caller's, to start another one in."""
+        """Close the dead instance of a lease, and keep its slot for a new instance."""
         self._slots.drop(lease)
         try:
             await self._close(lease.instance)
@@ -171,7 +171,7 @@ class ResourcePool:
             raise
 
     async def _start(self, deadline: float, limit_s: float) -> Environment:
-        """A started instance for the caller's changing slot; a failed start frees the slot."""
+        """Start a new instance; if the start fails, free its slot in the pool."""
         instance: Environment | None = None
         ready = False
         try:
@@ -186,7 +186,7 @@ class ResourcePool:
         except TimeoutError as error:
             raise AcquireTimeout(
                 f"pool {self.name!r}: an instance did not start within {limit_s:g} s; "
-                "raise timeout_s, or see what the machine is busy with"
+                "raise timeout_s, or check the load of the machine"
             ) from error
         finally:
             if not ready and instance is not None:
@@ -196,7 +196,7 @@ class ResourcePool:
         return instance
 
     async def _end(self, instance: Environment) -> None:
-        """Close the instance of a changing slot, and free the slot even if that fails."""
+        """Close an instance, and free its slot even if closing fails."""
         try:
             await self._close(instance)
         finally:
@@ -241,7 +241,7 @@ class ResourcePool:
 
 
 class Pools:
-    """The pools that rollouts share; `async with Pools() as pools` closes every instance.
+    """The pools that all rollouts share, one for each environment configuration.
 
     `limits` replaces, by the environment's name, the `limits` attribute of its class. A limit
     holds for each configuration of an environment by itself.
@@ -254,7 +254,7 @@ class Pools:
         self._closed = False
 
     def pool(self, spec: ResourceSpec) -> ResourcePool:
-        """The pool of exactly this environment and configuration."""
+        """The pool for this environment and configuration, created if needed."""
         pool = self._pools.get(spec.key)
         if pool is not None:
             return pool
@@ -262,7 +262,7 @@ class Pools:
         build = spec.builder()
         with self._lock:
             if self._closed:
-                raise ResourceError(f"these pools are closed; open new ones for {spec.name!r}")
+                raise ResourceError(f"these pools are closed; create new pools for {spec.name!r}")
             if spec.key not in self._pools:
                 limits = self._limits.get(spec.name, own)
                 self._pools[spec.key] = ResourcePool(spec.key, build, limits)
@@ -275,7 +275,7 @@ class Pools:
         return {key: pool.status() for key, pool in pools.items()}
 
     async def close(self) -> None:
-        """Close every instance of every pool; calling it again does nothing."""
+        """Close every instance of every pool; a second call does nothing."""
         with self._lock:
             self._closed = True
             pools = list(self._pools.values())
@@ -284,7 +284,7 @@ class Pools:
                 stack.push_async_callback(pool.close)
 
     async def close_shared(self) -> None:
-        """What the instances of an environment share, such as a browser, is closed too.
+        """Close what the instances of an environment share, such as a browser.
 
         For the end of a run, after `close`: other pools of this process may share the same.
         """

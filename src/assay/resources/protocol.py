@@ -1,4 +1,4 @@
-"""What an environment is to the rest of Assay: a protocol of six methods and a name."""
+"""The protocols that environments and step scorers implement."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Scope = Literal["rollout", "global"]
 
 
 class Environment(Protocol):
-    """What an agent acts in; one rollout at a time has an instance.
+    """Protocol of an environment in which an agent acts; one rollout uses it at a time.
 
     Calls come from one rollout, one after the other, but not always from one event loop: nothing
     in an instance may belong to the loop that it was first used on.
@@ -25,33 +25,33 @@ class Environment(Protocol):
     """The registry name, for example `"alfworld"`."""
 
     async def reset(self, task: Task) -> Observation:
-        """Bind the instance to `task`, in a complete fresh episode.
+        """Start a new episode of the task.
 
         Raises `BadParameter` for a task that the environment does not have, `DeadResource` when it
         died.
         """
 
     async def step(self, action: str) -> Observation:
-        """Carry out one action; whatever its text is, it never makes this raise.
+        """Carry out one action; an invalid action text raises no error.
 
         Raises `NotReset` before the first reset, `DeadResource` when the environment died.
         """
 
     def evidence(self) -> WorldEvidence:
-        """What the environment records of the episode so far; reading it changes nothing.
+        """The evidence of the current episode; reading it changes nothing.
 
         Raises `NotReset` before the first reset and after `forget`, `DeadResource` when the
         environment died in the middle of the episode.
         """
 
     def forget(self) -> None:
-        """Unbind the instance: as if it had never been reset."""
+        """Drop the current episode, as if the instance had never been reset."""
 
     def alive(self) -> bool:
-        """Whether the instance can be handed out; cheap, and never raises."""
+        """Whether the instance can be used; the check is fast and never raises."""
 
     async def close(self) -> None:
-        """End the instance, in whatever state it is; calling it again does nothing.
+        """End the instance in any state; a second call does nothing.
 
         What must not survive (a process) is ended before the first suspension, so that a
         cancelled `close` leaks nothing.
@@ -60,18 +60,18 @@ class Environment(Protocol):
 
 @runtime_checkable
 class StartableEnvironment(Protocol):
-    """An environment that takes time to start: its pool awaits `start` before it hands it out."""
+    """Protocol of an environment that must be started before it is used."""
 
     async def start(self) -> None:
-        """Make the instance ready for `reset`; `close` ends it also when this was cancelled."""
+        """Make the instance ready for `reset`; after a cancelled start, `close` ends it."""
 
 
 @runtime_checkable
 class CheckableEnvironment(Protocol):
-    """An environment that can check before a run whether the episodes of its tasks can begin."""
+    """Protocol of an environment that can check its tasks before a run."""
 
     async def check_run(self, tasks: Sequence[Task]) -> None:
-        """The episodes of these tasks can begin on this machine, as far as is known beforehand.
+        """Raise an error if the episodes of these tasks cannot begin on this machine.
 
         Raises `BadParameter` for a task that `reset` would refuse, `MissingExtra` when something
         is not installed.
@@ -80,39 +80,39 @@ class CheckableEnvironment(Protocol):
 
 @runtime_checkable
 class SharingEnvironment(Protocol):
-    """An environment whose instances share something that must be closed, such as a browser."""
+    """Protocol of an environment whose instances share a resource, such as a browser."""
 
     @classmethod
     async def close_shared(cls) -> None:
-        """What the instances of this process share is closed; the next one opens it again."""
+        """Close what the instances of this process share; the next instance opens it again."""
 
 
 class StepScorer(Protocol):
-    """Scores the steps of one episode in turn; made from its task by what `STEP_SCORERS` names.
+    """Protocol of an object that scores the steps of one episode in order.
 
     Making one raises `BadParameter` for a task whose metadata it cannot read.
     """
 
     def record(self, action: str, observation: Observation) -> Step:
-        """The record of the step with its scores; the first one is the reset, which has none."""
+        """Record a step with its scores; the first call records the reset, without scores."""
 
 
 @runtime_checkable
 class DrivableEnvironment(Protocol):
-    """An environment whose browser an agent drives by itself, while it looks on."""
+    """Protocol of an environment whose browser the agent controls directly."""
 
     @property
     def browser(self) -> Any:
-        """What the agent gets: where the browser is, and a way to report its steps."""
+        """The browser's address for the agent, and a function to report its steps."""
 
     async def next_step(self) -> tuple[str, Observation] | None:
-        """The next thing that the agent did, and what came of it; `None` when it is done.
+        """The agent's next action and its observation, or `None` if the agent is done.
 
         Raises `DeadResource` when the browser died.
         """
 
     def alive(self) -> bool:
-        """Whether the browser is still there; cheap, and never raises."""
+        """Whether the browser still runs; the check is fast and never raises."""
 
     async def agent_is_done(self) -> None:
-        """Let what the agent did last settle, and `next_step` come to its end after that."""
+        """Wait for the effects of the agent's last action, then end `next_step`."""

@@ -1,4 +1,4 @@
-"""Files that a row of data names, such as a database: any of this user's, or those of one folder.
+"""Find the files that data rows name, such as databases, and restrict their folder.
 
 A caller from Python chose the rows. A server did not: its worker processes confine
 themselves to a folder before the first request, for good.
@@ -14,17 +14,16 @@ _FOLDERS: Final[list[Path]] = []
 
 
 class FileOutsideFolder(ValueError):
-    """A row names a file outside of the folder that it may name files of."""
+    """A data row names a file outside the allowed folder."""
 
 
 def confine_row_files(folder: str | Path) -> None:
-    """From here on rows of this process can name no file outside of this folder; its own
-    relative names begin there."""
+    """Allow data rows of this process to name only files in this folder."""
     _FOLDERS.append(Path(folder).resolve())
 
 
 def row_file(name: str | Path, root: str | None = None) -> Path:
-    """Where the file is that a row names, with links followed.
+    """The path of the file that a row names, with links resolved.
 
     A relative name begins at `root`, which it may not leave, or else at the folder of
     `confine_row_files`, or else here. Raises `FileOutsideFolder`, and `OSError` or `RuntimeError`

@@ -1,4 +1,4 @@
-"""Temporary folders whose owner can be told from their names, so that a dead one's are removed."""
+"""Temporary folders whose names identify their process, so that old folders are removed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OWNED = re.compile(r"\.?assay-[a-z]+-(?P<machine>[0-9a-f]{8})-(?P<pid>\d+)-(?P<
 
 
 def scratch_prefix(kind: str, parent: Path | None = None, *, hidden: bool = False) -> str:
-    """How the name of a temporary folder of this process begins, for `tempfile`.
+    """A name prefix for this process's temporary folders, to pass to `tempfile`.
 
     What processes of this machine that were killed left in `parent` (the system's folder, unless
     one is named) is removed first: a name says which process made it, and when that one started.
@@ -42,7 +42,7 @@ def _remove_stale(parent: Path, machine: str) -> None:
 
 
 def _started(pid: int) -> str:
-    """When the process started, in the kernel's ticks; empty where there is none."""
+    """The start time of a process in kernel ticks, or an empty text if it is unknown."""
     with suppress(OSError, IndexError):
         stat = Path(f"/proc/{pid}/stat").read_bytes()
         return stat.rpartition(b")")[2].split()[19].decode()
@@ -50,7 +50,7 @@ def _started(pid: int) -> str:
 
 
 def _machine() -> str:
-    """What the processes that see each other's numbers share; empty where that is not known."""
+    """A hash that identifies this machine and its process namespace, or an empty text."""
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text()
         names = (socket.gethostname(), boot, str(Path("/proc/self/ns/pid").readlink()))

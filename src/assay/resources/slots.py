@@ -1,4 +1,4 @@
-"""The state of a pool: which slots are idle, leased or changing, and who waits for one.
+"""The slots of a pool, their states, and the queue of waiting holders.
 
 A slot is the right to one living instance. It is opened before an instance starts and freed only
 after that was closed. It is idle, leased to a holder, or changing (its instance starts or closes),
@@ -22,7 +22,7 @@ from assay.resources.protocol import Environment
 
 @dataclass(slots=True, eq=False)
 class Lease:
-    """One holder's right to one instance; it ends exactly once."""
+    """The right of one holder to use one instance; a lease ends only once."""
 
     instance: Environment
     holder: str
@@ -34,7 +34,7 @@ Grant: TypeAlias = Lease | Literal["slot", "closed"]
 
 @dataclass(slots=True, eq=False)
 class Waiter:
-    """A place in the queue; its holder is woken on its own event loop."""
+    """A place in the queue of a pool; the holder wakes up on its own event loop."""
 
     holder: str
     loop: asyncio.AbstractEventLoop
@@ -55,7 +55,7 @@ class PoolStatus:
 
 
 class PoolSlots:
-    """At most `cap` slots, and the queue for them."""
+    """The slots of a pool, at most `cap` of them, and the queue of waiting holders."""
 
     def __init__(self, name: str, cap: int) -> None:
         self._name = name
@@ -79,16 +79,16 @@ class PoolSlots:
             )
 
     def take(self, holder: str) -> Grant | None:
-        """The idle instance used last, else a new slot (now changing), else `None` at the cap."""
+        """Lease an idle instance, or take a new slot; `None` if the pool is full."""
         self._check_process()
         with self._lock:
             grant = self._grant(holder)
         if grant == "closed":
-            raise ResourceError(f"pool {self._name!r} is closed; open a new one")
+            raise ResourceError(f"pool {self._name!r} is closed; create a new pool")
         return grant
 
     def enqueue(self, holder: str) -> Waiter:
-        """A place at the end of the queue, for the running event loop."""
+        """Add the holder to the end of the queue, and return its place."""
         self._check_process()
         loop = asyncio.get_running_loop()
         waiter = Waiter(holder, loop, loop.create_future())
@@ -100,14 +100,14 @@ class PoolSlots:
         return waiter
 
     def leave(self, waiter: Waiter) -> Grant | None:
-        """Give up the place; what was granted meanwhile is returned and still belongs to it."""
+        """Remove a waiting holder from the queue, and return its lease or slot, if any."""
         with self._lock:
             if waiter.grant is None and waiter in self._queue:
                 self._queue.remove(waiter)
             return waiter.grant
 
     def hold(self, instance: Environment, holder: str) -> Lease | None:
-        """Lease a changing slot, with a started instance in it; `None` in a closed pool."""
+        """Lease a newly started instance to its holder; `None` if the pool is closed."""
         lease = Lease(instance, holder)
         with self._lock:
             if self._closed:
@@ -117,7 +117,7 @@ class PoolSlots:
         return lease
 
     def drop(self, lease: Lease) -> bool:
-        """End a lease, its slot now changing; false when it had ended before."""
+        """End a lease; return false if the lease had already ended."""
         if self._inherited():
             return False
         with self._lock:
@@ -128,7 +128,7 @@ class PoolSlots:
             return True
 
     def shelve(self, instance: Environment, now: float) -> bool:
-        """Make a changing slot idle, or lease it to who waits longest; false in a closed pool."""
+        """Store an instance as idle, or lease it to the holder that waits longest."""
         with self._lock:
             if self._closed:
                 return False
@@ -143,7 +143,7 @@ class PoolSlots:
             return True
 
     def free(self) -> None:
-        """Remove a changing slot, or give it to who waits longest."""
+        """Free the slot of a closed instance, or give the slot to the next waiting holder."""
         with self._lock:
             while self._queue and not self._closed:
                 if _deliver(self._queue.popleft(), "slot"):
@@ -151,7 +151,7 @@ class PoolSlots:
             self._changing -= 1
 
     def take_idle(self, since: float) -> list[Environment]:
-        """The instances that have been idle since before `since`; their slots are changing."""
+        """Remove the instances that have been idle since before `since`, and return them."""
         if self._inherited():
             return []
         with self._lock:
@@ -161,7 +161,7 @@ class PoolSlots:
             return instances
 
     def close(self) -> list[Environment]:
-        """Refuse everyone from now on, and return every instance, its slot now changing."""
+        """Refuse all further requests, and return every instance to be closed."""
         if self._inherited():
             return []
         with self._lock:
@@ -183,12 +183,11 @@ class PoolSlots:
     def _check_process(self) -> None:
         if self._inherited():
             raise ResourceError(
-                f"pool {self._name!r} belongs to process {self._process}, from which this one was "
-                "forked; open pools of its own here"
+                f"pool {self._name!r} belongs to process {self._process}, the parent of this "
+                "process; create new pools in this process"
             )
 
     def _grant(self, holder: str) -> Grant | None:
-        """What there is for a holder now; the caller has the lock."""
         if self._closed:
             return "closed"
         if self._idle:

@@ -1,4 +1,4 @@
-"""Which environment, configured how: the identity of a pool."""
+"""The identity of a pool: an environment's name and its configuration."""
 
 from __future__ import annotations
 
@@ -16,10 +16,7 @@ from assay.resources.protocol import Environment
 
 @dataclass(frozen=True, slots=True)
 class ResourceSpec:
-    """A registry name and the environment's whole configuration, as JSON values.
-
-    Two specs are the same resource exactly when their names and configurations are.
-    """
+    """The registry name and the full configuration of an environment, as JSON values."""
 
     name: str
     config: Mapping[str, Any] = field(default_factory=dict, compare=False)
@@ -40,18 +37,18 @@ class ResourceSpec:
         object.__setattr__(self, "config", json.loads(text))
 
     def factory(self) -> Callable[..., Environment]:
-        """The class or function that makes an instance."""
+        """The class or function that creates an instance of the environment."""
         return ENVIRONMENTS.get(self.name) if self.make is None else self.make
 
     def builder(self) -> Callable[[], Environment]:
-        """What makes a new instance, not started yet; a wrong option is a `BadParameter` here."""
+        """A function that creates a new instance; raises `BadParameter` for a wrong option."""
         factory = self.factory()
         check_options(f"environment {self.name!r}", factory, self.config)
         return partial(factory, **self.config)
 
 
 def check_options(what: str, factory: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    """Raise `BadParameter` if `factory` does not take these options, with those that it takes."""
+    """Raise `BadParameter` if `factory` does not accept these options."""
     signature = inspect.signature(factory)
     try:
         signature.bind(**options)

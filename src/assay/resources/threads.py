@@ -1,4 +1,4 @@
-"""Plain functions, called without blocking the event loop; and a loop on a thread."""
+"""Call plain functions without blocking the event loop, and run a loop in a thread."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 async def call(function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
-    """What the function returns, or the coroutine that it returns; whatever it raises is raised.
+    """Call a function in a new thread and wait for its result; await a coroutine function.
 
     A plain function gets a thread of its own: no pool limits how many wait at a time, and one that
     never returns keeps neither the event loop nor the end of the process waiting.
@@ -58,10 +58,7 @@ async def _in_thread(work: Callable[[], Any]) -> Any:
 
 
 class LoopThread:
-    """An event loop on a thread of its own, for what must go on while its callers do other things.
-
-    Its work may be handed in from any thread and any event loop.
-    """
+    """An event loop in its own thread, which accepts work from any thread or event loop."""
 
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
@@ -73,15 +70,15 @@ class LoopThread:
         self._loop.run_forever()
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Start `work`; it goes on whatever happens to the caller."""
+        """Start `work` on the loop; it continues even if the caller stops."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of `work`; it is cancelled if this is."""
+        """Run `work` on the loop and wait for its result; a cancelled wait cancels `work`."""
         return await asyncio.wrap_future(self.submit(work))
 
     def wait(self, work: Coroutine[Any, Any, T], timeout_s: float | None = None) -> T:
-        """As `run`, for a plain function: its thread waits, and cancels what takes too long."""
+        """Like `run`, but block the calling thread; cancel `work` at the timeout."""
         future = self.submit(work)
         try:
             return future.result(timeout_s)
@@ -96,7 +93,7 @@ _STARTING: Final = threading.Lock()
 
 
 def shared_loop(name: str) -> LoopThread:
-    """The event loop of this process that has the name, on a thread of its own."""
+    """The event loop with this name, which the whole process shares."""
     key = os.getpid(), name
     with _STARTING:
         if key not in _LOOPS:
@@ -105,5 +102,5 @@ def shared_loop(name: str) -> LoopThread:
 
 
 def watching_loop() -> LoopThread:
-    """The thread of this process on which browsers that others drive are watched."""
+    """The shared event loop that watches browsers which other programs control."""
     return shared_loop("assay-watching")

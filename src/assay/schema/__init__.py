@@ -1,8 +1,4 @@
-"""Frozen records of everything that touches disk or wire, without behaviour.
-
-The modules are imported one by one where they are used: scores and evidence are standard library
-only, the records of the ledger bring pydantic.
-"""
+"""Immutable records of the data that Assay stores in files or sends over a network."""
 
 from __future__ import annotations
 

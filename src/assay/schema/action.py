@@ -1,4 +1,4 @@
-"""Actions as text: one call such as `click("12")`, written and read without evaluating anything.
+"""Write and read actions as text calls, such as `click("12")`, without running any code.
 
 The grammar: a name, and in brackets quoted strings and bare words with commas between them. Either
 kind of quotes takes JSON's escapes, and line breaks; a string with other escapes (a Windows path, a
@@ -26,27 +26,27 @@ _DECODER: Final = json.JSONDecoder(strict=False)
 
 @dataclass(frozen=True, slots=True)
 class ActionCall:
-    """One action: its name and its arguments, all of them text."""
+    """The name and the text arguments of one action."""
 
     name: str
     arguments: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
-        """The call as an environment reads it."""
+        """The text of the call, as the environment reads it."""
         return f"{self.name}({', '.join(map(quote, self.arguments))})"
 
 
 @dataclass(frozen=True, slots=True)
 class BadAction:
-    """A text that is no action; `problem` says why."""
+    """A text that is not a valid action, with the reason in `problem`."""
 
     problem: str
 
 
 @dataclass(frozen=True, slots=True)
 class ActionDialect:
-    """How one reader of calls differs from others, such as in quotes and commas."""
+    """The rules by which a reader of action calls treats quotes and commas."""
 
     bare: re.Pattern[str]
     """Arguments without quotes."""
@@ -63,12 +63,12 @@ REPLY: Final = ActionDialect(
 
 
 def quote(text: str) -> str:
-    """The text as a JSON string literal, readable by people."""
+    """The text as a JSON string that keeps non-ASCII characters."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def read_call(text: str, dialect: ActionDialect = REPLY) -> tuple[ActionCall, int] | None:
-    """The call that `text` begins with and the position after it; `None` when it is no call."""
+    """The call at the start of `text` with its end position, or `None` without a call."""
     head = _NAME.match(text)
     if head is None:
         return None
@@ -90,13 +90,13 @@ def read_call(text: str, dialect: ActionDialect = REPLY) -> tuple[ActionCall, in
 
 
 def parse_call(text: str, dialect: ActionDialect = REPLY) -> ActionCall | None:
-    """The call that `text` is, from its first to its last character."""
+    """The call that the whole `text` consists of, or `None`."""
     call = read_call(text, dialect)
     return call[0] if call and not text[call[1] :].strip() else None
 
 
 def answer_in(text: str) -> str | None:
-    """The answer, when the action's text is `answer("…")`."""
+    """The answer if the action's text is `answer("…")`, otherwise `None`."""
     call = parse_call(text)
     if call is None or call.name != "answer" or len(call.arguments) != 1:
         return None
@@ -105,17 +105,14 @@ def answer_in(text: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    """A tool call as a reply writes it: the name, and the text in the brackets."""
+    """A tool call that a model wrote as text: the tool's name and the text in brackets."""
 
     name: str
     inner: str
 
 
 def tool_call_in(text: str, tools: Collection[str]) -> ToolRequest | None:
-    """The call of one of the tools that the text ends with, from the beginning of a line.
-
-    Only the end counts: a call that is followed by anything else is talk about it.
-    """
+    """Find the tool call that ends the text and starts at the beginning of a line."""
     body = text.rstrip().rstrip("`").rstrip()
     if not body.endswith(")"):
         return None
@@ -127,7 +124,7 @@ def tool_call_in(text: str, tools: Collection[str]) -> ToolRequest | None:
 
 
 def read_arguments(inner: str) -> tuple[list[Any], dict[str, Any]] | None:
-    """The arguments of a call, by position and by name; `None` where they cannot be read.
+    """The positional and the named arguments of a call, or `None` if they are unreadable.
 
     They are one JSON object, JSON values with commas between them, or `name=value` pairs.
     """
@@ -153,7 +150,7 @@ def read_arguments(inner: str) -> tuple[list[Any], dict[str, Any]] | None:
 
 
 def arguments_json(inner: str) -> str:
-    """The arguments of a tool's call as chat APIs write them; verbatim if they cannot be read."""
+    """The arguments of a tool call as JSON; unreadable arguments stay unchanged."""
     arguments = read_arguments(inner)
     if arguments is None:
         return inner
@@ -183,5 +180,4 @@ def _read_argument(text: str, at: int, dialect: ActionDialect) -> tuple[str, int
 
 
 def _to_json(match: re.Match[str]) -> str:
-    """An escape, or a double quote, of a string in single quotes as JSON has it."""
     return {"\\'": "'", '"': '\\"'}.get(match[0], match[0])

@@ -1,4 +1,4 @@
-"""The record of an audit: what `assay audit --json` prints and saves, and what the viewer reads.
+"""The audit record that `assay audit --json` writes and the viewer reads.
 
 The order of the fields is the order of the keys in the file. Nothing here imports more than the
 standard library.
@@ -41,7 +41,7 @@ SHAPES: Final[tuple[Shape, ...]] = get_args(Shape)
 
 @dataclass(frozen=True, slots=True)
 class AuditTarget:
-    """The facts about a loaded target."""
+    """Facts about the reward or grader that an audit tests."""
 
     text: str
     """As the user named it."""
@@ -63,7 +63,7 @@ class AuditTarget:
 
 @dataclass(frozen=True, slots=True)
 class RateEstimate:
-    """A proportion with its Wilson interval (95 %)."""
+    """A proportion with its 95 % Wilson confidence interval."""
 
     name: str
     hits: int
@@ -89,7 +89,7 @@ class CheckRecord:
 
 @dataclass(frozen=True, slots=True)
 class Reproducer:
-    """An input that shows a finding."""
+    """An input that reproduces a finding of the audit."""
 
     final_response: str | None
     """`None` for a text that is too long to keep."""
@@ -101,7 +101,7 @@ class Reproducer:
 
 @dataclass(frozen=True, slots=True)
 class FindingFacts:
-    """One way in which the target is wrong."""
+    """One error that the audit found in a reward or a grader."""
 
     check: str
     family: Family
@@ -122,7 +122,7 @@ class FindingFacts:
 
 @dataclass(frozen=True, slots=True)
 class FindingRecord(FindingFacts):
-    """A finding with the code that shows it."""
+    """A finding of the audit with the code that reproduces it."""
 
     reproducer: Reproducer | None
     """`None` where a reader left it out."""
@@ -131,7 +131,7 @@ class FindingRecord(FindingFacts):
 
 @dataclass(frozen=True, slots=True)
 class CauseRecord:
-    """One flaw of the target, with the checks that it showed in."""
+    """One root cause of audit findings, with the checks that found it."""
 
     name: str
     title: str
@@ -147,7 +147,7 @@ class CauseRecord:
 
 @dataclass(frozen=True, slots=True)
 class AuditTimings:
-    """How long an audit and its checks took, in seconds."""
+    """The duration of an audit and of each check, in seconds."""
 
     seconds: float
     checks: Mapping[str, float]
@@ -155,7 +155,7 @@ class AuditTimings:
 
 @dataclass(frozen=True, slots=True)
 class AuditFacts:
-    """What was audited, with what, and how."""
+    """The target, the data and the settings of an audit."""
 
     schema: str
     assay: str
@@ -196,5 +196,5 @@ class AuditReport(AuditFacts):
 
 
 def audit_file_stem(title: str) -> str:
-    """The name, without its ending, of the file that keeps the last audit of a target."""
+    """The file name, without extension, that stores the last audit of a target."""
     return re.sub(r"[^\w.@-]+", "_", title)

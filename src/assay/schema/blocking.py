@@ -1,9 +1,4 @@
-"""Pages that stand between an agent and what it asked for: one row of `blocking.toml` each.
-
-A row holds all that is known of such a page: its code, its sentence in a step score, what the agent
-should look at next, and how the browser recognises it. A new page is a code here and a row there.
-Standard library only.
-"""
+"""Web pages that block an agent: one row of `blocking.toml` for each kind."""
 
 from __future__ import annotations
 
@@ -24,7 +19,7 @@ _NOTE: Final = re.compile(r"^note: the page is blocked \((\w+)\)", re.MULTILINE)
 
 
 class BlockingPageKind(NamedTuple):
-    """One kind of page that blocks an agent, such as a captcha: how it is recognised."""
+    """One kind of page that blocks an agent, with the rules that recognise the page."""
 
     code: BlockCode
     sentence: str
@@ -57,11 +52,11 @@ BLOCKING_PAGES: Final = tuple(
 
 
 def block_note(code: BlockCode) -> str:
-    """The line of an observation that names the code."""
+    """The observation line that names the kind of the blocking page."""
     return f"note: the page is blocked ({code})"
 
 
 def read_block_note(observation: str) -> str | None:
-    """The code in the first `block_note` of an observation's text; `None` when it has none."""
+    """The kind of the blocking page that an observation's text names, or `None`."""
     match = _NOTE.search(observation)
     return match[1] if match else None

@@ -1,4 +1,4 @@
-"""The names under which files of questions and answers keep their parts, most usual first."""
+"""Usual column names for ids, questions, answers, responses and scores in data files."""
 
 from __future__ import annotations
 

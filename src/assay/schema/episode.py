@@ -1,4 +1,4 @@
-"""One attempt at one task: its messages, its steps, its ending, its scores."""
+"""The record of one attempt at a task: messages, steps, ending and scores."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MOST = 2**53
 
 
 class Step(Record):
-    """One action and what came back; step 0 is the reset, whose action is empty."""
+    """One action of an agent and its result; step 0 is the reset, without an action."""
 
     index: int
     action: str
@@ -71,7 +71,7 @@ class Step(Record):
 
     @field_serializer("evidence", mode="wrap")
     def _without_missing_tiles(self, evidence: Any, write: SerializerFunctionWrapHandler) -> Any:
-        """`tiles` is only written where there is a picture, as records had none before."""
+        """Omit `tiles` from the record if the value is `None`, as older records do."""
         record = write(evidence)
         if isinstance(record, dict) and record.get("tiles", "") is None:
             del record["tiles"]
@@ -79,7 +79,7 @@ class Step(Record):
 
 
 class Trajectory(Record):
-    """An agent's messages and steps, and why it stopped."""
+    """The messages and the steps of an agent, and the reason why the attempt ended."""
 
     messages: tuple[Message, ...] = ()
     steps: tuple[Step, ...] = ()
@@ -87,7 +87,7 @@ class Trajectory(Record):
 
 
 class Failure(Record):
-    """What broke, for an episode that ended in an error."""
+    """The error that ended an episode."""
 
     kind: FailureKind
     message: str
@@ -97,7 +97,7 @@ class Failure(Record):
 
     @model_serializer(mode="wrap")
     def _without_default(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """`fatal` is only written where it is true, as records had none before."""
+        """Omit `fatal` from the record if the value is false, as older records do."""
         fields: dict[str, Any] = write(self)
         if not self.fatal:
             del fields["fatal"]
@@ -105,12 +105,12 @@ class Failure(Record):
 
 
 def _total(value: Callable[[Step], T], zero: T) -> Callable[[dict[str, Any]], T]:
-    """The default of a field that adds up something of the steps."""
+    """Return a default factory that sums a value over all steps."""
     return lambda data: sum(map(value, data["trajectory"].steps), zero)
 
 
 class Episode(Record):
-    """One attempt: the unit that a ledger line holds and a reward scores.
+    """One attempt at a task, as the ledger stores it and a reward scores it.
 
     The totals are computed from the steps unless they are passed, as they are for an episode that
     is read without its steps.
@@ -144,22 +144,22 @@ class Episode(Record):
 
     @property
     def no_fault(self) -> bool:
-        """Whether something other than the agent ended it: then it has no score."""
+        """Whether the model or the environment, and not the agent, ended the episode."""
         return self.stop_reason in NO_FAULT_OF_THE_AGENT
 
     @property
     def no_fault_reason(self) -> str:
-        """What ended an episode that something other than the agent ended."""
+        """The message of the model error or environment error that ended the episode."""
         return self.failure.message if self.failure else NO_FAULT_OF_THE_AGENT[self.stop_reason]
 
     @property
     def domain(self) -> str:
-        """`metadata["domain"]` of the task; empty when it has none."""
+        """The task's `metadata["domain"]` as text, or an empty text."""
         domain = self.task.metadata.get("domain")
         return "" if domain is None else str(domain)
 
     def columns(self) -> dict[str, Any]:
-        """What a reward can ask for by name, apart from the rollout's context."""
+        """The values that a reward can request by parameter name, except the context."""
         return {
             **self.task.columns(),
             "final_response": self.final_response,

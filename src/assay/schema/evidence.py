@@ -1,7 +1,4 @@
-"""What an environment records at one step: facts, never a score of ours.
-
-Standard library only: evidence is built on every step of an agent.
-"""
+"""The facts that an environment records at each step, without any score of Assay."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class PageEvidence:
-    """Digests of a page; every part may be missing, and a missing one says nothing.
+    """Hashes and facts of a web page; `None` means that a part was not recorded.
 
     Only equality of digests has a meaning, except for the screenshot hash, whose Hamming
     distance says how much of the picture changed. What changes by itself (a clock, a
@@ -43,10 +40,7 @@ class PageEvidence:
 
 
 class StepEvents(NamedTuple):
-    """What the browser reported of one step, from the call to the look after it.
-
-    Every part may be `None`, which is "not recorded" and never "none".
-    """
+    """The browser's events during one step of the agent; `None` means "not recorded"."""
 
     status: int | None = None
     """The HTTP status of the main document that the step loaded."""
@@ -83,7 +77,7 @@ class StepEvents(NamedTuple):
 
 
 class NetworkFact(NamedTuple):
-    """One request that the page made, and how it was answered."""
+    """One network request of the page, with the status of its response."""
 
     method: str
     url: str
@@ -109,7 +103,7 @@ Channel: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """What was recorded of a page, as an outcome contract reads it; `None` is "not recorded"."""
+    """The page facts that an outcome contract checks; `None` means "not recorded"."""
 
     step: int = 0
     """The step after which the facts were taken."""
@@ -139,7 +133,7 @@ class PageFacts:
 
 @dataclass(frozen=True, slots=True)
 class WorldEvidence:
-    """What a text environment records after one step, enough to score the episode without it."""
+    """The state that a text environment records after each step, for scoring the episode."""
 
     world: str
     task_id: str

@@ -1,4 +1,4 @@
-"""What a run was: enough to repeat it, and to refuse a comparison that means nothing."""
+"""The manifest of a run, which is used to repeat the run and to compare runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ A run that is resumed may have others of these."""
 
 
 class RunManifest(Record):
-    """The head of a run folder, written before its first episode and never changed."""
+    """The description of a run, written before the first episode and never changed."""
 
     schema_id: str = RUN_SCHEMA
     run_id: NameOrEmpty
@@ -54,17 +54,17 @@ class RunManifest(Record):
 
     @property
     def short_commit(self) -> str:
-        """Seven digits of the commit, with a `+` if not everything was committed; or nothing."""
+        """The first seven digits of the commit, with a `+` for uncommitted changes."""
         return f"{self.commit[:7]}{'+' * bool(self.dirty)}" if self.commit else ""
 
     @property
     def is_imported(self) -> bool:
-        """Whether it was read from the log of another tool, which records less."""
+        """Whether the run was imported from the log of another tool."""
         return isinstance(self.config.get("imported"), dict)
 
     @property
     def model_name(self) -> str:
-        """The model that the agent asked, not where it is hosted; empty when none is named."""
+        """The name of the model that the agent used, or an empty text."""
         agent = self.config.get("agent")
         options = agent.get("options") if isinstance(agent, dict) else None
         if not isinstance(options, dict):
@@ -77,6 +77,6 @@ class RunManifest(Record):
 
 
 def _class_name(text: str) -> str:
-    """`Script` for `<my_agent.Script object at 0x7f91>`; any other text as it is."""
+    """Shorten the `repr` of an object to its class name; other texts stay unchanged."""
     name, separator, _ = text.partition(" object at 0x")
     return name.removeprefix("<").rpartition(".")[2] if separator else text

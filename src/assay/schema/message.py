@@ -1,4 +1,4 @@
-"""One message of a conversation, in the shape that chat APIs use."""
+"""One message of a conversation, in the format of chat APIs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay.schema.record import Record
 
 
 class _Readable(Record):
-    """A record whose fields are also items, as in the dictionary that it came from."""
+    """A record whose fields can also be read like dictionary items."""
 
     def __getitem__(self, key: str) -> Any:
         if key in type(self).model_fields:
@@ -20,7 +20,7 @@ class _Readable(Record):
 
 
 class ToolFunction(_Readable):
-    """The function that a tool call names, and its arguments exactly as the model wrote them."""
+    """The function name of a tool call, and the arguments exactly as the model wrote them."""
 
     name: str
     arguments: str = ""
@@ -28,7 +28,7 @@ class ToolFunction(_Readable):
 
 
 class ToolCall(_Readable):
-    """One call that an assistant message makes."""
+    """One tool call in an assistant message."""
 
     id: str = ""
     type: str = "function"
@@ -56,12 +56,12 @@ class Message(_Readable):
 
 
 def tool_call(id_: Any, name: Any, arguments: Any) -> dict[str, Any]:
-    """A call of a function as chat APIs write it; the arguments are JSON text."""
+    """A tool call in the format of chat APIs, with its arguments as JSON text."""
     return {"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def text_of(content: Any) -> str:
-    """The text of a message's content; of a list of parts, all that are text, joined."""
+    """The text of a message's content; the text parts of a list are joined."""
     if content is None or isinstance(content, str):
         return content or ""
     if isinstance(content, Sequence):
@@ -71,5 +71,5 @@ def text_of(content: Any) -> str:
 
 
 def field_of(record: Any, key: str) -> Any:
-    """A field of a record, be it a mapping or an object; `None` where there is none."""
+    """A field of a mapping or an object, or `None` if the field is missing."""
     return record.get(key) if isinstance(record, Mapping) else getattr(record, key, None)

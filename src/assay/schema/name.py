@@ -1,4 +1,4 @@
-"""Names of runs and attempts: the same when read as when written, and safe as file names."""
+"""Names of runs and attempts that are safe as file names."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _NAME = re.compile(
 
 
 def is_name(text: str) -> bool:
-    """Whether the text stays inside its folder, as a file name on every file system."""
+    """Whether the text is a safe file name on every file system."""
     return _NAME.fullmatch(text) is not None
 
 
 def name_problem(text: str) -> str:
-    """What is wrong with a text that is no name, and what would be one."""
+    """The error message for a text that is not a valid name."""
     return (
         f"{text[:80]!r} is not safe as a file name; "
         "use at most 200 letters, digits, dots, dashes and underscores, a letter or digit first, "

@@ -11,7 +11,7 @@ from assay.schema.tools import ActionTool
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """The text the agent reads, and the evidence."""
+    """The text that the agent reads, with the evidence of the environment."""
 
     text: str
     evidence: Evidence | None = None

@@ -1,7 +1,4 @@
-"""What one tool call was and how it ended, as codes: what a step scorer reads and a trace keeps.
-
-Standard library only: one is built on every step of an agent.
-"""
+"""The kind and the result of one tool call, as codes for step scorers and traces."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from assay.schema.evidence import StepEvents
 
 
 class Effect(IntEnum):
-    """The worst that a call can do, in rising order of risk."""
+    """The greatest harm that a tool call can do, from the lowest to the highest risk."""
 
     READ = 0
     BROWSER = 1
@@ -35,7 +32,7 @@ ErrorCode: TypeAlias = Literal[
 
 
 class ToolOutcome(NamedTuple):
-    """What one tool call was and how it ended."""
+    """The kind and the result of one tool call."""
 
     tool: str
     call: str | None = None
@@ -60,7 +57,7 @@ class ToolOutcome(NamedTuple):
 
 
 def reported_failure(events: StepEvents) -> ErrorCode | None:
-    """How a step failed by what the browser reported of it; `None` if it did not."""
+    """The failure that the browser reported for a step, or `None`."""
     status = events.status
     if (status is not None and status >= 400) or events.missing:
         return "page_error"

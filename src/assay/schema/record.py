@@ -1,4 +1,4 @@
-"""What every record of the ledger has in common: frozen, strict about names, scores inside."""
+"""The base class of ledger records: immutable, and strict about field names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay.schema.score import Abstained, Scored, score_from_record, score_to_re
 
 
 class Record(BaseModel):
-    """A frozen record; an unknown field is an error, so that a typo never becomes a default."""
+    """An immutable record that refuses unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
 

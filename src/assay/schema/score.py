@@ -1,4 +1,4 @@
-"""Scores: a finite number with its reason, or an abstention with its reason.
+"""A score is a finite number with a reason, or an abstention with a reason.
 
 Both read like the dictionaries that reward functions usually return, so
 `score["reward"]`, `score["f1"]` and `dict(score)` work; in an abstention every number is `None`
@@ -22,19 +22,19 @@ _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 class CannotScore(Exception):
-    """Why a row is not scored, raised inside a reward, which returns it as an abstention."""
+    """A reward raises this error to abstain from scoring a row."""
 
     def __init__(self, reason: str, because: str) -> None:
         super().__init__(reason, because)
         self.reason, self.because = reason, because
 
     def abstain(self, parts: Iterable[str]) -> Abstained:
-        """The abstention of a reward with these parts."""
+        """Return the abstention for a reward that has these part names."""
         return Abstained(self.reason, self.because, parts)
 
 
 class _FrozenScore(Mapping[str, Any]):
-    """A mapping whose fields cannot be set or deleted; `_main` is the field it is made for."""
+    """The immutable mapping behind `Scored` and `Abstained`; `_main` names its main field."""
 
     __slots__ = ("because", "notes", "params", "parts", "scorer")
 
@@ -43,7 +43,7 @@ class _FrozenScore(Mapping[str, Any]):
     parts: Mapping[str, float | None]
     """Numbers under the reward's fixed names; `None` where one has no meaning for this row."""
     notes: Mapping[str, str]
-    """Text, such as the extracted answer or an environment's output."""
+    """Text, such as the extracted answer or the traceback of an error."""
     scorer: str
     """`name@version`, set where the reward ran; empty when it was called directly."""
     params: Mapping[str, Json]
@@ -54,10 +54,10 @@ class _FrozenScore(Mapping[str, Any]):
     """Keys that stand between the parts and the notes."""
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a score is frozen; {name!r} cannot be set")
+        raise AttributeError(f"a score is immutable; its field {name!r} cannot be set")
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a score is frozen; {name!r} cannot be deleted")
+        raise AttributeError(f"a score is immutable; its field {name!r} cannot be deleted")
 
     def __iter__(self) -> Iterator[str]:
         return chain(("reward",), self.parts, self._text_keys, self.notes)
@@ -67,11 +67,11 @@ class _FrozenScore(Mapping[str, Any]):
 
     @property
     def name(self) -> str:
-        """The reward's name without its version; `score` when it was called directly."""
+        """The reward's name without its version, or `score` if no name was recorded."""
         return self.scorer.partition("@")[0] or "score"
 
     def _state(self) -> tuple[Any, ...]:
-        """The arguments that make an equal score."""
+        """The constructor arguments that create an equal score."""
         parts, notes, params = dict(self.parts), dict(self.notes), dict(self.params)
         return getattr(self, self._main), self.because, parts, notes, self.scorer, params
 
@@ -86,7 +86,7 @@ class _FrozenScore(Mapping[str, Any]):
 
 
 class Scored(_FrozenScore):
-    """What a reward returned: a finite value, why, and its fixed parts."""
+    """The result of a reward: a finite value, the reason and the named parts."""
 
     __slots__ = ("value",)
     _main = "value"
@@ -105,15 +105,15 @@ class Scored(_FrozenScore):
     ) -> None:
         number = float(value)
         if not isfinite(number):
-            raise ValueError(f"a score is a finite number, not {value!r}; abstain instead")
+            raise ValueError(f"a score must be finite, not {value!r}; abstain instead")
         for part in parts.values():
             if part is not None and not isfinite(part):
-                raise ValueError(f"every part is a finite number or None, not {dict(parts)!r}")
+                raise ValueError(f"every part must be a finite number or None, not {dict(parts)!r}")
         _put_value(self, number)
         _put_shared(self, because, parts, notes, scorer, params)
 
     def sign(self, scorer: str, params: Mapping[str, Json]) -> Scored:
-        """The same score, carrying the identity of the reward that gave it."""
+        """A copy of the score that records the reward's name, version and options."""
         twin = Scored.__new__(Scored)
         _put_value(twin, self.value)
         _put_shared(twin, self.because, self.parts, self.notes, scorer, params)
@@ -134,10 +134,7 @@ class Scored(_FrozenScore):
 
 
 class Abstained(_FrozenScore):
-    """A reward that could not score: a machine-readable reason, and a sentence.
-
-    Its notes have the `traceback` when the reward raised.
-    """
+    """The result of a reward that could not score: a reason code and a sentence."""
 
     __slots__ = ("reason",)
     _main = "reason"
@@ -159,19 +156,19 @@ class Abstained(_FrozenScore):
         params: Mapping[str, Json] = _EMPTY,
     ) -> None:
         if not reason:
-            raise ValueError("an abstention names its reason; got an empty one")
+            raise ValueError("an abstention needs a reason; the given reason is empty")
         object.__setattr__(self, "reason", reason)
         _put_shared(self, because, dict.fromkeys(parts), notes, scorer, params)
 
     def sign(self, scorer: str, params: Mapping[str, Json]) -> Abstained:
-        """The same abstention, carrying the identity of the reward that gave it."""
+        """A copy of the abstention that records the reward's name, version and options."""
         return Abstained(self.reason, self.because, self.parts, self.notes, scorer, params)
 
     def __float__(self) -> float:
         raise NoScore(
             f"{self.scorer or 'the reward'} abstained ({self.reason}: {self.because}); "
-            "an abstention has no number: test `score.abstained` first, or leave them out of a "
-            "mean with `assay.mean(scores)`"
+            "an abstention has no number; test `score.abstained` first, or compute the mean of "
+            "the other scores with `assay.mean(scores)`"
         )
 
     def __getitem__(self, key: str) -> Any:
@@ -210,7 +207,7 @@ Score: TypeAlias = Scored | Abstained
 
 
 def score_to_record(score: Score) -> dict[str, Any]:
-    """The score as plain JSON values; `value` is null exactly when it abstained."""
+    """The score as JSON values; `value` is null if the reward abstained."""
     record: dict[str, Any] = {
         "scorer": score.scorer,
         "value": score["reward"],

@@ -1,8 +1,4 @@
-"""What is a secret, by its name, its place or its look; and the text that stands in its stead.
-
-The one rule for whatever is written, shown or exported: the configuration in a manifest, and by
-value everything that a run records.
-"""
+"""Recognise secrets by their names, places and patterns, and replace them."""
 
 from __future__ import annotations
 
@@ -83,7 +79,7 @@ _PUBLIC_HEADERS = frozenset({"accept", "content-type", "user-agent", "anthropic-
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a key, a header, an option or a variable of that name holds a secret."""
+    """Whether the name of a key, header, option or variable suggests a secret."""
     words = _without_text_tokens([word.lower() for word in _WORD.findall(name)])
     if not words or words[-1] in _WORDS["place"]:
         return False
@@ -101,24 +97,24 @@ def is_secret_name(name: str) -> bool:
 
 
 def redact(value: Any) -> Any:
-    """A JSON value with the secrets in it replaced; the rest of it, and its shape, is the same."""
+    """Replace the secrets in a JSON value; the rest of the value stays the same."""
     return _Redaction().value(value, ())
 
 
 def redact_source(text: str) -> str:
-    """Lines of code or configuration with the secrets in them replaced."""
+    """Replace the secrets in lines of code or configuration."""
     return "\n".join(_Redaction().source_lines(text.split("\n")))
 
 
 def secret_values(value: Any) -> frozenset[str]:
-    """The texts that `redact` takes out of a value."""
+    """The secret texts that `redact` removes from a value."""
     redaction = _Redaction()
     redaction.value(value, ())
     return frozenset(redaction.removed)
 
 
 def environment_secrets(environment: Mapping[str, str]) -> frozenset[str]:
-    """The values of the variables that hold secrets, by their names."""
+    """The values of environment variables whose names suggest secrets."""
     return frozenset(
         value
         for name, value in environment.items()
@@ -130,7 +126,7 @@ def environment_secrets(environment: Mapping[str, str]) -> frozenset[str]:
 
 
 class SecretMask:
-    """Replaces known secrets in whatever passes, also where JSON escapes their characters."""
+    """Replaces known secrets in texts and bytes, also where JSON escapes their characters."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         long = sorted((secret for secret in secrets if len(secret) >= LEAST_CHARS), key=len)[::-1]
@@ -138,7 +134,7 @@ class SecretMask:
         self._escaped = re.compile("|".join(map(_escaped, long)).encode()) if long else None
 
     def bytes(self, data: bytes) -> bytes:
-        """The data without the secrets; the same object where there are none."""
+        """Replace the secrets in the data; data without secrets is returned unchanged."""
         for secret in self._plain:
             if secret in data:
                 data = data.replace(secret, SECRET.encode())
@@ -156,7 +152,7 @@ class SecretMask:
 
 
 def _forms(secret: str) -> list[bytes]:
-    """The secret as it is, in an address, and within base64 at each of the places it may have."""
+    """The encodings in which a secret may occur: plain, in a URL and in base64."""
     plain = secret.encode("utf-8", "surrogatepass")
     forms = [plain, quote(plain, safe="").encode()]
     if len(plain) >= 2 * LEAST_CHARS:
@@ -170,7 +166,7 @@ def _forms(secret: str) -> list[bytes]:
 
 
 def _escaped(secret: str) -> str:
-    """A pattern for the secret in which any character may be written as JSON's escape for it."""
+    """A pattern that finds the secret even if JSON escapes some of its characters."""
     return "".join(
         rf"(?:\\*{re.escape(char)}|\\+u(?i:{ord(char):04x}))"
         if char in '/"\\'
@@ -180,7 +176,7 @@ def _escaped(secret: str) -> str:
 
 
 class _Redaction:
-    """One pass over a value; `removed` are the texts that were replaced."""
+    """Replaces the secrets of one value, and collects them in `removed`."""
 
     def __init__(self) -> None:
         self.removed: set[str] = set()
@@ -223,7 +219,6 @@ class _Redaction:
         return self.value(item, (*path, name))
 
     def _pair(self, pair: Any, path: tuple[str, ...]) -> Any:
-        """A header that is written as its name and its value."""
         if isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], str):
             public = pair[0].lower() in _PUBLIC_HEADERS
             return [pair[0], pair[1] if public else self._all(pair[1])]
@@ -239,7 +234,7 @@ class _Redaction:
         return result
 
     def _all(self, item: Any) -> Any:
-        """Every text of the item replaced; numbers inside it and what is empty are no secrets."""
+        """Replace every non-empty text in the item; numbers stay unchanged."""
         if isinstance(item, Mapping):
             return {key: self._all(member) for key, member in item.items()}
         if isinstance(item, (list, tuple)):
@@ -247,7 +242,7 @@ class _Redaction:
         return self._remove(item) if isinstance(item, str) and item else item
 
     def _number(self, number: float) -> Any:
-        """A number in place of a secret, as a password of digits; 0 is as good as none."""
+        """Replace a number that is stored under a secret name; 0 stays unchanged."""
         return self._remove(str(number)) if number else number
 
     def _remove(self, text: str) -> str:
@@ -256,7 +251,6 @@ class _Redaction:
         return SECRET
 
     def _json(self, text: str) -> str:
-        """A text that is JSON, written anew if a secret is in it."""
         try:
             record = json.loads(text)
             clean = self.value(record, ())
@@ -284,7 +278,7 @@ class _Redaction:
         return _LOOKS.sub(lambda match: self._remove(match[0]), text)
 
     def source_lines(self, lines: Iterable[str]) -> Iterator[str]:
-        """As many lines, without what they assign to the names of secrets."""
+        """Redact the secrets in the lines; the number of lines stays the same."""
         goes_on: Callable[[str], bool] | None = None
         """Whether a line belongs to the secret that began above it."""
         for line in lines:
@@ -345,7 +339,6 @@ class _Redaction:
         return urlunsplit(parts._replace(query=query, fragment=fragment))
 
     def _query(self, query: str) -> str:
-        """The query of an address; the same text where no secret is in it."""
         members = parse_qsl(query, keep_blank_values=True)
         if not any(_opens(name) and value for name, value in members):
             return query
@@ -357,10 +350,7 @@ class _Redaction:
 
 
 def _lines_below(line: str) -> Callable[[str], bool] | None:
-    """What tells the lines of a secret that begins with this line and goes on below it.
-
-    `None` where none does.
-    """
+    """Return a test for the following lines of a multi-line secret, or `None`."""
     if _PRIVATE_KEY.search(line[:SEARCHED_CHARS]):
         return lambda below: _OF_A_PRIVATE_KEY.fullmatch(below[:SEARCHED_CHARS]) is not None
     block = _BLOCK.fullmatch(line[:SEARCHED_CHARS])
@@ -372,7 +362,7 @@ def _lines_below(line: str) -> Callable[[str], bool] | None:
 
 
 def _open_text(line: str) -> str:
-    """The quotes of a text that is assigned to a secret's name and does not end in its line."""
+    """The opening quotes of a secret text that continues on the next line."""
     for match in _ASSIGNED.finditer(line):
         is_open = not match["end"] and match["mark"] not in ('"', "'")
         if is_open and is_secret_name(match["name"]):
@@ -382,7 +372,7 @@ def _open_text(line: str) -> str:
 
 
 def _until(mark: str) -> Callable[[str], bool]:
-    """The lines up to the one that the mark is in, and that one."""
+    """Return a test that accepts all lines up to the closing quotes."""
     is_over = False
 
     def goes_on(line: str) -> bool:
@@ -394,7 +384,7 @@ def _until(mark: str) -> Callable[[str], bool]:
 
 
 def _opens(name: str) -> bool:
-    """Whether a member of an address's query is a secret: such an address opens what it names."""
+    """Whether the name of a URL query parameter suggests a secret."""
     return is_secret_name(name) or (_WORD.findall(name.lower()) or [""])[-1] in _WORDS["opens"]
 
 
@@ -403,7 +393,7 @@ def _is_number(item: Any) -> bool:
 
 
 def _without_text_tokens(words: list[str]) -> list[str]:
-    """The words of a name without a token of a text, as in `eos_token` and `token_count`."""
+    """Remove the word `token` from a name where it means a text token, as in `eos_token`."""
     for at, word in enumerate(words):
         if word == "token" and (
             (at and words[at - 1] in _WORDS["before_token"])
@@ -414,7 +404,7 @@ def _without_text_tokens(words: list[str]) -> list[str]:
 
 
 def _is_environment(name: str, item: Mapping[Any, Any], path: tuple[str, ...]) -> bool:
-    """Whether these are variables for a process; a benchmark's environment is something else."""
+    """Whether the mapping holds the environment variables of a process."""
     if name.lower() not in ("environment", "env"):
         return False
     return path[-1:] == ("model_options",) or all(_VARIABLE.fullmatch(str(key)) for key in item)

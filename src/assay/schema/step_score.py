@@ -1,4 +1,4 @@
-"""Step scores: what one observed step of an agent is worth, and on which grounds.
+"""A step score rates one observed step of an agent, and gives the reasons.
 
 A step score is for ranking, filtering and telemetry. It is not a return: see
 `assay.browser.steps.shaping` for the part that may be added up. Numbers are integers in thousandths
@@ -55,7 +55,7 @@ MOST = 1_000_000
 
 
 class Reason(NamedTuple):
-    """One reason of a step score: a stable code, and a count where it has one."""
+    """One reason of a step score: a stable code, and an optional count."""
 
     code: str
     n: int = 0
@@ -66,7 +66,7 @@ class Reason(NamedTuple):
 
 
 class StepScore(NamedTuple):
-    """What one step is worth, the class of what happened, and the grounds."""
+    """The score of one step, the class of the step, and the reasons."""
 
     milli: int
     """The score in thousandths, from -1000 to 1000."""
@@ -95,12 +95,12 @@ class StepScore(NamedTuple):
 
     @property
     def unit(self) -> float:
-        """The score on the scale from 0 to 1 that tree searches use."""
+        """The score on a scale from 0 to 1, as tree searches use it."""
         return (self.milli + 1000) / 2000
 
     @property
     def because(self) -> str:
-        """The grounds in one line for a person."""
+        """The reasons of the score as one line of text."""
         return "; ".join(reason.sentence for reason in self.reasons)
 
 
@@ -124,7 +124,7 @@ def step_score_from_record(record: Mapping[str, Any]) -> StepScore:
     """The score that `step_score_to_record` wrote."""
     if record.get("schema") != STEP_SCORE_SCHEMA:
         raise BadRecord(
-            f"not a record of {STEP_SCORE_SCHEMA}: schema {record.get('schema')!r:.100}"
+            f"the record's schema is {record.get('schema')!r:.100}, not {STEP_SCORE_SCHEMA}"
         )
     try:
         classification = record["classification"]
@@ -143,6 +143,6 @@ def step_score_from_record(record: Mapping[str, Any]) -> StepScore:
     unknown = [reason.code for reason in reasons if reason.code not in SENTENCES]
     if classification not in get_args(Classification) or unknown:
         raise BadRecord(
-            f"a step score with codes of another version: {classification!r}, {unknown}"
+            f"the step score has unknown codes: class {classification!r}, reasons {unknown}"
         )
     return score

@@ -1,4 +1,4 @@
-"""One task: what an agent has to do, and the right answers."""
+"""One task for an agent, with its goal and its reference answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay.schema.record import Record
 
 
 class Task(Record):
-    """One task: its goal in words, its reference answers, and whatever else its source says."""
+    """One task: its id, goal, reference answers and metadata."""
 
     id: str
     goal: str = ""
@@ -20,5 +20,5 @@ class Task(Record):
     """Further columns; a reward may ask for any of them by name."""
 
     def columns(self) -> dict[str, Any]:
-        """Everything of the task that a reward can ask for by name."""
+        """The task's values that a reward can request by parameter name."""
         return {**self.metadata, "task_id": self.id, "goal": self.goal, "answer": self.answer}

@@ -1,7 +1,4 @@
-"""The actions of an environment as tools that chat APIs take, and a model's calls of them.
-
-What a model writes is untrusted: a call that cannot be done is a `BadCall`, which says why.
-"""
+"""Describe an environment's actions as chat API tools, and read a model's tool calls."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ ARGUMENTS_CHARS: Final = 200_000
 
 @dataclass(frozen=True, slots=True)
 class ActionTool:
-    """One action: what a model is told of it, and how a call of it is written for the world."""
+    """One action as a tool: its description, its parameters and the text of the action."""
 
     name: str
     description: str
@@ -31,7 +28,7 @@ class ActionTool:
     """The action's text for arguments that have passed `read_tool_call`."""
 
     def schema(self) -> Schema:
-        """What OpenAI's chat completions take in their `tools` list."""
+        """The tool in the format of the `tools` list of OpenAI's chat API."""
         function = {
             "name": self.name,
             "description": self.description,
@@ -42,7 +39,7 @@ class ActionTool:
 
 @dataclass(frozen=True, slots=True)
 class BadCall:
-    """A tool call that cannot be carried out; `because` says why, in words for the model."""
+    """An invalid tool call; `because` tells the model the reason."""
 
     because: str
 
@@ -53,10 +50,7 @@ def text_tool(
     parameters: Mapping[str, str],
     write: Callable[[Mapping[str, Any]], str] | None = None,
 ) -> ActionTool:
-    """A tool whose parameters, given with their descriptions, are texts and all required.
-
-    Its action is `name("…", "…")` unless `write` says otherwise.
-    """
+    """Create a tool of required text parameters; its action is `name("…", "…")` by default."""
     properties = {
         parameter: {"type": "string", "description": text} for parameter, text in parameters.items()
     }
@@ -74,7 +68,7 @@ def text_tool(
 
 
 def action_tool(description: str, action: str) -> ActionTool:
-    """The tool `act`, whose one argument is the action's whole text, described by `action`."""
+    """Create the tool `act`, whose only argument is the text of an action."""
     return text_tool(
         "act", description, {"action": action}, lambda arguments: as_text(arguments["action"])
     )
@@ -90,7 +84,7 @@ ANSWER: Final = text_tool(
 def read_tool_call(
     name: str, arguments: str, tools: Mapping[str, ActionTool]
 ) -> dict[str, Any] | BadCall:
-    """The arguments of a call that one of the tools takes, or what is wrong with it."""
+    """Read and check the arguments of a tool call; return `BadCall` if they are wrong."""
     tool = tools.get(name)
     if tool is None:
         return BadCall(f"there is no tool {name[:80]!r}; the tools are {', '.join(tools)}")
@@ -124,7 +118,7 @@ def _usage(tool: ActionTool) -> str:
 
 
 def as_text(value: Any) -> str:
-    """An argument as text: a model may write a number, a list or an object for one."""
+    """Convert an argument to text; an argument of another type becomes JSON."""
     if isinstance(value, str):
         return value
     try:
@@ -134,7 +128,7 @@ def as_text(value: Any) -> str:
 
 
 def describe_tools(tools: Sequence[ActionTool]) -> str:
-    """How a conversation says in its text which tools there are; empty without any."""
+    """Describe the tools in text for a model; the text is empty without tools."""
     if not tools:
         return ""
     purposes = (tool.description.partition("\n")[0] for tool in tools)
@@ -148,6 +142,6 @@ def describe_tools(tools: Sequence[ActionTool]) -> str:
 
 
 def usage_line(tool: ActionTool) -> str:
-    """The call of a tool as text, with its parameters."""
+    """An example call of a tool as text, with its parameters."""
     pairs = ", ".join(f'"{parameter}": …' for parameter in tool.parameters["properties"])
     return f"{tool.name}({{{pairs}}})"

@@ -1,4 +1,4 @@
-"""What a model's calls cost: tokens and money. Standard library only."""
+"""The tokens and the money that calls of a model cost."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from math import isfinite
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens, money and calls; usages add up, and `Usage()` adds nothing."""
+    """The number of tokens and calls, and their cost; two usages can be added."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -18,10 +18,12 @@ class Usage:
 
     def __post_init__(self) -> None:
         if self.cost_usd is not None and not isfinite(self.cost_usd):
-            raise ValueError(f"cost_usd={self.cost_usd!r}; a price is a finite number or None")
+            raise ValueError(
+                f"cost_usd={self.cost_usd!r}; the price must be a finite number or None"
+            )
 
     def __add__(self, other: Usage) -> Usage:
-        """Both together; the price is `None` where one of them has none."""
+        """Add two usages; the cost is `None` if one of the costs is unknown."""
         if Usage() in (self, other):
             return other if self == Usage() else self
         one, two = self.cost_usd, other.cost_usd

@@ -1,4 +1,4 @@
-"""What the values of a row are to a reward: text, a number, several of these, or unreadable.
+"""Read the values of a row as text or numbers, and recognise unreadable values.
 
 Rows come from JSON, CSV, Parquet, pandas, NumPy and trainers, and a model's or a data set's
 mistake is in some of them. The rule of what can be read is here, once, for every reward and every
@@ -36,14 +36,14 @@ _GAPS = frozenset({"NAType", "NaTType"})
 
 
 class Unreadable(NamedTuple):
-    """A value that cannot be read; `because` goes on from the name of its column."""
+    """A value that cannot be read; `because` completes a sentence about its column."""
 
     because: str
 
 
 @dataclass(frozen=True, slots=True)
 class LongInteger:
-    """An integer of more digits than Python reads, where it stood in JSON."""
+    """Stands for a JSON integer that has too many digits for Python."""
 
     digits: int
 
@@ -52,7 +52,7 @@ class LongInteger:
 
 
 def plain(value: Any) -> Any:
-    """The value as Python's own: NumPy's and Arrow's scalars and arrays, and subclasses of `str`.
+    """Convert a value of NumPy or Arrow, or of a `str` subclass, to a plain Python value.
 
     Everything else is returned as it is. May raise whatever a strange object raises.
     """
@@ -68,7 +68,7 @@ def plain(value: Any) -> Any:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a plain value says "no value": `None`, NaN, pandas' NaT and NA."""
+    """Whether a plain value means a missing value: `None`, NaN, NaT or NA."""
     if value is None:
         return True
     if type(value) in _NEVER_MISSING:
@@ -82,7 +82,7 @@ def is_missing(value: Any) -> bool:
 
 
 def read_response(value: Any) -> str | Unreadable | None:
-    """The response as text; `None` when there was none."""
+    """The model's response as text, or `None` if there is no response."""
     response = plain(value)
     if response is None and value is not None:
         return Unreadable("is no value of its table, not text")
@@ -95,7 +95,7 @@ def read_response(value: Any) -> str | Unreadable | None:
 def read_references(
     value: Any, *, spans: bool = False
 ) -> list[LeafValue | tuple[LeafValue, ...]] | Unreadable:
-    """The acceptable answers that a reference holds; an empty list when there is none.
+    """The list of acceptable answers in a reference; empty if the reference is missing.
 
     Missing ones among several are left out. One that cannot be read makes the whole unreadable:
     it might have been the one that is equal. With `spans`, a list inside the list is one answer of
@@ -157,7 +157,7 @@ def _is_writable(value: float | Decimal | Fraction) -> bool:
 
 
 def is_list(value: Any) -> bool:
-    """Whether a plain value is several values in a row; a text and bytes are one."""
+    """Whether a plain value is a list of values; text and bytes are not lists."""
     if type(value) in _LISTS:
         return True
     if isinstance(value, (str, bytes, bytearray, memoryview)):
@@ -171,7 +171,7 @@ def _is_chat(value: Any) -> bool:
 
 
 def describe(value: Any) -> str:
-    """What the value is, in words that show none of it."""
+    """Describe the type of a value without showing its content."""
     if value is None:
         return "None"
     if isinstance(value, LongInteger):

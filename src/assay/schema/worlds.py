@@ -1,7 +1,4 @@
-"""What text environments say in words of their own: that an action did nothing, what may be done.
-
-Standard library only.
-"""
+"""Fixed phrases of text environments, such as the reply to an action without effect."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ NOTHING_HAPPENED: Final = "Nothing happened: "
 
 
 class TextWorldTraits(NamedTuple):
-    """What readers of episodes know of one text environment: its tools, phrases and scores."""
+    """The phrases and the full score of one text environment."""
 
     name: str
     idle: tuple[str, ...] = ()
@@ -44,6 +41,6 @@ TEXT_WORLDS: Final = {
 
 
 def did_nothing(world: str, observation: str) -> bool:
-    """Whether the observation says that the action before it had no effect."""
+    """Whether the observation says that the last action had no effect."""
     known = TEXT_WORLDS.get(world)
     return known is not None and observation.startswith(known.idle)
