@@ -21,7 +21,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.ledger.summary import PERFECT
+from assay.ledger.passes import PERFECT
 from assay.ledger.writer import RunWriter
 from assay.report.attempts import ScoredAttempt
 from assay.report.comparison import compare
