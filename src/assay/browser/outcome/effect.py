@@ -189,7 +189,7 @@ class OfferedRetries:
         *,
         refused: Collection[str] = (),
     ) -> None:
-        """Remember what a failed step offered; any later action ends this."""
+        """Remember the elements that appeared with a failure; a later action forgets them."""
         failed = events is not None and reported_failure(events) is not None
         if outcome.error is not None or outcome.block is not None or not failed:
             if outcome.effect != Effect.READ:
