@@ -27,7 +27,7 @@ from assay.report.attempts import ScoredAttempt
 from assay.report.comparison import compare
 from assay.report.diagnosis import diagnose
 from assay.report.statistics import ALPHA, McNemarTest, bootstrap_mean, mcnemar, sign_flip
-from assay.report.task_changes import DROP_ALPHA, TaskPair, steady_drops, task_drops
+from assay.report.task_changes import DROP_ALPHA, PairedTask, steady_drops, task_drops
 from assay.schema.episode import Episode, Step, Trajectory
 from assay.schema.evidence import PageEvidence
 from assay.schema.manifest import RunManifest
@@ -119,14 +119,14 @@ def _passes(before: Floats, after: Floats) -> McNemarTest:
     return mcnemar(gained=int(np.sum(now & ~was)), lost=int(np.sum(was & ~now)))
 
 
-def _pairs(before: Floats, after: Floats) -> list[TaskPair]:
+def _pairs(before: Floats, after: Floats) -> list[PairedTask]:
     def side(rewards: Floats, task: int) -> tuple[ScoredAttempt, ...]:
         return tuple(
             ScoredAttempt("", str(task), i, "answered", float(reward), "", "", "", 1, None, 0.0)
             for i, reward in enumerate(rewards[task])
         )
 
-    return [TaskPair(str(i), side(before, i), side(after, i)) for i in range(len(before))]
+    return [PairedTask(str(i), side(before, i), side(after, i)) for i in range(len(before))]
 
 
 def show_rates(simulations: int) -> bool:

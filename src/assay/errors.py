@@ -25,7 +25,7 @@ the value, and says what to do next.
         ├── DeadResource         the environment behind an instance has died
         └── NotReset             an instance was used by a rollout that did not reset it
 
-`Interruption` stands beside the tree: it stops a reward from outside, and no reward catches it.
+`RewardStopped` stands beside the tree: it stops a reward from outside, and no reward catches it.
 """
 
 from __future__ import annotations
@@ -187,5 +187,5 @@ class NotReset(ResourceError):
     """An environment was used before the rollout reset it."""
 
 
-class Interruption(BaseException):
+class RewardStopped(BaseException):
     """Stops a reward from outside; not an `Exception`, so that no reward catches it."""

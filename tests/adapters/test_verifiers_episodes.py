@@ -165,7 +165,7 @@ def test_the_program_asks_for_one_reply_to_the_whole_conversation(verifiers: Any
 
     def ask(model: str) -> Any:
         context = SimpleNamespace(model=model)
-        program = verifiers.Speak(None)
+        program = verifiers.OneReplyHarness(None)
         return asyncio.run(program.launch(context, None, None, address, "key", {}, data))
 
     try:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from assay.browser.connect.browser_use import StepReporter, call_of, error_of
-from assay.browser.connect.selenium import DriverSteps, debugging_address
+from assay.browser.connect.selenium import StepScoringListener, debugging_address
 from assay.browser.step_records import rescore
 from assay.cli.main import main
 from assay.errors import BadParameter
@@ -131,7 +131,7 @@ def test_an_element_that_browser_use_lost_is_an_error_though_it_is_told_as_conte
 
 def test_selenium_events_begin_and_end_a_step_and_a_search_in_vain_is_one() -> None:
     reports = Reports()
-    listener = DriverSteps(reports)  # type: ignore[arg-type]  # a stand-in for a watch
+    listener = StepScoringListener(reports)  # type: ignore[arg-type]  # a stand-in for a watch
     element = Stub(id="f.0.d.1.e.7")
     listener.before_find("name", "q", None)
     listener.after_find("name", "q", None)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from assay.browser.outcome.blocks import BLOCK_SELECTORS, PASSWORD_SELECTOR, detect_block
 from assay.browser.outcome.classify import classify_error, classify_mcp_result
-from assay.browser.outcome.effect import OfferedRetries
+from assay.browser.outcome.effect import RetryElements
 from assay.schema.blocking import BlockCode
 from assay.schema.evidence import PageFacts, StepEvents
 from assay.schema.outcome import ErrorCode, ToolOutcome
@@ -191,7 +191,7 @@ def test_only_what_came_with_a_failure_is_a_second_try(
     def page(refs: tuple[tuple[str, str], ...]) -> Any:
         return SimpleNamespace(steady_refs=refs)
 
-    retries = OfferedRetries()
+    retries = RetryElements()
     failed = StepEvents(failed_writes=1)
     outcome = ToolOutcome("click", "c", "load", ok=True)
     after = page((("button", "Load"), ("button", "Retry")))

@@ -20,7 +20,7 @@ from assay.errors import BadRecord, ResourceError
 from assay.formats.lines import dump_json, load_record
 from assay.ledger.layout import attempt_number, attempt_stem
 from assay.ledger.run import Run
-from assay.ledger.writer import GroupCommit, RunWriter
+from assay.ledger.writer import LineAppender, RunWriter
 from assay.schema.episode import Episode, Step, Trajectory
 from assay.schema.message import Message
 from assay.schema.task import Task
@@ -113,7 +113,7 @@ def test_attempts_that_wait_together_share_an_fsync(tmp_path: Path) -> None:
         gate.wait()
         return ()
 
-    group = GroupCommit(path, unsynced=hold)
+    group = LineAppender(path, unsynced=hold)
     first = group.submit(b"first\n")
     entered.wait()
     rest = [group.submit(f"{number}\n".encode()) for number in range(500)]

@@ -15,7 +15,7 @@ from assay.report import compare, compare_many, statistics
 from assay.report.attempts import ScoredAttempt
 from assay.report.comparison import Comparison
 from assay.report.statistics import needed_repeats, sign_flip
-from assay.report.task_changes import TaskPair, task_drops
+from assay.report.task_changes import PairedTask, task_drops
 from assay.schema.episode import Episode, Failure, Trajectory
 from assay.schema.task import Task
 from tests.report.ledgers import Rewards, config, manifest, score, write, write_run
@@ -384,7 +384,7 @@ def test_chance_alone_closes_the_gate_on_falling_tasks_once_in_eight_at_most(
     for _ in range(400):
         chances = rng.choice([0.0, 0.3, 0.5, 0.7, 1.0], size=30)
         pairs = [
-            TaskPair(f"{i}", (attempt(rng.random() < p),), (attempt(rng.random() < p),))
+            PairedTask(f"{i}", (attempt(rng.random() < p),), (attempt(rng.random() < p),))
             for i, p in enumerate(chances)
         ]
         alarms += task_drops(pairs).alarm

@@ -20,7 +20,7 @@ from assay.errors import BadParameter, BudgetSpent, RunStopped, UnknownName
 from assay.ledger.run import Run
 from assay.ledger.summary import summarise
 from assay.report.diagnosis import diagnose
-from assay.runner.budget import Budget, Spending, make_budget
+from assay.runner.budget import Budget, BudgetTracker, make_budget
 from assay.runner.options import RunOptions
 from assay.runner.plan import plan_new
 from assay.schema.usage import Usage
@@ -414,10 +414,10 @@ def test_no_refusal_is_kept() -> None:
 
 
 def test_a_budget_leaves_room_for_what_is_under_way() -> None:
-    spending = Spending(Budget(tokens=1_000))
+    spending = BudgetTracker(Budget(tokens=1_000))
     assert spending.has_room(0)
     assert not spending.has_room(1), "what one attempt costs is not known yet"
-    spending = Spending(make_budget(None, None, {"cost_usd": None, "tokens": 1_000}))
+    spending = BudgetTracker(make_budget(None, None, {"cost_usd": None, "tokens": 1_000}))
     assert Counter(spending.has_room(n) for n in range(3)) == {True: 1, False: 2}
     assert make_budget(0, 0, {"cost_usd": 5.0, "tokens": 7}) == Budget()
     assert make_budget(3, None, {"cost_usd": 5.0, "tokens": 7}) == Budget(3, 7)

@@ -230,7 +230,7 @@ def test_a_cluster_that_shrinks_goes_on_with_less(
     nodes: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     capacities = iter([5, 2, 1, 1, 3])
-    monkeypatch.setattr(cluster.RayTasks, "_capacity", lambda self, ray: next(capacities, 1))
+    monkeypatch.setattr(cluster.RayEngine, "_capacity", lambda self, ray: next(capacities, 1))
     with cluster.connect() as engine:
         assert sorted(engine.map(str, range(10))) == list("0123456789")
 

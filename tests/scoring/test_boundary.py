@@ -13,8 +13,8 @@ import pytest
 
 import assay
 from assay import Abstained, Scored
-from assay.errors import BadParameter, Interruption, MissingParameter
-from assay.schema.values import LongInteger
+from assay.errors import BadParameter, MissingParameter, RewardStopped
+from assay.schema.values import OversizedInteger
 from assay.scoring import Scorer
 
 
@@ -40,11 +40,11 @@ MESSAGES = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "
 UNREADABLE_RESPONSES: list[Any] = [
     7, 0.5, True, float("nan"), b"Paris", {"content": "Paris"}, MESSAGES, ["Paris"], [],
     np.float64(7), np.int32(7), np.array(["a", "b"]), NAT, NA, date(2026, 1, 1),
-    10**5000, LongInteger(5000), Decimal(1), object(), {1}, range(3), np.datetime64("NaT"),
+    10**5000, OversizedInteger(5000), Decimal(1), object(), {1}, range(3), np.datetime64("NaT"),
 ]  # fmt: skip
 UNREADABLE_REFERENCES: list[Any] = [
     {"answer": "Paris"}, b"Paris", bytearray(b"x"), memoryview(b"x"), [["a"], ["b"]], [{"a": 1}],
-    [b"x", "y"], float("inf"), Decimal("-Infinity"), 10**5000, LongInteger(5000), object(),
+    [b"x", "y"], float("inf"), Decimal("-Infinity"), 10**5000, OversizedInteger(5000), object(),
     date(2026, 1, 1), np.array([[1, 2], [3, 4]]),
 ]  # fmt: skip
 MISSING_REFERENCES: list[Any] = [
@@ -218,7 +218,7 @@ def test_whatever_a_reward_raises_is_an_abstention(error: BaseException) -> None
         assert asyncio.run(awaited(function))["abstained"] == "grader_error"
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, Interruption])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RewardStopped])
 def test_what_stops_the_program_from_outside_passes(error: type[BaseException]) -> None:
     def reward(final_response: str) -> float:
         raise error

@@ -15,7 +15,7 @@ from starlette.requests import Request
 
 from assay.errors import BadRecord, UnknownName, UsageError
 from assay.registry import REWARDS, reward
-from assay.schema.values import LongInteger
+from assay.schema.values import OversizedInteger
 from assay.server.catalogue import load_catalogue
 from assay.server.refusal import Refusal
 from assay.server.requests import read_lines
@@ -57,7 +57,7 @@ def test_any_bytes_are_a_value_or_a_bad_record(body: bytes) -> None:
 
 def test_what_is_not_quite_json_is_a_value_that_no_reward_reads() -> None:
     assert read_json(b'{"a": [%s, -%s, 1]}' % (b"9" * 5000, b"9" * 4301)) == {
-        "a": [LongInteger(5000), LongInteger(4301), 1]
+        "a": [OversizedInteger(5000), OversizedInteger(4301), 1]
     }
     assert read_json(b"9" * 4300) == int("9" * 4300)
     nan, *infinite = read_json(b"[NaN, Infinity, -Infinity, 1e999]")

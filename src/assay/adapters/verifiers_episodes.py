@@ -105,7 +105,7 @@ class EpisodeEnv(vf.Env[EpisodeEnvConfig]):  # type: ignore[misc]  # as above
             await live.close_async()
 
 
-class Speak(vf.Harness[vf.HarnessConfig]):  # type: ignore[misc]  # as above
+class OneReplyHarness(vf.Harness[vf.HarnessConfig]):  # type: ignore[misc]  # as above
     """The verifiers harness that asks the model for one reply."""
 
     APPENDS_SYSTEM_PROMPT = True
@@ -152,7 +152,7 @@ def environment(
     return (
         type(f"{name}_taskset", (EpisodeTaskset,), {"episodes": episodes, "rows": rows}),
         type(f"{name}_env", (EpisodeEnv,), {"episodes": episodes, "members": Counter()}),
-        type(f"{name}_speak", (Speak,), {}),
+        type(f"{name}_speak", (OneReplyHarness,), {}),
     )
 
 

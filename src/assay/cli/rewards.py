@@ -36,7 +36,7 @@ from assay.report.reward_diff import (
     ChangeKind,
     DiffGate,
     RewardDiff,
-    SideOfChange,
+    SideScore,
     check_gates,
 )
 from assay.resources.files import atomic_write
@@ -252,7 +252,7 @@ def _show_kind(console: Console, kind: ChangeKind) -> None:
             console.print(Text(f"    {name} {_side(side)}"), soft_wrap=True)
 
 
-def _side(side: SideOfChange) -> str:
+def _side(side: SideScore) -> str:
     value = f"abstained, {side.abstained}" if side.value is None else f"{side.value:.4g}"
     return f"{value}: {plain(side.because, 160)}"
 

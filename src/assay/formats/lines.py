@@ -6,9 +6,9 @@ become null. The one text that does not come back as it went in is a surrogate p
 points: it is read as the character that it spells.
 
 `load_exact` reads JSON that other tools wrote, and loses nothing of it. An integer beyond 64 bits
-keeps all its digits; one of more digits than Python reads stands as a `LongInteger`. NaN, Infinity
-and numbers that no float holds, which are not JSON and which Python writes all the same, are read
-as floats. A reward that cannot use one of these abstains from its row.
+keeps all its digits; one of more digits than Python reads becomes an `OversizedInteger`. NaN,
+Infinity and numbers that no float holds are read as floats. A reward that cannot use one of these
+abstains from its row.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn
 import orjson
 
 from assay.errors import BadRecord
-from assay.schema.values import MAX_DIGITS, LongInteger
+from assay.schema.values import MAX_DIGITS, OversizedInteger
 
 DIGITS = bytes.maketrans(b"123456789[{", b"0" * 9 + b",,")
 """Digits become zeros, and what begins another value becomes a comma."""
@@ -132,9 +132,9 @@ def _load_slowly(data: bytes, problem: str = "") -> Any:
         raise BadRecord(f"is not JSON: {problem or error!s:.200}") from error
 
 
-def _integer(digits: str) -> int | LongInteger:
+def _integer(digits: str) -> int | OversizedInteger:
     count = len(digits.removeprefix("-"))
-    return int(digits) if count <= MAX_DIGITS else LongInteger(count)
+    return int(digits) if count <= MAX_DIGITS else OversizedInteger(count)
 
 
 def open_file(path: Path) -> BinaryIO:

@@ -59,7 +59,7 @@ class RunWriter:
             """The file that holds what was left of a torn line, if there was one."""
             self._layout.steps.mkdir(exist_ok=True)
             self._count_attempts()
-            self._commit = GroupCommit(
+            self._commit = LineAppender(
                 self._layout.episodes, unsynced=self._artifacts.take_unsynced
             )
             undo.pop_all()
@@ -255,7 +255,7 @@ class _Entry:
     done: Future[None] = field(default_factory=Future)
 
 
-class GroupCommit:
+class LineAppender:
     """Appends lines to a file in order, from a separate thread.
 
     While one fsync is under way the lines that arrive form the next batch, so the rate does not

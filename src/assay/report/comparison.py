@@ -33,9 +33,9 @@ from assay.report.comparability import (
 from assay.report.statistics import ALPHA, ConfidenceInterval, McNemarTest, PermutationTest
 from assay.report.task_changes import (
     DROP,
+    PairedTask,
     TaskChange,
     TaskDrops,
-    TaskPair,
     flaky_tasks,
     pair_tasks,
     steady_drops,
@@ -268,7 +268,7 @@ def _with_numbers(
     draft: Comparison,
     base: RunAttempts,
     cand: RunAttempts,
-    pairs: list[TaskPair],
+    pairs: list[PairedTask],
     settings: _Settings,
 ) -> Comparison:
     before, after = zip(*(pair.means for pair in pairs), strict=True)
@@ -380,7 +380,7 @@ def _lead(draft: Comparison) -> str:
     return "".join(f"; {part}" for part in parts)
 
 
-def _pass_rate(pairs: Sequence[TaskPair], pass_at: float) -> MeanShift:
+def _pass_rate(pairs: Sequence[PairedTask], pass_at: float) -> MeanShift:
     def share(attempts: Sequence[ScoredAttempt]) -> float:
         return mean([float(reward >= pass_at) for reward in rewards_of(attempts)])
 
@@ -388,7 +388,7 @@ def _pass_rate(pairs: Sequence[TaskPair], pass_at: float) -> MeanShift:
 
 
 def _sample_size(
-    pairs: Sequence[TaskPair], differences: Sequence[float], change: float
+    pairs: Sequence[PairedTask], differences: Sequence[float], change: float
 ) -> SampleSize | None:
     """The sample size that shows the change; `None` if the differences do not vary."""
     if len(pairs) < 2 or len(set(differences)) < 2:
@@ -416,7 +416,7 @@ def _sample_size(
 
 def _shift_of(
     runs: tuple[RunAttempts, RunAttempts],
-    pairs: Sequence[TaskPair],
+    pairs: Sequence[PairedTask],
     quantity: Literal["n_steps", "cost_usd", "elapsed_s"],
 ) -> MeanShift | None:
     """The change of a quantity, over the tasks for which both runs recorded it."""

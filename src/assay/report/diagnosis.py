@@ -21,7 +21,7 @@ from assay.report.attempts import EQUAL, mean
 from assay.report.causes import Cause, DiagnosisCase, cause_of, suggestion_for
 from assay.report.comparability import step_budget
 from assay.report.pass_rates import PassRate, pass_rates
-from assay.report.reformatting import SHOWN_CHARS, ReformattedAnswer, Reformatter
+from assay.report.reformatting import SHOWN_CHARS, AnswerRescorer, ReformattedAnswer
 from assay.report.traces import AttemptTrace, EvidenceLine
 from assay.schema.episode import Episode
 from assay.schema.manifest import RunManifest
@@ -133,7 +133,7 @@ def diagnose(
     task.
     """
     opened = open_run(run, runs_dir)
-    recoverer = Reformatter()
+    recoverer = AnswerRescorer()
     task = None if task is None else _task_id(opened, task)
     counted = [episode for episode in opened.final() if task in (None, episode.task.id)]
     rewards: list[float] = []
@@ -182,10 +182,10 @@ def diagnose_attempt(run: Run, attempt: str, *, full: float = FULL) -> AttemptDi
     reward = reward_of(episode)
     if reward is not None and reward >= full - EQUAL:
         return None
-    return _find(run, episode, full, Reformatter())
+    return _find(run, episode, full, AnswerRescorer())
 
 
-def _find(run: Run, episode: Episode, full: float, recoverer: Reformatter) -> AttemptDiagnosis:
+def _find(run: Run, episode: Episode, full: float, recoverer: AnswerRescorer) -> AttemptDiagnosis:
     reward = reward_of(episode)
     recovery = recoverer.best(episode)
     aligned = align(episode.final_response, episode.task.answer)

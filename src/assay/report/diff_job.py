@@ -45,7 +45,7 @@ from assay.report.reward_diff import (
     ChangeExample,
     DiffCounts,
     RewardDiff,
-    SideOfChange,
+    SideScore,
 )
 from assay.resources.context import Context
 from assay.resources.files import atomic_write
@@ -154,7 +154,7 @@ def diff_rewards(
         keys = RUN_GROUP
     for each in inputs:
         _check_columns(each, bound, keys)
-    comparison = PairScoring(bound[0], bound[1], keys, tolerance, writes_rows=out is not None)
+    comparison = ShardDiffer(bound[0], bound[1], keys, tolerance, writes_rows=out is not None)
     labels = names or (bound[0].spec.id, bound[1].spec.id)
     job = _DiffJob(inputs, comparison, engine or LocalProcesses(workers), shard_bytes)
     place = None if out is None else Path(out)
@@ -217,7 +217,7 @@ def _check_columns(data: DiffSource, scorers: Sequence[Scorer], group: Sequence[
 
 
 @dataclass(frozen=True, slots=True)
-class PairScoring:
+class ShardDiffer:
     """Scores the rows of a shard with both rewards, and counts the differences."""
 
     old: Scorer
@@ -294,7 +294,7 @@ class PairScoring:
         size = sum(len(text) for text in (response, reference) if type(text) is str)
 
         def example() -> ChangeExample:
-            sides = SideOfChange.of(pair.old), SideOfChange.of(pair.new)
+            sides = SideScore.of(pair.old), SideScore.of(pair.new)
             texts = _text(response), _text(reference)
             identity = _text(_value(row, IDENTITY))
             return ChangeExample(job.file, pair.number, size, job.number, *texts, *sides, identity)
@@ -408,7 +408,7 @@ class _DiffJob:
     """A diff job: its data, its scoring, and the engine that does the work."""
 
     inputs: Sequence[DiffSource]
-    scoring: PairScoring
+    scoring: ShardDiffer
     engine: Engine
     shard_bytes: int
 

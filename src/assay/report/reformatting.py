@@ -70,7 +70,7 @@ class ReformattedAnswer:
     text: str
 
 
-class Reformatter:
+class AnswerRescorer:
     """Scores answers again in other forms, with the reward that scored them first."""
 
     def __init__(self) -> None:

@@ -40,7 +40,7 @@ _VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|-?\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
-class SideOfChange:
+class SideScore:
     """The value and the reason that one of the two rewards gives a changed row."""
 
     value: float | None
@@ -67,8 +67,8 @@ class ChangeExample:
     shard: int
     response: str
     reference: str
-    old: SideOfChange
-    new: SideOfChange
+    old: SideScore
+    new: SideScore
     id: str = ""
 
     @property
@@ -207,9 +207,7 @@ class DiffCounts:
         kinds = {}
         for each in record["kinds"]:
             examples = [
-                ChangeExample(
-                    **{**example, **{s: SideOfChange(**example[s]) for s in ("old", "new")}}
-                )
+                ChangeExample(**{**example, **{s: SideScore(**example[s]) for s in ("old", "new")}})
                 for example in each["examples"]
             ]
             kind = ChangeKind(**{**each, "examples": examples})

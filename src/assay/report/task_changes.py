@@ -42,7 +42,7 @@ class TaskChange:
 
 
 @dataclass(frozen=True)
-class TaskPair:
+class PairedTask:
     """The repeats of one task that were scored in both runs."""
 
     task_id: str
@@ -55,17 +55,17 @@ class TaskPair:
         return mean(rewards_of(self.base)), mean(rewards_of(self.cand))
 
 
-def pair_tasks(base: RunAttempts, cand: RunAttempts) -> Iterable[TaskPair]:
+def pair_tasks(base: RunAttempts, cand: RunAttempts) -> Iterable[PairedTask]:
     """Pair the tasks that have a repeat with a reward in both runs."""
     there = cand.by_task
     for task, attempts in base.by_task.items():
         after = {a.repeat: a for a in there.get(task, ()) if a.reward is not None}
         both = [a for a in attempts if a.reward is not None and a.repeat in after]
         if both:
-            yield TaskPair(task, tuple(both), tuple(after[a.repeat] for a in both))
+            yield PairedTask(task, tuple(both), tuple(after[a.repeat] for a in both))
 
 
-def steady_drops(pairs: Sequence[TaskPair]) -> tuple[str, ...]:
+def steady_drops(pairs: Sequence[PairedTask]) -> tuple[str, ...]:
     """Tasks whose repeats all score below the base run, if chance does not explain them.
 
     By chance, the lower half of a task's 2k rewards is all on one side once in C(2k, k) times. The
@@ -111,7 +111,7 @@ class TaskDrops:
         return f"{tasks} fell by {self.size:g} or more, {rose}" + (f": {names}" if names else "")
 
 
-def task_drops(pairs: Sequence[TaskPair], size: float = DROP) -> TaskDrops:
+def task_drops(pairs: Sequence[PairedTask], size: float = DROP) -> TaskDrops:
     """Find the tasks that fell by `size` or more, and the p-value of their number.
 
     Without a change, a task that moved far is as likely to rise as to fall: a sign test, which
@@ -125,7 +125,7 @@ def task_drops(pairs: Sequence[TaskPair], size: float = DROP) -> TaskDrops:
 
 
 def task_changes(
-    base: RunAttempts, cand: RunAttempts, pairs: Sequence[TaskPair], flaky: set[str]
+    base: RunAttempts, cand: RunAttempts, pairs: Sequence[PairedTask], flaky: set[str]
 ) -> tuple[TaskChange, ...]:
     pair_of = {pair.task_id: pair for pair in pairs}
     rows: list[TaskChange] = []

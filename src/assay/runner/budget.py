@@ -97,7 +97,7 @@ def check_prices(agent: AgentChoice, *limits: float | None) -> None:
 
 
 @dataclass(slots=True)
-class Account:
+class LimitUsage:
     """One limit of a run's budget, with the amount spent and the number of attempts."""
 
     option: str
@@ -137,12 +137,12 @@ class Account:
         return money(amount) if self.option == "--max-cost" else f"{amount:,.0f} tokens"
 
 
-class Spending:
+class BudgetTracker:
     """Compares what a run has spent with its budget."""
 
     def __init__(self, budget: Budget, earlier: Iterable[Episode] = ()) -> None:
         limits = (("--max-cost", budget.cost_usd), ("--max-tokens", budget.tokens))
-        self._accounts = [Account(name, limit) for name, limit in limits if limit is not None]
+        self._accounts = [LimitUsage(name, limit) for name, limit in limits if limit is not None]
         self.problem = ""
         """Why the budget cannot be kept; empty while it can."""
         if self._accounts:

@@ -41,7 +41,7 @@ LOST = "lost_attempts"
 
 
 @contextmanager
-def connect(address: str | None = None, *, workers: int | None = None) -> Iterator[RayTasks]:
+def connect(address: str | None = None, *, workers: int | None = None) -> Iterator[RayEngine]:
     """Connect to the Ray cluster at `address`, and yield an engine that uses the cluster.
 
     Without an address it is the cluster of RAY_ADDRESS, or else one that is started on this
@@ -51,10 +51,10 @@ def connect(address: str | None = None, *, workers: int | None = None) -> Iterat
     if workers is not None and workers < 1:
         raise BadParameter(f"workers is {workers!r}; it must be at least 1")
     with _session(address, workers):
-        yield RayTasks(workers)
+        yield RayEngine(workers)
 
 
-class RayTasks:
+class RayEngine:
     """An engine that does its work in Ray tasks; `connect` makes it."""
 
     def __init__(self, workers: int | None = None) -> None:

@@ -11,7 +11,7 @@ import asyncio
 from collections import deque
 
 from assay.ledger.summary import message_key
-from assay.runner.budget import Spending
+from assay.runner.budget import BudgetTracker
 from assay.runner.plan import PlannedAttempt
 from assay.schema.episode import Episode
 
@@ -22,7 +22,7 @@ class Pacing:
     def __init__(
         self,
         queue: deque[PlannedAttempt],
-        spending: Spending,
+        spending: BudgetTracker,
         *,
         stop_after_errors: int,
         stop_after_agent_errors: int | None = None,

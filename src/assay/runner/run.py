@@ -31,7 +31,7 @@ from assay.ledger.writer import RunWriter
 from assay.resources.pool import PoolLimits, Pools
 from assay.resources.protocol import CheckableEnvironment
 from assay.resources.spec import ResourceSpec
-from assay.runner.budget import Spending
+from assay.runner.budget import BudgetTracker
 from assay.runner.options import RunOptions, takes_options
 from assay.runner.pacing import Pacing
 from assay.runner.plan import Plan, PlannedAttempt, plan_new
@@ -259,7 +259,7 @@ class StartedRun:
         limit = self.options.stop_after_errors
         if limit is None:
             limit = plan.benchmark.limits.stop_after_errors
-        spending = Spending(plan.budget, self.run.episodes())
+        spending = BudgetTracker(plan.budget, self.run.episodes())
         # A run of fewer tasks than that has failed too when all of them have.
         pacing = Pacing(
             queue, spending, stop_after_errors=min(limit, total), stop_after_agent_errors=limit

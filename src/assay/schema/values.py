@@ -42,7 +42,7 @@ class Unreadable(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class LongInteger:
+class OversizedInteger:
     """Stands for a JSON integer that has too many digits for Python."""
 
     digits: int
@@ -139,7 +139,7 @@ def _leaf(value: Any) -> LeafValue | Unreadable:
     if is_number:
         leaf: LeafValue = value
         return leaf
-    if isinstance(value, LongInteger):
+    if isinstance(value, OversizedInteger):
         return Unreadable(f"is {describe(value)}; more than {MAX_DIGITS:,} are not read")
     return Unreadable(f"is {describe(value)}; give a text, a number or a list of these")
 
@@ -174,7 +174,7 @@ def describe(value: Any) -> str:
     """Describe the type of a value without showing its content."""
     if value is None:
         return "None"
-    if isinstance(value, LongInteger):
+    if isinstance(value, OversizedInteger):
         return f"an integer of {value.digits:,} digits"
     if isinstance(value, (float, Decimal)) and not _is_finite(value):
         return "NaN" if is_missing(value) else "infinite"

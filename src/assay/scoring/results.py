@@ -14,7 +14,7 @@ from math import isfinite
 from numbers import Real
 from typing import Any
 
-from assay.errors import Interruption, printable
+from assay.errors import RewardStopped, printable
 from assay.schema.score import Abstained, Score, Scored
 
 _NUMBERS = frozenset({float, int, type(None)})
@@ -115,7 +115,7 @@ MESSAGE_LIMIT = 300
 LOGGED_KINDS = 1_000
 """Kinds that are remembered; what comes after them is no longer logged."""
 
-PASSED = (KeyboardInterrupt, Interruption)
+PASSED = (KeyboardInterrupt, RewardStopped)
 """What is raised into a reward from outside, and passes the boundary."""
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from assay.adapters.binding import Binding, bind
-from assay.errors import BadRecord, Interruption, UnknownName
+from assay.errors import BadRecord, RewardStopped, UnknownName
 from assay.registry import find_reward
 from assay.resources.row_files import confine_row_files
 from assay.schema.score import Score
@@ -90,7 +90,7 @@ class WorkerCallContext(NamedTuple):
     """Says which row is next, from 0, and how many are behind it."""
 
 
-class DeadlineReached(Interruption):
+class DeadlineReached(RewardStopped):
     """The time limit of a worker's call is over."""
 
 

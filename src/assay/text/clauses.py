@@ -77,7 +77,7 @@ _BOILERPLATE = re.compile(
 )
 
 
-class Formula(NamedTuple):
+class FormulaSpan(NamedTuple):
     """A formula between delimiters: its position and its content."""
 
     start: int
@@ -85,20 +85,20 @@ class Formula(NamedTuple):
     content: str
 
 
-def formulas(text: str) -> Iterator[Formula]:
+def formulas(text: str) -> Iterator[FormulaSpan]:
     """Yield the formulas of a text in order, in linear time."""
     last = {opening: text.rfind(closing) for opening, closing in _MATH_CLOSES.items()}
     position = 0
     while (opening := _MATH_OPENS.search(text, position)) is not None:
-        formula: Formula | None = None
+        formula: FormulaSpan | None = None
         dollars = _DOLLARS.match(text, opening.start())
         start = opening.end()
         if dollars is not None:
-            formula = Formula(*dollars.span(), dollars["a"] or dollars["b"])
+            formula = FormulaSpan(*dollars.span(), dollars["a"] or dollars["b"])
         # The content has at least one character.
         elif last.get(opening[0], 0) > start:
             end = text.find(_MATH_CLOSES[opening[0]], start + 1)
-            formula = Formula(opening.start(), end + 2, text[start:end])
+            formula = FormulaSpan(opening.start(), end + 2, text[start:end])
         position = opening.start() + 1 if formula is None else formula.end
         if formula is not None:
             yield formula

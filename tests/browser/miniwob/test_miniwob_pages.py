@@ -77,9 +77,9 @@ def test_there_is_a_task_for_each_page_and_seed() -> None:
     [
         ({"pages": ["click-lnk"]}, "did you mean 'click-link'"),
         ({"pages": [7]}, "no page 7"),
-        ({"seed": -1}, "counts from 0"),
-        ({"seed": True}, "counts from 0"),
-        ({"episodes": 0}, "episodes from 1"),
+        ({"seed": -1}, "seed must be >= 0"),
+        ({"seed": True}, "seed must be >= 0"),
+        ({"episodes": 0}, "episodes >= 1"),
     ],
 )
 def test_tasks_that_cannot_be_are_refused(options: dict[str, object], message: str) -> None:

@@ -15,7 +15,7 @@ from assay.isolation import sandbox as sandboxes
 from assay.isolation.frames import PipeClosed
 from assay.isolation.sandbox import NoSandbox, RunEnd, Sandbox, SandboxLimits
 from assay.rewards.outcome.code import reward as code
-from assay.rewards.outcome.code.execute import ProgramRun, SandboxLost
+from assay.rewards.outcome.code.execute import ProgramTester, SandboxLost
 from assay.schema.score import Abstained, Score
 
 ADD = {"fn": "add", "calls": [{"args": [1, 2], "expected": 3}, {"args": [2, 2], "expected": 4}]}
@@ -324,7 +324,7 @@ def test_a_pipe_that_closes_is_the_programs_doing_if_it_had_its_time(
 ) -> None:
     run = Mock(has_begun=has_begun, is_over=is_over)
     run.end.return_value = RunEnd(cause, 0)
-    program = ProgramRun(Mock(), SandboxLimits(time_s=5.0), RIGHT, "python", Mock(), Mock())
+    program = ProgramTester(Mock(), SandboxLimits(time_s=5.0), RIGHT, "python", Mock(), Mock())
     try:
         became = program._why(run, PipeClosed("closed"))
     except SandboxLost:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from assay.rewards.outcome.maths.compare import equality
-from assay.rewards.outcome.maths.compare.equality import RowReadings
+from assay.rewards.outcome.maths.compare.equality import ParsedRowAnswers
 from assay.rewards.outcome.maths.compute.algebra import PolynomialRing
 from assay.rewards.outcome.maths.limits import MAX_ROW_STEPS, MAX_STEPS, WorkBudget
 from assay.rewards.outcome.maths.read.clean import clean
@@ -139,7 +139,7 @@ def test_the_prediction_is_scanned_once_for_all_references(
 
 
 def test_all_references_of_a_row_spend_from_one_allowance() -> None:
-    row = RowReadings()
+    row = ParsedRowAnswers()
     for _ in range(3 * MAX_ROW_STEPS // MAX_STEPS):
         budget = row.budget()
         budget.remaining = -1

@@ -19,7 +19,7 @@ from assay.agents.models.connections import Connections, connections_of_the_run
 from assay.agents.models.http1 import NoResponse, Response
 from assay.agents.models.retries import (
     Attempts,
-    Problem,
+    RequestFailure,
     RetryPolicy,
     default_retry,
     is_prompt_too_long,
@@ -97,7 +97,7 @@ class Endpoint:
         retry = self._retry
         attempts = Attempts(retry, timeout_s)
         content = encode(body)
-        problem: Problem | None = None
+        problem: RequestFailure | None = None
         gate = self._connections.gate(self._url)
         while attempts.are_left():
             try:
@@ -137,14 +137,14 @@ class Endpoint:
             self.fail(f"the server sent a web page ({kind}), no reply; is the URL right? {page}")
         return response.content
 
-    def _give_up(self, problem: Problem, sent: int) -> NoReturn:
+    def _give_up(self, problem: RequestFailure, sent: int) -> NoReturn:
         # In words that are the same for one request and for six: messages are counted.
         self.fail(f"{problem.text} (gave up; requests sent: {sent})", fatal=problem.fatal)
 
-    def _temporary_problem(self, response: Response | str) -> Problem:
+    def _temporary_problem(self, response: Response | str) -> RequestFailure:
         """Return why the request failed; raise ModelError if no retry can succeed."""
         if isinstance(response, str):
-            return Problem(response)
+            return RequestFailure(response)
         text = f"status {response.status}: {excerpt(response.content)}"
         if response.status in (400, 413, 422) and is_prompt_too_long(response.content):
             raise PromptTooLong(self._public(text))

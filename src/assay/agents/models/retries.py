@@ -48,7 +48,7 @@ default_retry: Final = lru_cache(maxsize=1)(RetryPolicy)
 """Made once: drawing a seed takes longer than all else in making a model."""
 
 
-class Problem(NamedTuple):
+class RequestFailure(NamedTuple):
     """Why a request failed; a retry may succeed."""
 
     text: str
@@ -76,7 +76,7 @@ class Attempts:
         self.sent += 1
         return max(self._deadline - self._policy.clock(), 0.001)
 
-    def wait_s(self, problem: Problem) -> float | None:
+    def wait_s(self, problem: RequestFailure) -> float | None:
         """Return the seconds to wait before the next attempt; `None` if none is left."""
         if problem.is_busy and (problem.wait_s or 0.0) >= POLITE_S:
             self._most += 1
@@ -87,13 +87,13 @@ class Attempts:
         return None if out_of_time or not self.are_left() else wait
 
 
-def problem_of(response: Response, text: str) -> Problem | None:
+def problem_of(response: Response, text: str) -> RequestFailure | None:
     """Return the problem if a retry may succeed after this response, else `None`."""
     if not _is_temporary(response.status) or _has(response.content, NO_QUOTA):
         return None
     is_slow = response.status in (408, 429)
     wait_s = retry_after_s(response.headers)
-    return Problem(text, fatal=not is_slow, wait_s=wait_s, is_busy=response.status == 429)
+    return RequestFailure(text, fatal=not is_slow, wait_s=wait_s, is_busy=response.status == 429)
 
 
 def is_prompt_too_long(content: str | bytes) -> bool:

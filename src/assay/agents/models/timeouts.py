@@ -15,7 +15,7 @@ CALL_S = 120.0
 """For one reply, retries included, where a model has no `timeout_s` of its own."""
 
 
-class AgentTurn:
+class TurnClock:
     """The clock of one agent turn, which stops while a model call is under way."""
 
     def __init__(self, limit_s: float) -> None:
@@ -55,13 +55,13 @@ class AgentTurn:
             self.clock.reschedule(when)
 
 
-_TURN: ContextVar[AgentTurn | None] = ContextVar("agent_turn", default=None)
+_TURN: ContextVar[TurnClock | None] = ContextVar("agent_turn", default=None)
 
 
 @asynccontextmanager
-async def agent_turn(limit_s: float) -> AsyncIterator[AgentTurn]:
+async def agent_turn(limit_s: float) -> AsyncIterator[TurnClock]:
     """Limit an agent's turn to `limit_s` seconds, not counting its model calls."""
-    turn = AgentTurn(limit_s)
+    turn = TurnClock(limit_s)
     token = _TURN.set(turn)
     try:
         async with turn.clock:

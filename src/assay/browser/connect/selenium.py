@@ -32,7 +32,7 @@ def debugging_address(driver: Any) -> str:
     raise BadParameter(f"{kind} has no debugging address; use Chrome, Chromium or Edge")
 
 
-class DriverSteps:
+class StepScoringListener:
     """The methods of a Selenium listener that scores steps; `step_listener` adds the base class."""
 
     def __init__(self, watch: BrowserWatch) -> None:
@@ -113,5 +113,5 @@ def step_listener(
         events = import_module("selenium.webdriver.support.abstract_event_listener")
     except ImportError as error:
         raise MissingExtra.of("step_listener", "selenium") from error
-    listener = type("StepListener", (DriverSteps, events.AbstractEventListener), {})
+    listener = type("StepListener", (StepScoringListener, events.AbstractEventListener), {})
     return listener(watch_browser(debugging_address(driver), contract=contract, steps=steps))

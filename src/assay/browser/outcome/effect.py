@@ -35,7 +35,7 @@ ERASING_KEYS: Final = frozenset(("delete", "backspace"))
 
 
 @dataclass(frozen=True, slots=True)
-class AimedStep:
+class TargetedStep:
     """One step with its target, from the driver's arguments and from the page's events."""
 
     name: str
@@ -164,7 +164,7 @@ def came_back(snapshot: PageSnapshot, before: PageSnapshot | None, requests: Req
     return sum(fields in sent and (secret or typed) for fields, secret, typed in snapshot.sendable)
 
 
-class OfferedRetries:
+class RetryElements:
     """Remembers the elements that a page offers after a failed step, to try again."""
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ from assay.browser.observe.snapshot import PageSnapshot
 from assay.browser.observe.transport import Transport
 from assay.browser.outcome.blocks import find_block
 from assay.browser.outcome.classify import classify_error
-from assay.browser.outcome.effect import AimedStep, OfferedRetries, came_back
+from assay.browser.outcome.effect import RetryElements, TargetedStep, came_back
 from assay.browser.outcome.notices import Notice, find_notice
 from assay.browser.outcome.pictures import StepPictures, missing_answers
 from assay.schema.blocking import BlockCode
@@ -77,7 +77,7 @@ class PageWatch:
         self._before: PageSnapshot | None = None
         self._start: PageEvidence | None = None
         self._blocked = False
-        self._retries = OfferedRetries()
+        self._retries = RetryElements()
 
     @classmethod
     async def open(
@@ -234,8 +234,8 @@ class PageWatch:
         return self._step.target
 
     @property
-    def _step(self) -> AimedStep:
-        return AimedStep(self._tool, self._arguments, self._target, self._before, self.observer)
+    def _step(self) -> TargetedStep:
+        return TargetedStep(self._tool, self._arguments, self._target, self._before, self.observer)
 
     @property
     def _scroll(self) -> tuple[int, str]:

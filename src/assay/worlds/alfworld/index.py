@@ -37,7 +37,7 @@ class FileSignature(NamedTuple):
         return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
-class GoalIndex:
+class GoalCache:
     """The goals of the games below `root`; new goals are saved at the end of the block."""
 
     def __init__(self, root: Path) -> None:

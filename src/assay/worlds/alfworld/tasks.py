@@ -19,7 +19,7 @@ from pathlib import Path
 from assay.errors import BadParameter, BadRecord, did_you_mean
 from assay.schema.task import Task
 from assay.worlds.alfworld.house import HouseLayout
-from assay.worlds.alfworld.index import FileSignature, GoalIndex
+from assay.worlds.alfworld.index import FileSignature, GoalCache
 from assay.worlds.alfworld.reader import (
     MAX_FILE_CHARS,
     GameFile,
@@ -139,7 +139,7 @@ class GameLoader:
     def tasks(self, split: str) -> list[Task]:
         """Return the tasks of a split, ordered by id.
 
-        Every file of a folder is read once; a `GoalIndex` keeps what they say.
+        Every file of a folder is read once; a `GoalCache` keeps what they say.
         """
         entries = shipped().splits.get(split)
         if entries is not None:
@@ -148,7 +148,7 @@ class GameLoader:
         if not paths:
             splits = ", ".join(self.splits())
             raise BadParameter(f"no ALFWorld split {split!r}; there are {splits}; {OTHERS}")
-        with GoalIndex(self._root()) as index:
+        with GoalCache(self._root()) as index:
             return [
                 _task(_id(path), split, index.goal(path, lambda path: _read(path).goal))
                 for path in paths

@@ -7,8 +7,8 @@ import pytest
 from assay.rewards.outcome.maths.limits import TooLarge, UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import (
     Add,
-    Apply,
     Call,
+    CallOrProduct,
     Div,
     Group,
     Mul,
@@ -42,7 +42,7 @@ X = Symbol("x")
         ("1/2x", Mul((Div(Number(1), Number(2)), X))),
         ("3 1/2", Add((Number(3), Div(Number(1), Number(2))))),
         ("sin 2x", Call("sin", (Mul((Number(2), X)),))),
-        ("f(x)", Apply("f", (X,))),
+        ("f(x)", CallOrProduct("f", (X,))),
         ("x = 5", Relation((X, Number(5)), ("=",))),
         ("5 cm", Quantity(Number(5), (("cm", 1),))),
         (r"\$5", Quantity(Number(5), (("usd", 1),))),

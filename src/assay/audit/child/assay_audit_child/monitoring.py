@@ -35,7 +35,7 @@ class EventRecorder:
         sys.addaudithook(self._hook)
         # No hook reports that a variable is read; the mapping behind `os.environ` can.
         environ: Any = os.environ
-        environ._data = VariableReader(environ._data, self._on_variable)  # noqa: SLF001
+        environ._data = RecordingEnviron(environ._data, self._on_variable)  # noqa: SLF001
 
     def take(self) -> list[list[str]]:
         events, self._events = self._events, {}
@@ -113,7 +113,7 @@ def _as_text(value: Any) -> str:
     return json.dumps(value, default=repr, sort_keys=False)
 
 
-class VariableReader(dict[Any, Any]):
+class RecordingEnviron(dict[Any, Any]):
     """Environment variables that record each name the audited reward reads."""
 
     def __init__(self, variables: dict[Any, Any], note: Callable[[str], None]) -> None:

@@ -68,7 +68,7 @@ class CodeTestResults:
 
 
 @dataclass(frozen=True, slots=True)
-class ProgramRun:
+class ProgramTester:
     """A program, its sandbox with limits, and the functions that compare its results."""
 
     sandbox: Sandbox

@@ -12,7 +12,7 @@ from assay.registry import reward
 from assay.rewards.outcome.code.compare import ListOrder, same_output, same_value
 from assay.rewards.outcome.code.execute import (
     CodeTestResults,
-    ProgramRun,
+    ProgramTester,
     SandboxLost,
     check_language,
 )
@@ -86,7 +86,7 @@ def code_reward(
         total = 1 if isinstance(task, AssertTests) else len(task.tests)
         because = because if program.text else program.because
         return Scored(0.0, because, _parts(0, total, compiled=False))
-    run = ProgramRun(
+    run = ProgramTester(
         shared_sandbox(isolation),
         SandboxLimits(time_s=time_s, memory_mb=memory_mb),
         program.text,
@@ -97,7 +97,7 @@ def code_reward(
     return _score(run, task, pay)
 
 
-def _score(run: ProgramRun, task: Tests, pay: Pay) -> Score:
+def _score(run: ProgramTester, task: Tests, pay: Pay) -> Score:
     began = time.monotonic()
     for attempt in range(1, ATTEMPTS + 1):
         try:

@@ -43,7 +43,7 @@ class Number(Expr):
 
 
 @dataclass(frozen=True, slots=True)
-class Based(Expr):
+class BasedNumeral(Expr):
     """A numeral with its base, such as 204 in base 5."""
 
     numeral: str
@@ -104,7 +104,7 @@ class Call(Expr):
 
 
 @dataclass(frozen=True, slots=True)
-class Apply(Expr):
+class CallOrProduct(Expr):
     """A letter before parentheses, which may be a function call or a product."""
 
     name: str
@@ -120,14 +120,14 @@ class PlusMinus(Expr):
 
 
 @dataclass(frozen=True, slots=True)
-class Degree(Expr):
+class DegreeAngle(Expr):
     """An angle in degrees."""
 
     term: Expr
 
 
 @dataclass(frozen=True, slots=True)
-class Big(Expr):
+class BigOperator(Expr):
     """A sum, product, integral or limit with its bounds."""
 
     operator: OperatorName
@@ -173,7 +173,7 @@ class Group(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Span(Node):
+class IntervalNode(Node):
     """An interval that cannot be mistaken for a pair."""
 
     opening: Literal["(", "["]
@@ -190,7 +190,7 @@ class Union(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Without(Node):
+class SetDifference(Node):
     """The set difference `whole` minus `removed`."""
 
     whole: Node
@@ -198,7 +198,7 @@ class Without(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Builder(Node):
+class ConditionSet(Node):
     """A set in set-builder notation: its member and its conditions."""
 
     member: Node
@@ -223,19 +223,19 @@ class Text(Node):
 def children(node: Node) -> tuple[Node, ...]:
     """The children of a node, in reading order."""
     match node:
-        case Add(parts) | Mul(parts) | Call(_, parts) | Apply(_, parts) | Ratio(parts):
+        case Add(parts) | Mul(parts) | Call(_, parts) | CallOrProduct(_, parts) | Ratio(parts):
             return parts
-        case Div(a, b) | Power(a, b) | Without(a, b) | Span(_, a, b):
+        case Div(a, b) | Power(a, b) | SetDifference(a, b) | IntervalNode(_, a, b):
             return (a, b)
-        case PlusMinus(term) | Degree(term) | Quantity(term):
+        case PlusMinus(term) | DegreeAngle(term) | Quantity(term):
             return (term,)
         case Group(_, items) | Union(items) | Relation(items):
             return items
         case Matrix(rows):
             return tuple(cell for row in rows for cell in row)
-        case Big(_, lower, upper, body):
+        case BigOperator(_, lower, upper, body):
             return tuple(part for part in (lower, upper, body) if part is not None)
-        case Builder(member, conditions):
+        case ConditionSet(member, conditions):
             return (member, *conditions)
         case _:
             return ()
@@ -279,11 +279,23 @@ def with_variable(node: Node, name: Literal["i", "e"]) -> Node:
     return substitute(node, lambda part: Symbol(name) if part == Constant(name) else None)
 
 
+_KINDS: Final[Mapping[type[Node], str]] = {
+    BasedNumeral: "based", CallOrProduct: "apply", DegreeAngle: "degree", BigOperator: "big",
+    IntervalNode: "span", SetDifference: "without", ConditionSet: "builder",
+}  # fmt: skip
+"""The kinds in recorded rule codes that are not the name of a class."""
+
+
+def kind_of(node: Node) -> str:
+    """Return the kind of a node, as rule codes and messages name it."""
+    return _KINDS.get(type(node)) or type(node).__name__.lower()
+
+
 def expression(node: Node) -> Expr:
     """Return the node as an expression; raise UnreadableAnswer for other nodes."""
     if isinstance(node, Expr):
         return node
-    raise UnreadableAnswer(f"{type(node).__name__.lower()} inside arithmetic")
+    raise UnreadableAnswer(f"{kind_of(node)} inside arithmetic")
 
 
 def is_label(name: str) -> bool:
@@ -295,7 +307,7 @@ def as_interval(node: Node) -> Node:
     """Turn a pair in brackets into an interval; return other nodes unchanged."""
     match node:
         case Group("(" | "[" as opening, (low, high), ")" | "]" as closing):
-            return Span(opening, low, high, closing)
+            return IntervalNode(opening, low, high, closing)
         case _:
             return node
 

@@ -28,7 +28,7 @@ from assay.rewards.outcome.maths.compare.comparison import (
     PercentConvention,
     UnitsConvention,
 )
-from assay.rewards.outcome.maths.compare.equality import Equality, RowReadings, compare
+from assay.rewards.outcome.maths.compare.equality import Equality, ParsedRowAnswers, compare
 from assay.rewards.outcome.maths.compare.tolerance import ToleranceKind
 from assay.rewards.outcome.maths.read.lexicon import EATEN
 from assay.rewards.outcome.tool_use import BadTrajectory, ToolPolicy, tool_use
@@ -162,7 +162,7 @@ def _compare_all(span: str, references: Sequence[str], conventions: AnswerConven
     A reference that cannot be read might have been the one that is equal, so it is not outvoted.
     """
     unread: Equality | None = None
-    row = RowReadings()
+    row = ParsedRowAnswers()
     for reference in dict.fromkeys(references):
         comparison = _compare_one(span, reference, conventions, row)
         if comparison.equal:
@@ -175,7 +175,7 @@ def _compare_parts(
     parts: Sequence[str], references: Sequence[str], conventions: AnswerConventions
 ) -> Equality | None:
     """Compare the parts of an answer, in order, with references that list several values."""
-    answer, row = ", ".join(parts), RowReadings()
+    answer, row = ", ".join(parts), ParsedRowAnswers()
     if any("," in part or ";" in part for part in parts):
         return None
     ordered = replace(conventions, list_order="kept")
@@ -188,7 +188,7 @@ def _compare_parts(
 
 
 def _compare_one(
-    span: str, reference: str, conventions: AnswerConventions, row: RowReadings
+    span: str, reference: str, conventions: AnswerConventions, row: ParsedRowAnswers
 ) -> Equality:
     expected = reference_span(reference)
     equality = compare(span, expected, conventions=conventions, row=row)

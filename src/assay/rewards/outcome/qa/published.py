@@ -230,7 +230,7 @@ def _inspect_piece(piece: str) -> str:
     return without_punctuation(piece)
 
 
-class DropReference:
+class DropDatasetReference:
     """A reference of one or several spans, normalised as by DROP's script."""
 
     __slots__ = ("blank", "label", "spans")
@@ -242,7 +242,7 @@ class DropReference:
         self.label = label(text)
 
 
-class InspectAnswer:
+class InspectAiAnswer:
     """An answer's tokens and their counts, normalised as by Inspect's scorers."""
 
     __slots__ = ("counts", "tokens")
@@ -252,7 +252,7 @@ class InspectAnswer:
         self.counts = Counter(self.tokens)
 
 
-class InspectReference(InspectAnswer):
+class InspectAiReference(InspectAiAnswer):
     """A reference, normalised as by Inspect's scorers."""
 
     __slots__ = ("blank", "label")
@@ -267,8 +267,8 @@ def _size(text: str | Spans) -> int:
     return len(text) if isinstance(text, str) else sum(map(len, text))
 
 
-drop_reference = cached_when_short(DropReference, _size)
-inspect_reference = cached_when_short(InspectReference)
+drop_reference = cached_when_short(DropDatasetReference, _size)
+inspect_reference = cached_when_short(InspectAiReference)
 
 
 def read_spans(text: str | Spans) -> BagList:
@@ -276,7 +276,7 @@ def read_spans(text: str | Spans) -> BagList:
     return BagList(bag_of(span) for span in ((text,) if isinstance(text, str) else text))
 
 
-def compare_drop(spans: BagList, reference: DropReference) -> Match:
+def compare_drop(spans: BagList, reference: DropDatasetReference) -> Match:
     """DROP's F1 and exact match between the spans of an answer and of a reference."""
     expected = reference.spans
     slots = max(len(spans), len(expected))
@@ -301,7 +301,7 @@ def compare_drop(spans: BagList, reference: DropReference) -> Match:
     return rounded, float(exact), precision, recall, because
 
 
-def compare_inspect(answer: InspectAnswer, reference: InspectReference) -> Match:
+def compare_inspect(answer: InspectAiAnswer, reference: InspectAiReference) -> Match:
     """Inspect's `f1` and `exact`; an empty reference matches no answer."""
     tokens = answer.tokens
     same = shared_count(answer.counts, reference.counts)

@@ -96,7 +96,7 @@ MODES: dict[str, QaMode] = {
         takes_spans=True,
     ),
     "inspect": QaMode(
-        published.InspectAnswer, published.inspect_reference, published.compare_inspect
+        published.InspectAiAnswer, published.inspect_reference, published.compare_inspect
     ),
 }
 

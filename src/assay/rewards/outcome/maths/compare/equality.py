@@ -52,20 +52,21 @@ from assay.rewards.outcome.maths.limits import (
     WorkBudget,
 )
 from assay.rewards.outcome.maths.nodes import (
-    Apply,
-    Big,
-    Builder,
+    BigOperator,
     Call,
+    CallOrProduct,
+    ConditionSet,
     Expr,
     Group,
+    IntervalNode,
     Node,
     Number,
     Power,
     Relation,
-    Span,
+    SetDifference,
     Symbol,
     Union,
-    Without,
+    kind_of,
     number,
     walk,
 )
@@ -97,7 +98,7 @@ def _attempt(rule: Callable[[_Source], _Result], source: _Source) -> _Result | U
 
 
 @dataclass(slots=True)
-class RowReadings:
+class ParsedRowAnswers:
     """The parsed answers of one data row, and its remaining allowance of work.
 
     A row may list any number of acceptable answers. The prediction is scanned and read for the
@@ -165,10 +166,10 @@ def compare(
     reference: str,
     *,
     conventions: AnswerConventions = DEFAULT,
-    row: RowReadings | None = None,
+    row: ParsedRowAnswers | None = None,
 ) -> Equality:
     """Compare an extracted answer with one reference answer, under the conventions."""
-    row = RowReadings() if row is None else row
+    row = ParsedRowAnswers() if row is None else row
     pair = _TextPair(prediction.strip(), reference.strip(), conventions, row)
     prediction, reference = pair.prediction, pair.reference
     if not reference:
@@ -192,7 +193,7 @@ class _TextPair(NamedTuple):
     prediction: str
     reference: str
     conventions: AnswerConventions
-    row: RowReadings
+    row: ParsedRowAnswers
 
     def equal(self, rule: str) -> Equality:
         because = f"{_shorten(self.prediction)} equals {_shorten(self.reference)} ({rule})"
@@ -394,24 +395,24 @@ def _compare_nodes(pair: _TextPair, left: Node, right: Node) -> Equality:
     # A reference may give the value to a name.
     named = statement(right, None) if isinstance(right, Relation) else None
     value = right if named is None else named.value
-    if Big in kinds and Big not in kinds_in(left) and is_unevaluated(value):
+    if BigOperator in kinds and BigOperator not in kinds_in(left) and is_unevaluated(value):
         return pair.not_understood("unevaluated_gold", "it has a sum, integral or limit")
     return pair.different(_kind(right))
 
 
 def _settled(left: Node, right: Node, kinds: frozenset[type]) -> tuple[Node, Node]:
     """Rewrite both answers where the meaning of one answer depends on the other."""
-    if Apply in kinds or Call in kinds:
+    if CallOrProduct in kinds or Call in kinds:
         left, right = with_combinations(left, right)
-    if Apply in kinds:
+    if CallOrProduct in kinds:
         functions = functions_in(left, right)
         left, right = settle(left, functions), settle(right, functions)
     if Symbol in kinds:
         left, right = with_products(left, right)
-    if Big in kinds:
+    if BigOperator in kinds:
         left, right = with_terms(left, right)
         left, right = with_bound_names(left), with_bound_names(right)
-    if not kinds.isdisjoint((Symbol, Apply)):
+    if not kinds.isdisjoint((Symbol, CallOrProduct)):
         left, right = with_same_names(*reconcile_vectors(left, right))
     return left, right
 
@@ -423,7 +424,9 @@ def _is_manageable(node: Node) -> bool:
 
 def _is_too_large(node: Node) -> bool:
     """Whether a part of the answer exceeds a limit by itself."""
-    return _meets_limit(*(part for part in walk(node) if isinstance(part, (Power, Call, Big))))
+    return _meets_limit(
+        *(part for part in walk(node) if isinstance(part, (Power, Call, BigOperator)))
+    )
 
 
 def _meets_limit(*nodes: Expr) -> bool:
@@ -471,7 +474,7 @@ def _kind(node: Node) -> str:
     match node:
         case Group(opening):
             return {"": "list", "{": "set"}.get(opening, "tuple")
-        case Span() | Union() | Without() | Builder():
+        case IntervalNode() | Union() | SetDifference() | ConditionSet():
             return "interval"
         case _:
-            return type(node).__name__.lower()
+            return kind_of(node)

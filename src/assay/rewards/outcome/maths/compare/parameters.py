@@ -27,10 +27,10 @@ from assay.rewards.outcome.maths.compute.points import agree, proportional, valu
 from assay.rewards.outcome.maths.limits import WorkBudget
 from assay.rewards.outcome.maths.nodes import (
     Add,
-    Builder,
     Call,
+    ConditionSet,
     Constant,
-    Degree,
+    DegreeAngle,
     Div,
     Expr,
     Group,
@@ -93,7 +93,7 @@ def _declared(node: Node) -> _Declared:
             if not domains or not rest:
                 return _Declared(node, {})
             body = rest[0] if len(rest) == 1 else Group("", tuple(rest), "", node.joint)
-        case Builder(member, conditions):
+        case ConditionSet(member, conditions):
             domains, rest = _declarations(conditions)
             match rest:
                 case [] if domains:
@@ -198,7 +198,9 @@ def _progressions(value: Node, domains: Mapping[str, str]) -> list[_Progression]
     parameters = names & domains.keys() if domains else names & _RUNNING
     if not isinstance(value, Expr) or len(parameters) != 1:
         return []
-    if not domains and not any(p == Constant("pi") or isinstance(p, Degree) for p in walk(value)):
+    if not domains and not any(
+        p == Constant("pi") or isinstance(p, DegreeAngle) for p in walk(value)
+    ):
         return []
     (name,) = parameters
     result: list[_Progression] = []
@@ -264,7 +266,7 @@ def _degree(node: Node, name: str) -> int | None:
             return max(degrees) if isinstance(node, Add) else sum(degrees)
         case Div(top, bottom):
             return _degree(top, name) if name not in _names(bottom) else None
-        case Degree(term) | PlusMinus(term):
+        case DegreeAngle(term) | PlusMinus(term):
             return _degree(term, name)
         case _:
             return None

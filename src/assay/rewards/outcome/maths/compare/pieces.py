@@ -16,8 +16,8 @@ from assay.rewards.outcome.maths.compute.points import variables
 from assay.rewards.outcome.maths.limits import UnreadableAnswer, WorkBudget
 from assay.rewards.outcome.maths.nodes import (
     Add,
-    Builder,
     Call,
+    ConditionSet,
     Expr,
     Group,
     Node,
@@ -112,7 +112,7 @@ def listed_integers(node: Node, budget: WorkBudget) -> Node:
     name, numbers, conditions = _integer_builder(node)
     if name is None:
         return node
-    intervals = realsets.real_set(Builder(name, conditions), budget)
+    intervals = realsets.real_set(ConditionSet(name, conditions), budget)
     if not intervals:
         return node
     members: list[int] = []
@@ -128,9 +128,9 @@ def listed_integers(node: Node, budget: WorkBudget) -> Node:
 
 def _integer_builder(node: Node) -> tuple[Symbol | None, str, tuple[Node, ...]]:
     match node:
-        case Builder(Relation((Symbol() as name, Symbol(numbers)), ("in",)), conditions):
+        case ConditionSet(Relation((Symbol() as name, Symbol(numbers)), ("in",)), conditions):
             pass
-        case Builder(
+        case ConditionSet(
             Symbol() as name, (Relation((Symbol() as again, Symbol(numbers)), ("in",)), *rest)
         ) if name == again:
             conditions = tuple(rest)

@@ -11,7 +11,7 @@ from assay.rewards.outcome.maths.compute.points import value_of
 from assay.rewards.outcome.maths.nodes import (
     Call,
     Constant,
-    Degree,
+    DegreeAngle,
     Div,
     Expr,
     Mul,
@@ -107,7 +107,7 @@ def _same_percent(
 def _same_angle(left: _Measured, right: _Measured, comparison: AnswerComparer) -> str | None:
     """Degrees against radians."""
     sides = [
-        Degree(value) if unit == _DEGREE else value
+        DegreeAngle(value) if unit == _DEGREE else value
         for value, unit in (left, right)
         if isinstance(value, Expr)
     ]

@@ -23,20 +23,20 @@ from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (
     INFINITY,
     Add,
-    Builder,
     Call,
+    ConditionSet,
     Expr,
     Group,
+    IntervalNode,
     Node,
     Number,
     Quantity,
     Relation,
     RelationOp,
-    Span,
+    SetDifference,
     Symbol,
     Text,
     Union,
-    Without,
     as_interval,
     infinite_sign,
     negate,
@@ -71,7 +71,7 @@ RealSet = list[Interval]
 def is_explicit(node: Node) -> bool:
     """Whether the node denotes a set of real numbers and cannot be a pair."""
     match node:
-        case Union() | Without() | Builder() | Span():
+        case Union() | SetDifference() | ConditionSet() | IntervalNode():
             return True
         case Symbol(name):
             return name in ("mathbb:R", "emptyset")
@@ -80,7 +80,9 @@ def is_explicit(node: Node) -> bool:
         case Relation(_, operators):
             return operators[-1] == "in" or any(o in MIRRORED_ORDER or o == "!=" for o in operators)
         case Group("", items):
-            return all(isinstance(item, (Relation, Span)) and is_explicit(item) for item in items)
+            return all(
+                isinstance(item, (Relation, IntervalNode)) and is_explicit(item) for item in items
+            )
         case _:
             return False
 
@@ -115,7 +117,7 @@ def same_spans(prediction: Node, reference: Node, comparison: AnswerComparer) ->
     if isinstance(prediction, Relation) and isinstance(reference, Relation):
         return None
     left, right = _span(prediction), _span(reference)
-    if not isinstance(left, Span) or not isinstance(right, Span):
+    if not isinstance(left, IntervalNode) or not isinstance(right, IntervalNode):
         return None
     same = (left.opening, left.closing) == (right.opening, right.closing)
     same = same and comparison.same(left.low, right.low) and comparison.same(left.high, right.high)
@@ -130,11 +132,13 @@ def _span(node: Node) -> Node:
         case Relation((low, name, high), ("<" | "<=" as first, "<" | "<=" as last)) if is_name(
             name
         ):
-            return Span("[" if first == "<=" else "(", low, high, "]" if last == "<=" else ")")
+            return IntervalNode(
+                "[" if first == "<=" else "(", low, high, "]" if last == "<=" else ")"
+            )
         case Relation((name, end), (">" | ">=" as sign,)) if is_name(name):
-            return Span("[" if sign == ">=" else "(", end, INFINITY, ")")
+            return IntervalNode("[" if sign == ">=" else "(", end, INFINITY, ")")
         case Relation((name, end), ("<" | "<=" as sign,)) if is_name(name):
-            return Span("(", negate(INFINITY), end, "]" if sign == "<=" else ")")
+            return IntervalNode("(", negate(INFINITY), end, "]" if sign == "<=" else ")")
         case _:
             return as_interval(node)
 
@@ -170,13 +174,13 @@ def _convert(node: Node, budget: WorkBudget) -> RealSet | None:
             return [REAL_LINE] if _is_line(node) else [] if node == Symbol("emptyset") else None
         case Union(parts):
             return _union(parts, budget)
-        case Without(whole, removed):
+        case SetDifference(whole, removed):
             return _without(_convert(whole, budget), _convert(removed, budget))
         case Relation():
             return _from_relation(node, budget)
-        case Builder(member, conditions):
+        case ConditionSet(member, conditions):
             return _from_builder(member, conditions, budget)
-        case Span(opening, low, high, closing):
+        case IntervalNode(opening, low, high, closing):
             left = _end(low, budget, closed=opening == "[")
             right = _end(high, budget, closed=closing == "]")
             return None if left is None or right is None else _interval(left, right)
@@ -193,10 +197,10 @@ def _from_group(node: Group, budget: WorkBudget) -> RealSet | None:
         return _single_points(node.items, budget, closed=True)
     if node.opening:
         interval = as_interval(node)
-        return _convert(interval, budget) if isinstance(interval, Span) else None
+        return _convert(interval, budget) if isinstance(interval, IntervalNode) else None
     if len(subjects(node)) > 1:
         return None
-    if all(isinstance(item, (Relation, Group, Span)) for item in node.items):
+    if all(isinstance(item, (Relation, Group, IntervalNode)) for item in node.items):
         if node.joint == "or":
             return _union(node.items, budget)
         # `and` between inequalities joins conditions; between intervals it adds one to the other.

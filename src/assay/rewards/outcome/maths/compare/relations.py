@@ -21,7 +21,7 @@ from assay.rewards.outcome.maths.compute.points import proportional, value_of, v
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (
     Add,
-    Big,
+    BigOperator,
     Call,
     Div,
     Expr,
@@ -106,7 +106,7 @@ def _same_two_relations(
 
 def _is_closed(relation: Relation) -> bool:
     """Whether the relation has no variables, so that it is true or false."""
-    names = (Symbol, Text, Big)
+    names = (Symbol, Text, BigOperator)
     return not any(
         isinstance(part, names) or (isinstance(part, Call) and part.opaque)
         for part in walk(relation)
@@ -244,7 +244,7 @@ def _approximates(rounded: list[Node], exact: Node, same: Same) -> bool:
 def is_name(node: Node) -> bool:
     """Whether the node is the name of a quantity, such as `x` or `f(x)`."""
     match node:
-        case Symbol() | Text() | Big() | Call(_, _, True):
+        case Symbol() | Text() | BigOperator() | Call(_, _, True):
             return True
         case Call("abs", (inner,)):
             return is_name(inner)

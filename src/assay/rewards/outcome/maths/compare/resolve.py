@@ -13,10 +13,10 @@ from assay.rewards.outcome.maths.compute.evaluate import rational_or_none, runni
 from assay.rewards.outcome.maths.limits import WorkBudget
 from assay.rewards.outcome.maths.nodes import (
     Add,
-    Apply,
-    Big,
-    Builder,
+    BigOperator,
     Call,
+    CallOrProduct,
+    ConditionSet,
     Constant,
     Div,
     Expr,
@@ -52,7 +52,7 @@ def functions_in(*roots: Node) -> frozenset[str]:
     for root in roots:
         applied = _applications(root)
         here = {part.name for part in walk(root) if isinstance(part, Symbol)}
-        uses = [part for part in walk(root) if isinstance(part, Apply)]
+        uses = [part for part in walk(root) if isinstance(part, CallOrProduct)]
         others = {use.name for use in uses if not _is_at_numbers(use)}
         before_others = {u.name for u in uses if [*map(type, u.arguments)] != [Add]}
         functions |= applied - here - (alone - before_others)
@@ -60,7 +60,7 @@ def functions_in(*roots: Node) -> frozenset[str]:
     return frozenset(functions)
 
 
-def _is_at_numbers(use: Apply) -> bool:
+def _is_at_numbers(use: CallOrProduct) -> bool:
     return all(map(_is_literal, use.arguments))
 
 
@@ -77,17 +77,17 @@ def _applications(root: Node) -> set[str]:
     applied: set[str] = set()
     for node in walk(root):
         match node:
-            case Apply(name) if _FUNCTION_NAME.fullmatch(name) or (
+            case CallOrProduct(name) if _FUNCTION_NAME.fullmatch(name) or (
                 name[0].isupper() and _is_at_numbers(node)
             ):
                 applied.add(name)
-            case Relation((Apply(name, arguments), *_)) if all(
+            case Relation((CallOrProduct(name, arguments), *_)) if all(
                 isinstance(argument, _PLAIN) for argument in arguments
             ):
                 applied.add(name)
     for whole in (root, *(children(root) if isinstance(root, (Relation, Group)) else ())):
         match whole:
-            case Apply(name, (argument,)) if isinstance(argument, _PLAIN):
+            case CallOrProduct(name, (argument,)) if isinstance(argument, _PLAIN):
                 applied.add(name)
     return applied
 
@@ -124,7 +124,7 @@ def with_combinations(left: Node, right: Node) -> tuple[Node, Node]:
 
 def _spell_arrangements(node: Node) -> Node:
     match node:
-        case Apply("P" | "A", (Number(int(n)), Number(int(k)))) if 0 < k < n < 200:
+        case CallOrProduct("P" | "A", (Number(int(n)), Number(int(k)))) if 0 < k < n < 200:
             return Number(math.perm(n, k))
         case _:
             return node
@@ -132,7 +132,7 @@ def _spell_arrangements(node: Node) -> Node:
 
 def _spell_combinations(node: Node) -> Node:
     match node:
-        case Apply("C", (top, bottom)):
+        case CallOrProduct("C", (top, bottom)):
             return Call("binomial", (top, bottom))
         case Power(Symbol(name), bottom) if name.startswith("C_") and name[2:].isalnum():
             index = name[2:]
@@ -151,19 +151,19 @@ def settle(node: Node, functions: frozenset[str]) -> Node:
         return settle(child, functions)
 
     match node:
-        case Apply("zeta", (Number(int(place)),)) if place in _ZETA:
+        case CallOrProduct("zeta", (Number(int(place)),)) if place in _ZETA:
             return Mul((Number(_ZETA[place]), Power(Constant("pi"), Number(place))))
-        case Apply("Gamma", (argument,)) if (value := _gamma(argument)) is not None:
+        case CallOrProduct("Gamma", (argument,)) if (value := _gamma(argument)) is not None:
             return value
-        case Apply(name, arguments):
+        case CallOrProduct(name, arguments):
             settled_arguments = tuple(expression(change(argument)) for argument in arguments)
             if name in functions or len(settled_arguments) != 1:
                 return Call(name, settled_arguments, opaque=True)
             return Mul((Symbol(name), settled_arguments[0]))
-        case Power(Apply(name, (argument,)), exponent) if name not in functions:
+        case Power(CallOrProduct(name, (argument,)), exponent) if name not in functions:
             power = Power(expression(change(argument)), expression(change(exponent)))
             return Mul((Symbol(name), power))
-        case Call("factorial", (Apply(name, (argument,)),)) if name not in functions:
+        case Call("factorial", (CallOrProduct(name, (argument,)),)) if name not in functions:
             return Mul((Symbol(name), Call("factorial", (expression(change(argument)),))))
         case Symbol() | Number() | Constant():
             return node
@@ -206,7 +206,7 @@ def _spell_labels(node: Node, products: frozenset[str]) -> Node:
 
 def with_terms(left: Node, right: Node) -> tuple[Node, Node]:
     """Read `a_k` as a sequence term in both answers if a sum runs over k."""
-    running = {running_name(part) for part in walk(left, right) if isinstance(part, Big)}
+    running = {running_name(part) for part in walk(left, right) if isinstance(part, BigOperator)}
     names = [part.name for part in walk(left, right) if isinstance(part, Symbol)]
     stems = frozenset(stem for stem, index in map(_split_index, names) if stem and index in running)
 
@@ -228,17 +228,17 @@ def _split_index(name: str) -> tuple[str, str]:
 
 def with_bound_names(node: Node, level: int = 0) -> Node:
     """Rename the running variables of sums by their nesting, to ignore their letters."""
-    if not isinstance(node, Big):
+    if not isinstance(node, BigOperator):
         return rebuild(node, lambda child: with_bound_names(child, level))
     for place, name in enumerate(_bound_in(node)):
         new = f"bound:{level}.{place}"
         lower = None if node.lower is None else with_names(node.lower, {name: new})
         body = expression(with_names(node.body, {name: new}))
-        node = Big(node.operator, lower, node.upper, body)
+        node = BigOperator(node.operator, lower, node.upper, body)
     return rebuild(node, lambda child: with_bound_names(child, level + 1))
 
 
-def _bound_in(node: Big) -> list[str]:
+def _bound_in(node: BigOperator) -> list[str]:
     """The variables that a sum, product, limit or definite integral runs over."""
     if node.operator != "int":
         return [running_name(node)] if running_name(node) else []
@@ -256,7 +256,7 @@ def _bound_in(node: Big) -> list[str]:
 def with_same_names(left: Node, right: Node) -> tuple[Node, Node]:
     """Rename the variables of the first set or function as in the second."""
     match left, right:
-        case Builder(Symbol(name), _), Builder(Symbol(other), _):
+        case ConditionSet(Symbol(name), _), ConditionSet(Symbol(other), _):
             return _rename_all(left, {name: other}), right
         case Relation((Call(name, arguments, True), *_)), Relation(
             (Call(other_name, others, True), *_)
@@ -295,7 +295,7 @@ def kinds_in(*roots: Node) -> frozenset[type]:
 
 def cost(node: Node) -> int:
     """An estimate of the steps to evaluate the tree at one point."""
-    return sum(20 if isinstance(part, (Call, Power, Big)) else 2 for part in walk(node))
+    return sum(20 if isinstance(part, (Call, Power, BigOperator)) else 2 for part in walk(node))
 
 
 def variants(node: Node) -> list[Node]:

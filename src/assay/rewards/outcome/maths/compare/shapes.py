@@ -25,9 +25,9 @@ from assay.rewards.outcome.maths.compare.comparison import (
 from assay.rewards.outcome.maths.compare.resolve import has_signs
 from assay.rewards.outcome.maths.compare.scalars import same_scalar
 from assay.rewards.outcome.maths.nodes import (
-    Based,
-    Builder,
+    BasedNumeral,
     Call,
+    ConditionSet,
     Expr,
     Group,
     Matrix,
@@ -57,7 +57,7 @@ def same_answer(prediction: Node, reference: Node, comparison: AnswerComparer) -
         return same_expressions(prediction, reference, comparison)
     if prediction == reference:
         return "identical"
-    if Builder in comparison.kinds:
+    if ConditionSet in comparison.kinds:
         prediction = pieces.listed_integers(prediction, comparison.budget)
         reference = pieces.listed_integers(reference, comparison.budget)
     if realsets.is_explicit(prediction) or realsets.is_explicit(reference):
@@ -77,7 +77,7 @@ def same_answer(prediction: Node, reference: Node, comparison: AnswerComparer) -
 
 def same_expressions(prediction: Expr, reference: Expr, comparison: AnswerComparer) -> str | None:
     """Return the rule by which two expressions are equal, or None."""
-    if isinstance(reference, Based) or isinstance(prediction, Based):
+    if isinstance(reference, BasedNumeral) or isinstance(prediction, BasedNumeral):
         return _same_based(prediction, reference, comparison)
     kinds = comparison.kinds
     if PlusMinus in kinds and (has_signs(prediction) or has_signs(reference)):
@@ -95,11 +95,11 @@ def same_expressions(prediction: Expr, reference: Expr, comparison: AnswerCompar
 
 def _same_based(prediction: Expr, reference: Expr, comparison: AnswerComparer) -> str | None:
     """Compare numerals with a base; the answer may omit the base, or name base ten."""
-    if not isinstance(reference, Based):
-        if not isinstance(prediction, Based) or prediction.base != 10:
+    if not isinstance(reference, BasedNumeral):
+        if not isinstance(prediction, BasedNumeral) or prediction.base != 10:
             return None
         return comparison.rule(number(prediction.numeral), reference)
-    if isinstance(prediction, Based):
+    if isinstance(prediction, BasedNumeral):
         numerals = prediction.numeral.lstrip("0"), reference.numeral.lstrip("0")
         same = prediction.base == reference.base and numerals[0] == numerals[1]
         return "base" if same else None

@@ -59,16 +59,16 @@ _HIGHEST_DEGREE: Final = 12
 _SCAN_DIGITS: Final = 16
 
 
-class BreakCondition(NamedTuple):
+class BreakpointSource(NamedTuple):
     """A subexpression whose zeros or integer values are breakpoints."""
 
     inside: Expr
     at_integers: bool = False
 
 
-def switches(*roots: Expr) -> tuple[BreakCondition, ...]:
+def switches(*roots: Expr) -> tuple[BreakpointSource, ...]:
     """The break conditions in the expressions that depend on a variable."""
-    result: dict[BreakCondition, None] = {}
+    result: dict[BreakpointSource, None] = {}
     for node in walk(*roots):
         for switch in _switches_of(node):
             if any(isinstance(part, Symbol) for part in walk(switch.inside)):
@@ -78,17 +78,17 @@ def switches(*roots: Expr) -> tuple[BreakCondition, ...]:
     return tuple(result)
 
 
-def _switches_of(node: Node) -> Iterator[BreakCondition]:
+def _switches_of(node: Node) -> Iterator[BreakpointSource]:
     match node:
         case Power(base, exponent):
             if _is_fraction(exponent):
-                yield BreakCondition(base)
+                yield BreakpointSource(base)
         case Call("root" | "cbrt", (radicand, *_)):
-            yield BreakCondition(radicand)
+            yield BreakpointSource(radicand)
         case Call(name, arguments, False) if name in FUNCTIONS:
             breaks = FUNCTIONS[name].breaks
             for inside in _insides(breaks, arguments):
-                yield BreakCondition(inside, at_integers=breaks in ("integers", "ratios"))
+                yield BreakpointSource(inside, at_integers=breaks in ("integers", "ratios"))
 
 
 def _is_fraction(exponent: Expr) -> bool:
@@ -127,7 +127,7 @@ def _denominators(node: Expr) -> Iterator[Expr]:
                 yield Call("sin", arguments)
 
 
-class VariableLine(NamedTuple):
+class OneVariableLine(NamedTuple):
     """A line of points on which one variable changes and the others are fixed."""
 
     name: str
@@ -141,7 +141,7 @@ class VariableLine(NamedTuple):
 
 
 def positions(
-    inside: Iterable[BreakCondition], line: VariableLine, budget: WorkBudget
+    inside: Iterable[BreakpointSource], line: OneVariableLine, budget: WorkBudget
 ) -> list[Fraction]:
     """The values of the variable at which to compare, the most important first."""
     places: set[Fraction] = set()
@@ -188,7 +188,7 @@ class _Section(NamedTuple):
     """A subexpression as a function of one variable."""
 
     inside: Expr
-    line: VariableLine
+    line: OneVariableLine
     budget: WorkBudget
 
     def places(self, *, at_integers: bool) -> list[float | Fraction]:

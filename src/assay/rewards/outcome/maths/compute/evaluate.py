@@ -24,11 +24,11 @@ from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (
     INFINITY,
     Add,
-    Based,
-    Big,
+    BasedNumeral,
+    BigOperator,
     Call,
     Constant,
-    Degree,
+    DegreeAngle,
     Div,
     Expr,
     Mul,
@@ -91,7 +91,7 @@ class NumericEvaluator:
     def number(self, node: Number) -> Complex:
         return self._sized(Complex(decimal(node.value), ZERO))
 
-    def based(self, node: Based) -> Complex:
+    def based(self, node: BasedNumeral) -> Complex:
         value = rational(node, self.budget)
         if value is None:
             raise NotReal
@@ -157,7 +157,7 @@ class NumericEvaluator:
             return Complex(power(base.re, exponent.re), ZERO)
         return complexes.power(base, exponent)
 
-    def degree(self, node: Degree) -> Complex:
+    def degree(self, node: DegreeAngle) -> Complex:
         return complexes.scale(self._at(node.term), PI / 180)
 
     def call(self, node: Call) -> Complex:
@@ -210,7 +210,7 @@ class NumericEvaluator:
             result = complexes.add(complexes.scale(result, weight), square)
         return result
 
-    def big(self, node: Big) -> Complex:
+    def big(self, node: BigOperator) -> Complex:
         """The value of a finite sum or product; a stand-in value for other operators."""
         finite = self._finite(node)
         if finite is not None:
@@ -231,7 +231,7 @@ class NumericEvaluator:
         name = f"{node.operator}{infinite}{''.join(signs)}"
         return self._unknown(name, [self._at(part) for part in parts])
 
-    def _finite(self, node: Big) -> Complex | None:
+    def _finite(self, node: BigOperator) -> Complex | None:
         name = running_name(node)
         ends = finite_range(node)
         if ends is None:
@@ -276,7 +276,7 @@ def rational(node: Expr, budget: WorkBudget) -> Rational | None:
             return None if a is None or b is None else rationals.power(a, b)
         case Call(name, arguments, False):
             return _rational_call(name, [rational(argument, budget) for argument in arguments])
-        case Based(numeral, base):
+        case BasedNumeral(numeral, base):
             return rationals.in_base(numeral, base)
         case _:
             return None
@@ -315,20 +315,20 @@ def rational_or_none(node: Expr, budget: WorkBudget) -> Rational | None:
 # Any: each rule takes the node type that is its key
 _RULES: Final[dict[type, Callable[[NumericEvaluator, Any], Complex]]] = {
     Number: NumericEvaluator.number,
-    Based: NumericEvaluator.based,
+    BasedNumeral: NumericEvaluator.based,
     Symbol: NumericEvaluator.symbol,
     Constant: NumericEvaluator.constant,
     Add: NumericEvaluator.sum,
     Mul: NumericEvaluator.product,
     Div: NumericEvaluator.quotient,
     Power: NumericEvaluator.power,
-    Degree: NumericEvaluator.degree,
+    DegreeAngle: NumericEvaluator.degree,
     Call: NumericEvaluator.call,
-    Big: NumericEvaluator.big,
+    BigOperator: NumericEvaluator.big,
 }
 
 
-def running_name(node: Big) -> str:
+def running_name(node: BigOperator) -> str:
     """The running variable of a sum, product or limit, or ""."""
     match node.lower:
         case Relation((Symbol(name), *_)) | Symbol(name):
@@ -337,7 +337,7 @@ def running_name(node: Big) -> str:
             return ""
 
 
-def finite_range(node: Big) -> tuple[Expr, Expr] | None:
+def finite_range(node: BigOperator) -> tuple[Expr, Expr] | None:
     """The first and last index of a finite sum or product, or None."""
     if node.operator not in COMBINED or not running_name(node):
         return None
@@ -349,10 +349,10 @@ def finite_range(node: Big) -> tuple[Expr, Expr] | None:
 
 def is_unevaluated(node: Node) -> bool:
     """Whether the tree contains an integral, a limit, or a sum that is too long to add up."""
-    return any(isinstance(part, Big) and not _is_added_up(part) for part in walk(node))
+    return any(isinstance(part, BigOperator) and not _is_added_up(part) for part in walk(node))
 
 
-def _is_added_up(node: Big) -> bool:
+def _is_added_up(node: BigOperator) -> bool:
     ends = finite_range(node)
     if ends is None:
         return False

@@ -23,8 +23,8 @@ from hashlib import blake2b
 from typing import Final, NamedTuple
 
 from assay.rewards.outcome.maths.compute.breaks import (
-    BreakCondition,
-    VariableLine,
+    BreakpointSource,
+    OneVariableLine,
     literals_in,
     positions,
     switches,
@@ -41,7 +41,7 @@ from assay.rewards.outcome.maths.compute.evaluate import (
 from assay.rewards.outcome.maths.compute.notations import COMBINED, FUNCTIONS
 from assay.rewards.outcome.maths.limits import MAX_BREAK_STEPS, TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (
-    Big,
+    BigOperator,
     Call,
     Constant,
     Expr,
@@ -182,7 +182,7 @@ def _agree_at_breaks(pair: _Pair, test: Test) -> bool:
         pair.budget.remaining -= min(spent, pair.budget.remaining)
 
 
-def _telling_points(pair: _Pair, inside: tuple[BreakCondition, ...]) -> Iterator[Point]:
+def _telling_points(pair: _Pair, inside: tuple[BreakpointSource, ...]) -> Iterator[Point]:
     """Points around all breakpoints, along one variable after the other."""
     unknowns = pair.unknowns
     bound = bound_names(pair.left) | bound_names(pair.right)
@@ -196,7 +196,7 @@ def _telling_points(pair: _Pair, inside: tuple[BreakCondition, ...]) -> Iterator
     for turn, start in enumerate(_starts(pair, literals)):
         for name in lines:
             section = tuple(_run_along(switch, bound, name) for switch in inside)
-            line = VariableLine(
+            line = OneVariableLine(
                 name, start, literals, whole=name in unknowns.integers, again=turn > 0
             )
             for place in positions(section, line, pair.budget):
@@ -223,12 +223,12 @@ def _starts(pair: _Pair, literals: frozenset[float]) -> Iterator[Point]:
             }
 
 
-def _run_along(switch: BreakCondition, bound: frozenset[str], name: str) -> BreakCondition:
+def _run_along(switch: BreakpointSource, bound: frozenset[str], name: str) -> BreakpointSource:
     """Replace running variables in a break condition by the given variable."""
     if not bound:
         return switch
     inside = with_names(switch.inside, dict.fromkeys(bound, name))
-    return BreakCondition(expression(inside), switch.at_integers)
+    return BreakpointSource(expression(inside), switch.at_integers)
 
 
 def _allowed(place: Fraction, name: str, unknowns: Variables) -> tuple[Fraction | int, ...]:
@@ -273,7 +273,7 @@ def value_of(node: Expr, budget: WorkBudget, digits: int = _COARSE) -> Complex |
 
 def bound_names(node: Node) -> frozenset[str]:
     """The running variables of all sums, products, integrals and limits."""
-    return frozenset(running_name(part) for part in walk(node) if isinstance(part, Big))
+    return frozenset(running_name(part) for part in walk(node) if isinstance(part, BigOperator))
 
 
 def variables(*nodes: Node) -> Variables:
@@ -297,7 +297,7 @@ def variables(*nodes: Node) -> Variables:
             rounded = rounded or domain == "counters"
         if isinstance(node, Power) and (rational_or_none(node.base, WorkBudget()) or 0) < 0:
             pending.append((node.exponent, integers))
-        if isinstance(node, Big) and node.operator in COMBINED:
+        if isinstance(node, BigOperator) and node.operator in COMBINED:
             sides = (side for side in (node.lower, node.upper) if side is not None)
             pending.extend((side, naturals) for side in sides)
         pending.extend((child, inner) for child in children(node))

@@ -10,7 +10,7 @@ from assay.rewards.outcome.maths.nodes import (
     Add,
     Call,
     Constant,
-    Degree,
+    DegreeAngle,
     Div,
     Expr,
     Group,
@@ -20,8 +20,8 @@ from assay.rewards.outcome.maths.nodes import (
     Number,
     PlusMinus,
     Power,
+    SetDifference,
     Symbol,
-    Without,
     expression,
     negate,
     number,
@@ -55,7 +55,7 @@ def read_sum(cursor: Cursor) -> Node:
             break
         if cursor.token.text == "-" and cursor.peek().text == "\\{":
             cursor.take()
-            return Without(_sum_of(terms), cursor.read_group())
+            return SetDifference(_sum_of(terms), cursor.read_group())
     if cursor.token.kind == "command" and cursor.token.text in ("over", *HALVES):
         return _read_halves(cursor, _sum_of(terms))
     return _sum_of(terms)
@@ -115,7 +115,7 @@ def read_product(cursor: Cursor) -> Node:
             left = product(factors) if factors else expression(first)
             factors = [Call(BETWEEN[token.text], (left, _read_signed_power(cursor)))]
         elif _starts_factor(cursor, token) and not (
-            isinstance(first, Degree) and at_temperature(cursor)
+            isinstance(first, DegreeAngle) and at_temperature(cursor)
         ):
             if not factors:
                 factors.append(expression(first))
@@ -242,7 +242,7 @@ def _read_exponent(cursor: Cursor, base: Expr) -> Expr:
     cursor.take()
     circle = cursor.accept("command", "circ") or cursor.accept_run("{", "circ", "}")
     if circle or cursor.accept("unit", "degrees"):
-        return Degree(base)
+        return DegreeAngle(base)
     cursor.enter()
     if cursor.token.kind == "op" and cursor.token.text in ("'", "*"):
         raise UnreadableAnswer("a prime or a star is not an exponent")

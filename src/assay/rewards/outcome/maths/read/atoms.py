@@ -7,9 +7,9 @@ from fractions import Fraction
 from assay.rewards.outcome.maths.compute.notations import AROUND, FUNCTIONS, INDEXED
 from assay.rewards.outcome.maths.limits import MAX_DIGITS, TooLarge, UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import (
-    Apply,
-    Based,
+    BasedNumeral,
     Call,
+    CallOrProduct,
     Constant,
     Expr,
     Group,
@@ -47,7 +47,7 @@ def read_number(cursor: Cursor) -> Expr:
             raise TooLarge(f"a numeral has {len(text):,} digits; the limit is {MAX_DIGITS:,}")
         largest = max(int(digit, 36) for digit in text)
         if isinstance(base, Number) and base.value in range(max(2, largest + 1), 37):
-            return Based(text, int(base.value))
+            return BasedNumeral(text, int(base.value))
         raise UnreadableAnswer("the subscript of a number is not a base")
     return number(text)
 
@@ -141,7 +141,7 @@ def maybe_apply(cursor: Cursor, name: str) -> Expr:
     try:
         group = cursor.read_group()
         items = group.items if isinstance(group, Group) and group.opening == "(" else (group,)
-        return Apply(name, tuple(map(expression, items)))
+        return CallOrProduct(name, tuple(map(expression, items)))
     except TooLarge:
         raise
     except UnreadableAnswer:

@@ -9,13 +9,14 @@ from assay.rewards.outcome.maths.compute.notations import BRACED, FUNCTIONS
 from assay.rewards.outcome.maths.limits import MAX_CELLS, TooLarge, UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import (
     INFINITY,
-    Apply,
-    Big,
+    BigOperator,
     Call,
+    CallOrProduct,
     Constant,
     Div,
     Expr,
     Group,
+    IntervalNode,
     Matrix,
     Mul,
     Node,
@@ -23,9 +24,8 @@ from assay.rewards.outcome.maths.nodes import (
     OperatorName,
     Power,
     Relation,
-    Span,
+    SetDifference,
     Symbol,
-    Without,
     expression,
     negate,
     with_variable,
@@ -146,11 +146,11 @@ def _read_part(cursor: Cursor) -> str:
 
 
 _PARTS_OF_LINE: Final[dict[str, Node]] = {
-    ">0": Span("(", Number(0), INFINITY, ")"),
-    ">=0": Span("[", Number(0), INFINITY, ")"),
-    "<0": Span("(", negate(INFINITY), Number(0), ")"),
-    "<=0": Span("(", negate(INFINITY), Number(0), "]"),
-    "!=0": Without(Symbol("mathbb:R"), Group("{", (Number(0),), "}")),
+    ">0": IntervalNode("(", Number(0), INFINITY, ")"),
+    ">=0": IntervalNode("[", Number(0), INFINITY, ")"),
+    "<0": IntervalNode("(", negate(INFINITY), Number(0), ")"),
+    "<=0": IntervalNode("(", negate(INFINITY), Number(0), "]"),
+    "!=0": SetDifference(Symbol("mathbb:R"), Group("{", (Number(0),), "}")),
 }
 
 
@@ -168,7 +168,7 @@ def _read_big(cursor: Cursor, name: str) -> Expr:
     cursor.leave()
     if isinstance(lower, Relation) and lower.sides[0] == Constant("i"):
         lower, body = with_variable(lower, "i"), expression(with_variable(body, "i"))
-    return Big(_OPERATORS[name], lower, upper, body)
+    return BigOperator(_OPERATORS[name], lower, upper, body)
 
 
 def _read_bound(cursor: Cursor) -> Node:
@@ -186,7 +186,9 @@ def _quotient(top: Expr, bottom: Expr) -> Expr:
     match top:
         case Mul((first, Symbol(name))) if first == lead:
             pass
-        case Mul((first, Apply(name, (argument,)))) if first == lead and argument == variable:
+        case Mul((first, CallOrProduct(name, (argument,)))) if (
+            first == lead and argument == variable
+        ):
             pass
         case Power(base, Number(power)) if base == sign and power == count:
             name = "d"
@@ -194,7 +196,7 @@ def _quotient(top: Expr, bottom: Expr) -> Expr:
             name = "d"
         case _:
             return Div(top, bottom)
-    return Apply(_DIFFERENTIALS[sign] + name + "'" * count, (variable,))
+    return CallOrProduct(_DIFFERENTIALS[sign] + name + "'" * count, (variable,))
 
 
 def _order_below(bottom: Expr) -> tuple[Symbol, Symbol, int] | None:

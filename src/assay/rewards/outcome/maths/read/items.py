@@ -9,20 +9,20 @@ from assay.rewards.outcome.maths.compute.notations import AROUND
 from assay.rewards.outcome.maths.limits import MAX_ITEMS, MAX_PARTS, TooLarge, UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import (
     Bracket,
-    Builder,
     Call,
+    ConditionSet,
     Expr,
     Group,
+    IntervalNode,
     Node,
     Number,
     Quantity,
     Ratio,
     Relation,
     RelationOp,
-    Span,
+    SetDifference,
     Text,
     Union,
-    Without,
     as_interval,
     expression,
     infinite_sign,
@@ -130,12 +130,12 @@ def _read_side(cursor: Cursor) -> Node:
     parts = [left]
     while True:
         token = cursor.token
-        if token.text == "cup" or (token.text == "U" and isinstance(left, (Group, Span))):
+        if token.text == "cup" or (token.text == "U" and isinstance(left, (Group, IntervalNode))):
             cursor.take()
             parts.append(_read_ratio(cursor))
         elif token.kind == "command" and token.text == "setminus":
             cursor.take()
-            parts = [Without(as_interval(_union(parts)), as_interval(_read_ratio(cursor)))]
+            parts = [SetDifference(as_interval(_union(parts)), as_interval(_read_ratio(cursor)))]
         else:
             return _union(parts)
         if len(parts) > MAX_PARTS:
@@ -229,7 +229,7 @@ def _turned_interval(opening: str, items: list[Node], closing: str) -> Node:
     if len(items) != 2:
         raise UnreadableAnswer("an interval does not have two ends")
     low, high = items
-    return Span("[" if opening == "[" else "(", low, high, "]" if closing == "]" else ")")
+    return IntervalNode("[" if opening == "[" else "(", low, high, "]" if closing == "]" else ")")
 
 
 def _read_builder(cursor: Cursor, items: list[Node]) -> Node:
@@ -241,9 +241,9 @@ def _read_builder(cursor: Cursor, items: list[Node]) -> Node:
     cursor.expect("close", "\\}")
     match conditions:
         case Group("", each, "", ""):
-            return Builder(items[0], each)
+            return ConditionSet(items[0], each)
         case _:
-            return Builder(items[0], (conditions,))
+            return ConditionSet(items[0], (conditions,))
 
 
 def is_comma_grouped(token: Token) -> bool:

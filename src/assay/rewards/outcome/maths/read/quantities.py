@@ -6,7 +6,7 @@ from assay.rewards.outcome.maths.limits import UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import (
     Add,
     Call,
-    Degree,
+    DegreeAngle,
     Expr,
     Mul,
     Node,
@@ -45,7 +45,7 @@ def read_quantity(cursor: Cursor) -> Node:
     at_rate = cursor.token.text == "/" and cursor.peek().kind == "unit"
     if cursor.token.kind in ("unit", "text") or at_rate:
         return _with_smaller_units(cursor, _with_unit(cursor, value, currency))
-    if isinstance(value, Degree):
+    if isinstance(value, DegreeAngle):
         scale = cursor.take().text if at_temperature(cursor) else ""
         return Quantity(value.term, ((f"deg{scale}", 1),))
     if cursor.accept("command", "pmod"):
