@@ -28,7 +28,7 @@ from assay.ledger.layout import RunLayout
 from assay.ledger.provenance import utc_now
 from assay.schema.episode import MOST
 from assay.schema.name import Name
-from assay.schema.record import Record
+from assay.schema.record import FrozenRecord
 
 LabelValue: TypeAlias = Literal["right", "wrong", "doubtful", "withdrawn"]
 """What a person says; `withdrawn` takes back what the same person said before."""
@@ -49,7 +49,7 @@ def _at_most(most: int) -> AfterValidator:
     return AfterValidator(check)
 
 
-class Label(Record):
+class Label(FrozenRecord):
     """The judgement of one person about one attempt or one of its steps."""
 
     schema_id: Literal["assay.label/1"] = "assay.label/1"

@@ -17,7 +17,7 @@ from pydantic import (
 from assay.schema.evidence import PageEvidence, WorldEvidence
 from assay.schema.message import Message
 from assay.schema.name import NameOrEmpty
-from assay.schema.record import Record, ScoreField
+from assay.schema.record import FrozenRecord, ScoreField
 from assay.schema.task import Task
 from assay.schema.usage import Usage
 
@@ -43,7 +43,7 @@ MOST = 2**53
 """The largest count: beyond it other languages and databases lose digits."""
 
 
-class Step(Record):
+class Step(FrozenRecord):
     """One action of an agent and its result; step 0 is the reset, without an action."""
 
     index: int
@@ -78,7 +78,7 @@ class Step(Record):
         return record
 
 
-class Trajectory(Record):
+class Trajectory(FrozenRecord):
     """The messages and the steps of an agent, and the reason why the attempt ended."""
 
     messages: tuple[Message, ...] = ()
@@ -86,7 +86,7 @@ class Trajectory(Record):
     stop_reason: StopReason = "answered"
 
 
-class Failure(Record):
+class Failure(FrozenRecord):
     """The error that ended an episode."""
 
     kind: FailureKind
@@ -109,7 +109,7 @@ def _total(value: Callable[[Step], T], zero: T) -> Callable[[dict[str, Any]], T]
     return lambda data: sum(map(value, data["trajectory"].steps), zero)
 
 
-class Episode(Record):
+class Episode(FrozenRecord):
     """One attempt at a task, as the ledger stores it and a reward scores it.
 
     The totals are computed from the steps unless they are passed, as they are for an episode that

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from assay.schema.name import Name, NameOrEmpty
-from assay.schema.record import Record
+from assay.schema.record import FrozenRecord
 
 RUN_SCHEMA = "assay.run/1"
 """The version of a run folder; every record in it carries it as `schema_id`."""
@@ -22,7 +22,7 @@ MODEL_ACCESS_OPTIONS = frozenset(
 A run that is resumed may have others of these."""
 
 
-class RunManifest(Record):
+class RunManifest(FrozenRecord):
     """The description of a run, written before the first episode and never changed."""
 
     schema_id: str = RUN_SCHEMA

@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import ConfigDict
 
-from assay.schema.record import Record
+from assay.schema.record import FrozenRecord
 
 
-class _Readable(Record):
+class _Readable(FrozenRecord):
     """A record whose fields can also be read like dictionary items."""
 
     def __getitem__(self, key: str) -> Any:

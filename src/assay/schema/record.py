@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, PlainSerializer, PlainValidator
 from assay.schema.score import Abstained, Scored, score_from_record, score_to_record
 
 
-class Record(BaseModel):
+class FrozenRecord(BaseModel):
     """An immutable record that refuses unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")

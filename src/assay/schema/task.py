@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic import Field
 
-from assay.schema.record import Record
+from assay.schema.record import FrozenRecord
 
 
-class Task(Record):
+class Task(FrozenRecord):
     """One task: its id, goal, reference answers and metadata."""
 
     id: str

@@ -100,7 +100,7 @@ def follow_browser(address: str) -> FollowedBrowser:
         ) from error
 
 
-class ReportedStep:
+class StepContext:
     """A step that an agent reports by `with` or `async with`; errors in the block pass through."""
 
     def __init__(
@@ -157,9 +157,9 @@ class BrowserWatch(ClosableStepLogView):
         action = ActionCall(step.tool, values).text
         self._log.record(action, step.observation, arguments=step.arguments)
 
-    def step(self, tool: str, **arguments: Any) -> ReportedStep:
+    def step(self, tool: str, **arguments: Any) -> StepContext:
         """Return a step that is scored under the name `tool`."""
-        return ReportedStep(self._browser.loop, self._browser.follower, tool, arguments)
+        return StepContext(self._browser.loop, self._browser.follower, tool, arguments)
 
     def close(self) -> None:
         """Score the last step, and stop following the browser."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.browser.chromium.own import OwnChromium, find_executable, start_chromium
-from assay.browser.connect.devtools import ReportedStep
+from assay.browser.connect.devtools import StepContext
 from assay.browser.connect.follower import BrowserFollower, SeenStep
 from assay.browser.drive.environment import BrowserEnvironment
 from assay.browser.drive.gateway import Gateway, start_gateway
@@ -36,9 +36,9 @@ class DrivenBrowser:
         self.follower: BrowserFollower
         self._steps: asyncio.Queue[SeenStep | None] = asyncio.Queue()
 
-    def step(self, tool: str, **arguments: Any) -> ReportedStep:
+    def step(self, tool: str, **arguments: Any) -> StepContext:
         """Return a step that is recorded under the name `tool`."""
-        return ReportedStep(self._loop, self.follower, tool, arguments)
+        return StepContext(self._loop, self.follower, tool, arguments)
 
     def put(self, step: SeenStep | None) -> None:
         self._steps.put_nowait(step)
