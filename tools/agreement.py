@@ -235,10 +235,12 @@ class Hands:
         await verbs[action["kind"]]()
 
     async def _upload(self, element: Locator, name: str, size_kb: int) -> None:
-        with TemporaryDirectory() as folder:
-            file = Path(folder) / name
-            file.write_bytes(b"x" * 1024 * size_kb)
-            await element.set_input_files(file, timeout=self.limit_ms)
+        folder = TemporaryDirectory()
+        # A page may read the file a while after it was chosen.
+        self.page.context.on("close", lambda _: folder.cleanup())
+        file = Path(folder.name) / name
+        file.write_bytes(b"x" * 1024 * size_kb)
+        await element.set_input_files(file, timeout=self.limit_ms)
 
 
 async def judge(

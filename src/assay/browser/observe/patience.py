@@ -32,8 +32,8 @@ class Patience:
     """The same after the last letter: a field is mostly looked at a little later."""
     alone_s: float = 0.3
     """The same for a page that changed without asking the network."""
-    effect_s: float = 0.45
-    """How long a page is watched on which a call has had no effect yet."""
+    effect_s: float = 0.6
+    """How long a page is watched on which a call has had no effect yet; some answer by a timer."""
     changes_s: float = 0.7
     """How long a page that goes on changing is waited for."""
     provisional_s: float = 1.5
