@@ -232,3 +232,43 @@ def test_a_list_whose_end_is_not_found_is_written_anew() -> None:
     longer = append_tools(line, load(line), [{"name": "a"}])
     assert load(longer)["result"]["tools"] == [{"name": "a"}]
     assert longer.endswith(b"\n")
+
+
+ODD_IDS = [
+    b"1", b'"a"', b"null", b"[1]", b'{"a":1}', b"1e400", b"9" * 5000,
+    b"[" * 300 + b"]" * 300, b'"\\ud800"', b"true",
+]  # fmt: skip
+ODD_RESULTS = [
+    b'{"tools":[{"name":["a"]}]}', b'{"tools":[{"name":{"a":1}}]}', b'{"tools":[{"name":null}]}',
+    b'{"tools":[{}]}', b'{"tools":{}}', b'{"tools":7}', b'{"tools":[[]]}', b'{"tools":["t"]}',
+    b'{"tools":[],"nextCursor":[]}', b'{"tools":[],"nextCursor":{"a":[1]}}', b"[]", b"7",
+    b'{"tools":[{"name":"t","annotations":%s}]}' % (b"[" * 990 + b"]" * 990),
+    b'{"tools":%s}' % (b"[" * 250 + b"]" * 250),
+    b'{"tools":[{"name":"t","annotations":{"readOnlyHint":[1]}}]}',
+    b'{"tools":[{"name":"\\ud800"}]}', b'{"tools":[{"name":"assay_steps"},{"name":["x"]}]}',
+    b'{"tools":[{"name":1e400}]}', b'{"tools":null}', b'{"tools":[null]}',
+]  # fmt: skip
+
+
+def test_whatever_one_side_sends_every_later_message_is_forwarded(tmp_path: Path) -> None:
+    lines, answers = [], []
+    for odd_id in ODD_IDS:
+        for result in ODD_RESULTS:
+            lines.append(b'{"jsonrpc":"2.0","id":%s,"method":"tools/list"}\n' % odd_id)
+            answers.append(b'{"jsonrpc":"2.0","id":%s,"result":%s}\n' % (odd_id, result))
+            call = {"name": "assay_steps", "arguments": {}}
+            lines.append(
+                b'{"id":%s,"method":"tools/call","params":%s}\n'
+                % (odd_id if odd_id[:1] in b"[{" else b"[0]", json.dumps(call).encode())
+            )
+            answers.append(b'{"id":"not ours","result":{"n":%d}}\n' % len(answers))
+            lines.append(b'{"jsonrpc":"2.0","id":"p","method":"ping"}\n')
+            answers.append(b'{"jsonrpc":"2.0","id":"p","result":{"n":%d}}\n' % len(answers))
+    server = line_server(tmp_path, answers)
+    done = talk([*PROXY, "--", *server], lines, tmp_path)
+    assert done.returncode == 7, done.stderr[-2000:]
+    assert (tmp_path / "record").read_bytes() == b"".join(lines)
+    well_formed = [line for line in answers if b'"result":{"n"' in line]
+    given = [line + b"\n" for line in done.stdout.split(b"\n") if b'"result":{"n"' in line]
+    assert given == well_formed
+    assert len(lines) == 3 * len(ODD_IDS) * len(ODD_RESULTS) == 600

@@ -16,7 +16,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import orjson
 
@@ -26,6 +26,8 @@ from assay.isolation.processes import kill_family
 
 if TYPE_CHECKING:
     from assay.browser.connect.mcp.session import BrowserSession
+
+T = TypeVar("T")
 
 CHUNK_BYTES: Final = 1 << 20
 LINE_LIMIT_BYTES: Final = 64 << 20
@@ -37,6 +39,8 @@ ANSWER_S: Final = 5.0
 """How long a call of our own tools may wait for the scorer."""
 GRACE_S: Final = 10.0
 """How long a server may take to end after its client has."""
+MOST_REQUESTS: Final = 1_000
+"""Requests for the tools that have no reply yet; the reply to a further one is not extended."""
 BRACKETS: Final = 64
 SWITCH_S: Final = 0.0005
 
@@ -185,10 +189,22 @@ class ScoringThread:
         try:
             work()
         except Exception as error:  # noqa: BLE001 - a scorer's failure never reaches the client
-            places = [line for _, line in traceback.walk_tb(error.__traceback__)]
-            self._log.once(f"{type(error)} {places}", f"a call was not scored: {cause_of(error)}")
+            self._report(error)
             if work != self._scorer.lost:
                 self.guard(self._scorer.lost)
+
+    def attempt(self, look: Callable[[bytes], T], line: bytes) -> T | None:
+        """What a forwarding thread finds in a line; `None` if that fails, for any reason."""
+        try:
+            return look(line)
+        except Exception as error:  # noqa: BLE001 - whatever a line holds, it is forwarded
+            self._report(error)
+            self.submit(self._scorer.lost)
+            return None
+
+    def _report(self, error: Exception) -> None:
+        places = [line for _, line in traceback.walk_tb(error.__traceback__)]
+        self._log.once(f"{type(error)} {places}", f"a call was not scored: {cause_of(error)}")
 
 
 class ToolList:
@@ -206,7 +222,7 @@ class ToolList:
         """Remember a `tools/list` request, to recognise its reply."""
         params = request.get("params")
         cursor = params.get("cursor") if isinstance(params, dict) else None
-        if "id" in request:
+        if "id" in request and len(self.requests) < MOST_REQUESTS:
             self.requests[orjson.dumps(request["id"])] = cursor is not None
 
     def extend(self, line: bytes) -> tuple[bytes, list[Mapping[str, Any]] | None]:
@@ -284,7 +300,7 @@ class Proxy:
         """Forward lines from the client to the server until the client ends."""
         try:
             for part in read_parts(self._from_client):
-                if not part.whole or not self._is_answered(part.data):
+                if not part.whole or not self._scoring.attempt(self._is_answered, part.data):
                     self._to_server.forward(part)
         except OSError:
             pass
@@ -302,7 +318,8 @@ class Proxy:
             for part in read_parts(descriptor):
                 at_s = time.monotonic()
                 if part.whole and self._tools.requests:
-                    part = part._replace(data=self._with_tools(part.data))
+                    longer = self._scoring.attempt(self._with_tools, part.data)
+                    part = part._replace(data=longer or part.data)
                 # Queued first: the client's next call must not be scored before this reply.
                 self._score_reply(part, at_s)
                 self._to_client.forward(part)
@@ -341,7 +358,9 @@ class Proxy:
         if method != "tools/call" or not isinstance(params, dict):
             return False
         name = params.get("name")
-        if isinstance(name, str) and name in self._tools.own and "id" in message:
+        if not isinstance(name, str):
+            return False
+        if name in self._tools.own and isinstance(message.get("id"), (str, int, float)):
             self._answer(message["id"], name, params.get("arguments"))
             return True
         self._scoring.guard(lambda: self._scorer.prepare(message))
