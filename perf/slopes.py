@@ -9,7 +9,7 @@ quadratic. Then the number of references grows instead, and the number of messag
 reads them. A family that takes long enough is scored once more at 1,000,000 characters, to see for
 how long it keeps the interpreter's lock in one piece. The forms of an answer that `assay diagnose`
 tries are measured in the same way, as `--reward diagnosis`, and so are the public readings of
-`assay.text`, under their names. Times are processor time. Exit code 1
+`assay.text` and the mask of secrets, under their names. Times are processor time. Exit code 1
 when a slope is above the limit, a call takes more than a second or keeps the lock for more than
 50 ms, or a reward raises.
 """
@@ -20,7 +20,7 @@ import argparse
 import math
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import assay
 from assay import text
 from assay.report.reformatting import forms
+from assay.schema.secrets import SecretMask
 from perf.gil import HOLD_LIMIT_S, longest_hold
 
 LENGTHS = (1_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000)
@@ -55,6 +56,7 @@ PIECES = {
     "chinese answer": "答案是", "less than": "<", "period digits": "12", "date": "2024-01-01 ",
     "json": '[{"a": ', "matrix": r"\begin{pmatrix}", "left": r"\left(", "bar": "|x",
     "quoted line": "\n>", "layout tag": "<b>", "open tag": '<div style="', "backslash": "\\",
+    "address": "http://a:b ", "member": '"api_key":"',
     "comment": "%", "struck": "~~a", "definition": r"\def\a{",
 }  # fmt: skip
 FRAMES = {
@@ -103,20 +105,25 @@ class AnswerForms(Reader):
         forms(response)
 
 
+MASK = SecretMask(('sk-te"st/0123\\456789abcdef', "a-long-key-0123456789"))
 PUBLIC_READINGS: tuple[Callable[[str], object], ...] = (
     text.final_text, text.find_answer, text.code_blocks, text.read_quantity, text.read_date,
     text.read_option, text.read_calls,
 )  # fmt: skip
+READINGS: Mapping[str, Callable[[str], object]] = {
+    **{read.__name__: read for read in PUBLIC_READINGS},
+    "secrets' mask": MASK.text,
+}
 
 
 class TextReading(Reader):
-    """A public function of `assay.text`; no reward."""
+    """A function that reads foreign text; no reward."""
 
     __slots__ = ()
 
     def score(self, response: str, reference: object, messages: int = 1) -> None:  # noqa: ARG002
         """Read the response."""
-        getattr(text, self.name)(response)
+        READINGS[self.name](response)
 
 
 CALL = {
@@ -139,10 +146,7 @@ READERS = (
     Reader("assistantbench_reward", "a short answer\nof 12 words", {}, ("bare",)),
     Reader("fuzzy_answer_reward", "a short answer", {}, ("bare", "sentence")),
     AnswerForms("diagnosis", None, {}, ("bare", "sentence")),
-    *(
-        TextReading(read.__name__, None, {}, ("bare", "answer tag", "sentence"))
-        for read in PUBLIC_READINGS
-    ),
+    *(TextReading(name, None, {}, ("bare", "answer tag", "sentence")) for name in READINGS),
 )
 
 

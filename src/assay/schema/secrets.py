@@ -44,7 +44,7 @@ _RANDOM = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[\w+/=.~-]{20,}")
 _LOOKS = re.compile(
     r"\b(?:(?:sk|pk|rk)-[\w-]{16,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}"
     r"|xox[abprs]-[\w-]{10,}|hf_\w{20,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}"
-    r"|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]+)"
+    r"|(?<![\w-])eyJ[\w-]{10,}+\.[\w-]{10,}+\.[\w-]+)"
     r"|\b(?:sk|rk)_(?:live|test)_\w{16,}"
     r"|(?<=\b[Bb]earer )\S{8,}|(?<=\b[Bb]asic )[A-Za-z0-9+/=]{8,}"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?"
@@ -71,10 +71,9 @@ _OF_A_PRIVATE_KEY = re.compile(
 _BARE = re.compile(r"(\s*[A-Za-z_][\w-]*\s*[:=]\s*)([^\s\"'(){}\[\],]{8,})\s*")
 """A line of its own with a name and a value, as YAML and INI files write it."""
 _ADDRESS = re.compile(r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s\"'<>]+")
-_USER = re.compile(
-    r"\b([a-zA-Z][a-zA-Z0-9+.-]{1,20}://)([^/?#\s:@]*:(?!\d{1,5}(?:[/?#]|$)).*)@(?=[\w.\[-]+(?:[:/?#]|$))"
-)
-"""A user and a password before a host, also with characters that an address would escape."""
+_USER = re.compile(r"\b([a-zA-Z][a-zA-Z0-9+.-]{1,20}://)([^/?#\s:@]*):(?!\d{1,5}(?:[/?#]|$))")
+"""The beginning of an address with a user, up to the password, which may hold any character."""
+_HOST = re.compile(r"@(?=[\w.\[-]+(?:[:/?#]|$))")
 _PUBLIC_HEADERS = frozenset({"accept", "content-type", "user-agent", "anthropic-version"})
 
 
@@ -166,13 +165,21 @@ def _forms(secret: str) -> list[bytes]:
 
 
 def _escaped(secret: str) -> str:
-    """A pattern that finds the secret even if JSON escapes some of its characters."""
-    return "".join(
-        rf"(?:\\*{re.escape(char)}|\\+u(?i:{ord(char):04x}))"
-        if char in '/"\\'
-        else rf"(?:{re.escape(char)}|\\+u(?i:{ord(char):04x}))"
-        for char in secret
-    )
+    """A pattern that finds the secret even if JSON escapes some of its characters.
+
+    It reads each run of backslashes once, from its beginning, so that it takes linear time.
+    """
+    pattern, start, run = "", r"(?<!\\)", r"\\++"
+    for char in secret:
+        escape = rf"{start}{run}u(?i:{ord(char):04x})"
+        if char == "\\":
+            pattern += rf"(?:{start}{run}(?!u005c)|{escape})"
+        else:
+            slashed = rf"{start}\\*+{char}|" if char in '/"' else ""
+            pattern += rf"(?:{re.escape(char)}|{slashed}{escape})"
+        # The backslashes after one of the secret belong to the same run.
+        start, run = "", r"\\*+" if char == "\\" else r"\\++"
+    return pattern
 
 
 class _Redaction:
@@ -273,7 +280,8 @@ class _Redaction:
             return f"{header[1]}: {self._remove(header[2])}"
         text = _JSON_MEMBER.sub(self._json_member, text)
         text = _SETTING.sub(self._setting, text)
-        text = _USER.sub(self._user, text)
+        if "@" in text and "://" in text:
+            text = "\n".join(map(self._user, text.split("\n")))
         text = _ADDRESS.sub(lambda match: self._address(match[0]), text)
         return _LOOKS.sub(lambda match: self._remove(match[0]), text)
 
@@ -315,10 +323,15 @@ class _Redaction:
         start, end = (place - match.start() for place in match.span("value"))
         return match[0][:start] + value + match[0][end:]
 
-    def _user(self, match: re.Match[str]) -> str:
-        if match[2] != SECRET:
-            self._remove(match[2].partition(":")[2])
-        return f"{match[1]}{SECRET}@"
+    def _user(self, line: str) -> str:
+        """The line without the user and password before a host: up to the last host in it."""
+        user = _USER.search(line)
+        end = max((match.start() for match in _HOST.finditer(line)), default=-1)
+        if user is None or end < user.end():
+            return line
+        if line[user.start(2) : end] != SECRET:
+            self._remove(line[user.end() : end])
+        return f"{line[: user.start()]}{user[1]}{SECRET}{line[end:]}"
 
     def _address(self, address: str) -> str:
         try:
