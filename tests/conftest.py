@@ -72,6 +72,7 @@ LONG = {
     "server/test_workers.py": "workers that are killed",
     "test_extras.py": "processes without a package",
     "worlds/scienceworld/test_scienceworld.py": "Java",
+    "web/test_gate.py": "every route, page and tool with everything that is forbidden",
 }
 """Files that `make test` leaves to `make test-long`, and why; single tests have the mark `long`."""
 LEFT_OUT = {"not long": {*LONG}, "not long and not slow": {*LONG, *SLOW}}

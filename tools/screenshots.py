@@ -159,7 +159,7 @@ def pages(runs_dir: Path) -> dict[str, str]:
         "episode": f"/runs/{second.id}/episodes/{lost.attempt}?step={step}",
         "compare": f"/compare?{between}",
         "pair": f"/compare/pair?{between}&task={lost.task.id}",
-        "reward": "/rewards/assistantbench_reward?c.answer=850000&do=probe",
+        "reward": "/rewards/assistantbench_reward?c.answer=850000",
     }
 
 
@@ -202,6 +202,9 @@ def take(runs_dir: Path, out: Path) -> int:
                 if scheme == "dark" and name not in DARK:
                     continue
                 tab.goto(url + address, wait_until="networkidle")
+                if name == "reward":
+                    tab.get_by_role("button", name="Probe the reference").click()
+                    tab.wait_for_load_state("networkidle")
                 path = out / f"viewer-{name}-{scheme}.png"
                 tab.screenshot(path=path)
                 size = path.stat().st_size

@@ -21,7 +21,7 @@ from assay.server.refusal import Refusal
 from assay.server.requests import read_lines
 from assay.server.scoring import AdmissionQueue
 from assay.server.settings import ServerSettings
-from assay.server.strict_json import read_json, write_json
+from assay.web.strict_json import read_json, write_json
 
 scalars = (
     st.none()

@@ -15,7 +15,6 @@ from assay.viewer.audits import LARGEST_BYTES, TEXT_CHARS, Audits
 from assay.viewer.links import ServerLinks
 from assay.viewer.pages.rewards import reward_page, rewards_page
 from assay.viewer.rendering import Templates, to_json
-from assay.viewer.tryout import RewardTryout
 from tests.viewer.ledgers import SCRIPT, audit_record
 
 NAME = "qa_f1_reward"
@@ -34,7 +33,7 @@ def templates() -> Templates:
 
 
 def html(audits: Audits) -> str:
-    page = reward_page(NAME, {}, tryout=RewardTryout(), audits=audits)
+    page = reward_page(NAME, {}, tryout=None, audits=audits)
     return templates().render("reward.html", page, ServerLinks(), twin="", poll="")
 
 
@@ -50,7 +49,7 @@ def test_the_latest_audit_is_beside_its_reward_as_text(tmp_path: Path) -> None:
     listed = next(i for i in rewards_page(audits)["rewards"] if i["reward"]["name"] == NAME)
     assert listed["audit"] is not None
     assert listed["audit"]["worst"] == "high"
-    twin = json.loads(to_json(reward_page(NAME, {}, tryout=RewardTryout(), audits=audits)))
+    twin = json.loads(to_json(reward_page(NAME, {}, tryout=None, audits=audits)))
     assert twin["audit"]["report"]["findings"][0]["severity"] == "high"
 
 

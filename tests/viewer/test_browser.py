@@ -60,7 +60,7 @@ def addresses(ledger: Ledger) -> dict[str, str]:
         "verdict": "/compare?base=made-1&cand=made-2",
         "pair": f"/compare/pair?{pair}&task=club_fee.1",
         "rewards": "/rewards",
-        "reward": "/rewards/assistantbench_reward?c.answer=850000&do=probe",
+        "reward": "/rewards/assistantbench_reward?c.answer=850000",
         "world's reward": "/rewards/webshop_reward",
         "problem": "/runs/nowhere",
     }
@@ -381,8 +381,13 @@ def test_a_reward_is_tried_and_probed_on_the_page(page: Page, viewer: Viewer) ->
     page.goto(viewer.at("/rewards/webshop_reward"))
     expect(page.locator("main")).to_contain_text("live environment")
     expect(page.locator("form")).to_have_count(0)
-    page.goto(viewer.at("/rewards/math_equal_reward?do=score&o.nonsense=1"))
-    expect(page.get_by_role("alert")).to_contain_text("has no option 'nonsense'")
+    page.goto(viewer.at("/rewards/math_equal_reward"))
+    page.get_by_label("final_response").fill("1")
+    page.get_by_label("answer").first.fill("1")
+    page.get_by_text("options", exact=True).click()
+    page.get_by_label("tolerance").fill("nonsense")
+    page.get_by_role("button", name="Score").click()
+    expect(page.get_by_role("alert")).to_contain_text("'nonsense'")
 
 
 def test_two_tabs_do_not_fight(page: Page, viewer: Viewer) -> None:
@@ -454,7 +459,7 @@ def test_hostile_content_is_shown_and_does_nothing(page: Page, viewer: Viewer) -
         f"/compare/pair?{both}&task={task}",
         "/rewards",
         "/rewards/assistantbench_reward",
-        "/rewards/qa_f1_reward?do=score&c.final_response=%3Cscript%3Ewindow.pwned=6%3C/script%3E",
+        "/rewards/qa_f1_reward?c.final_response=%3Cscript%3Ewindow.pwned=6%3C/script%3E",
         f"/runs/{quote(IMAGE, safe='')}",
     ):
         page.goto(viewer.at(path))

@@ -47,7 +47,7 @@ PAGES = (
     "/compare?base=marked&cand=hostile",
     "/compare/pair?base=marked&cand=marked&task=marked",
     "/rewards",
-    "/rewards/qa_f1_reward?do=score&c.final_response=Paris&c.answer=Paris",
+    "/rewards/qa_f1_reward?c.final_response=Paris&c.answer=Paris",
 )
 
 
@@ -75,7 +75,7 @@ def test_every_answer_forbids_what_is_inline_or_from_elsewhere(
     assert "unsafe" not in policy
     assert "frame-ancestors 'none'" in policy
     assert answer.headers["x-content-type-options"] == "nosniff"
-    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert answer.headers["referrer-policy"] == "same-origin"
     if answer.headers["content-type"].startswith("text/html"):
         assert " style=" not in answer.text
         assert SCRIPT not in answer.text
@@ -155,10 +155,28 @@ def test_a_run_in_a_folder_of_any_name_has_its_pages_and_their_twins(
         shutil.rmtree(copy)
 
 
-def test_as_much_text_as_the_form_takes_fits_into_an_address(client: httpx.Client) -> None:
-    text = "%7B" * 20_000
-    trial = f"/rewards/qa_f1_reward?do=score&c.final_response={text}"
-    assert client.get(trial).status_code == 200
+def form_of(client: httpx.Client, address: str, **fields: str) -> dict[str, str]:
+    """The fields of a reward's form, with the token of its page."""
+    token = client.get(f"{address}.json").json()["form_token"]
+    return {"form_token": token, "do": "score", **fields}
+
+
+def test_a_reward_is_tried_by_a_post_with_the_token_of_its_page(client: httpx.Client) -> None:
+    address = "/rewards/qa_f1_reward"
+    fields = {"c.final_response": "Paris", "c.answer": "Paris"}
+    form = form_of(client, address, **fields)
+    assert client.post(f"{address}.json", data=form).json()["score"]["value"] == 1.0
+    for wrong in ({}, {"form_token": "another"}, {"form_token": "ä"}):
+        refused = client.post(address, data={"do": "score", **fields, **wrong})
+        assert (refused.status_code, "no valid token" in refused.text) == (400, True)
+    asked = client.get(f"{address}.json", params={"do": "score", **fields}).json()
+    assert (asked["trial"], asked["score"]) == (None, None)
+    assert asked["columns"][0]["value"] == "Paris"
+
+
+def test_as_much_text_as_the_form_takes_can_be_sent(client: httpx.Client) -> None:
+    form = form_of(client, "/rewards/qa_f1_reward", **{"c.final_response": "{" * 20_000})
+    assert client.post("/rewards/qa_f1_reward", data=form).status_code == 200
 
 
 def test_files_that_have_their_version_in_their_name_are_asked_for_once(

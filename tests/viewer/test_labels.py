@@ -69,7 +69,8 @@ def test_a_label_is_kept_and_leads_back_to_its_page(client: httpx.Client, folder
         ({"attempt": ATTEMPT, "value": "right", "step": "99"}, 404),
         ({"attempt": "nobody", "value": "right"}, 404),
         ({"attempt": "../hostile", "value": "right"}, 400),
-        ({"attempt": ATTEMPT, "value": "right", "note": "x" * 70_000}, 413),
+        ({"attempt": ATTEMPT, "value": "right", "note": "x" * 70_000}, 400),
+        ({"attempt": ATTEMPT, "value": "right", "note": "x" * 1_100_000}, 413),
     ],
 )
 def test_what_is_no_label_is_refused(

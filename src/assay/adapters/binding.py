@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 from assay.adapters.tally import GROUP_COLUMNS, RecentRewards, group_of, mean_of, tally_of
 from assay.errors import BadParameter, MissingExtra, MissingParameter, NoScore
 from assay.schema.score import Abstained, Score
-from assay.scoring.columns import RESPONSE, look_up
+from assay.scoring.columns import RESPONSE
 from assay.scoring.scorer import Scorer
 from assay.text.channels import END_TOKENS, strip_end_tokens
 
@@ -104,7 +104,7 @@ class Binding:
 
     def _cell(self, sample: Mapping[str, Any], parameter: str) -> Any:
         try:
-            return look_up(sample, self.columns.get(parameter, parameter), parameter, self.name)
+            return self.scorer.value_of(parameter, sample)
         except Exception:  # noqa: BLE001 - the scorer says what is wrong with the row
             return None
 

@@ -79,7 +79,7 @@ def _is_log(path: Path) -> bool:
 
 
 def _serve(runs_dir: Path, requested: ListenAddress, *, named: bool, opens: bool, at: str) -> None:
-    from assay.viewer.app import MAX_BODY_BYTES, MAX_HEAD_BYTES, build_app
+    from assay.viewer.app import MAX_BODY_BYTES, build_app
     from assay.web.guards import RequestGuards
     from assay.web.serving import serve
 
@@ -115,6 +115,5 @@ def _serve(runs_dir: Path, requested: ListenAddress, *, named: bool, opens: bool
         build_app(runs_dir, guards),
         listening,
         grace_s=2.0,
-        max_head_bytes=MAX_HEAD_BYTES,
         on_ready=ready,
     )

@@ -318,7 +318,7 @@ FILLED = frozenset({"answer", "golden_answers", "task_id", "goal", "final_respon
 
 
 def probe(
-    reward: str,
+    reward: str | Scorer,
     answer: str,
     *,
     params: Mapping[str, Any] | None = None,
@@ -332,7 +332,7 @@ def probe(
     """
     if not answer.strip() or len(answer) > LONGEST:
         raise UsageError(f"the reference answer must have 1 to {LONGEST} characters")
-    scorer = Scorer(reward, params)
+    scorer = reward if isinstance(reward, Scorer) else Scorer(reward, params)
     needs = (*scorer.spec.required, *scorer.spec.optional)
     scores = "" if "answer" in needs else "compares a response with no reference answer"
     if "context" in scorer.spec.required or "final_response" not in needs:

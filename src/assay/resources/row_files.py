@@ -22,6 +22,11 @@ def confine_row_files(folder: str | Path) -> None:
     _FOLDERS.append(Path(folder).resolve())
 
 
+def is_confined() -> bool:
+    """Whether rows of this process may name the files of one folder alone."""
+    return bool(_FOLDERS)
+
+
 def row_file(name: str | Path, root: str | None = None) -> Path:
     """The path of the file that a row names, with links resolved.
 

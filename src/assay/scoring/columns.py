@@ -12,7 +12,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_ori
 from assay.errors import BadParameter, MissingParameter
 from assay.registry import RewardSpec
 from assay.registry.annotations import UNKNOWN, admits, annotations_of
-from assay.schema.values import is_list, is_missing, plain
+from assay.schema.values import OversizedInteger, is_list, is_missing, plain
+
+_OF_JSON = (str, int, float, list, OversizedInteger, NoneType)
+"""Values without attributes of their own: what stands behind them is Python."""
 
 
 class NoSuchPath(LookupError):
@@ -34,8 +37,13 @@ def check_columns(spec: RewardSpec, columns: Mapping[str, str]) -> None:
             )
 
 
-def look_up(row: Mapping[str, Any], path: str, parameter: str, reward: str) -> Any:
-    """Find a value by column or dotted path. Raises `MissingParameter` or `NoSuchPath`."""
+def look_up(
+    row: Mapping[str, Any], path: str, parameter: str, reward: str, *, attributes: bool = True
+) -> Any:
+    """Find a value by column or dotted path. Raises `MissingParameter` or `NoSuchPath`.
+
+    With `attributes` a path may also name public attributes of values that JSON does not have.
+    """
     if path in row:
         return row[path]
     first, *rest = path.split(".")
@@ -50,8 +58,7 @@ def look_up(row: Mapping[str, Any], path: str, parameter: str, reward: str) -> A
         if isinstance(value, Mapping):
             exists = step in value
             value = value[step] if exists else None
-        elif isinstance(value, (str, int, float, list, NoneType)):
-            # Columns may come from a stranger's request, who must not see Python behind the JSON.
+        elif not attributes or step[:1] == "_" or isinstance(value, _OF_JSON):
             exists = False
         else:
             exists = hasattr(value, step)

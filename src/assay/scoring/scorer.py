@@ -181,8 +181,15 @@ class Scorer:
         """Add the mapped columns to the row under the reward's own names."""
         row = dict(columns)
         for parameter, column in self.columns.items():
-            row[parameter] = look_up(columns, column, parameter, self.spec.name)
+            row[parameter] = self._look_up(columns, column, parameter)
         return row
+
+    def value_of(self, parameter: str, row: Mapping[str, Any]) -> Any:
+        """The value that a row holds for a parameter. Raises as `look_up` does."""
+        return self._look_up(row, self.columns.get(parameter, parameter), parameter)
+
+    def _look_up(self, row: Mapping[str, Any], column: str, parameter: str) -> Any:
+        return look_up(row, column, parameter, self.spec.name)
 
     def _pick(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         arguments: dict[str, Any] = {}

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from assay.errors import BadParameter, UnknownName, UsageError, did_you_mean
-from assay.registry import REWARDS, RewardSpec, find_reward
+from assay.registry import REWARDS, find_reward
 from assay.server.jobs import ScorerSpec
 from assay.server.settings import ServerSettings
 
@@ -44,8 +44,6 @@ class RewardCatalogue:
                 raise BadParameter(
                     f"{', '.join(names)}: no option {key!r:.80}; the options are {choices}"
                 )
-        for spec in specs:
-            check_owner_options(spec, params)
         return tuple(
             ScorerSpec(name, {key: params[key] for key in params if key in spec.options})
             for name, spec in zip(names, specs, strict=True)
@@ -63,16 +61,6 @@ class RewardCatalogue:
         if name not in (plain, served):
             raise UnknownName(f"this server has no reward {name!r:.100}, only {served!r}")
         return served
-
-
-def check_owner_options(spec: RewardSpec, params: Mapping[str, Any]) -> None:
-    """Raise `BadParameter` for an option that only the server's owner may set."""
-    for option in spec.owner_options:
-        if option in params and params[option] != spec.options[option].default:
-            raise BadParameter(
-                f"{spec.name}: a request cannot set {option!r}; the owner of the server can offer "
-                "a reward that sets it (--import)"
-            )
 
 
 def load_catalogue(settings: ServerSettings) -> RewardCatalogue:

@@ -31,8 +31,8 @@ from assay.schema.score import Abstained, Score, score_from_record
 from assay.schema.step_score import StepScore, step_score_from_record
 from assay.schema.values import describe, plain
 from assay.server.models import Readiness, RewardRecord, RewardsResponse, Status
-from assay.server.strict_json import read_json, write_json
 from assay.web.address import fits_header
+from assay.web.strict_json import read_json, write_json
 
 T = TypeVar("T")
 H = TypeVar("H", httpx.Client, httpx.AsyncClient)

@@ -17,15 +17,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from assay.adapters.binding import Binding, bind
+from assay.adapters.binding import Binding
 from assay.errors import BadRecord, RewardStopped, UnknownName
 from assay.registry import find_reward
 from assay.resources.row_files import confine_row_files
 from assay.schema.score import Score
 from assay.scoring.batch import score_row
 from assay.scoring.files.rows import result_of
-from assay.scoring.scorer import Scorer
-from assay.server.strict_json import read_json, write_json
+from assay.scoring.gate import RequestScorer
+from assay.web.strict_json import read_json, write_json
 
 Outcome: TypeAlias = Literal["scored", "abstained"]
 Counts: TypeAlias = Counter[tuple[str, Outcome]]
@@ -157,16 +157,16 @@ def _start_waiting(
             continue
         for place, (number, row, problem) in enumerate(rows):
             if not problem:
-                under_way[place, binding.name] = _in_thread(binding.scorer, row, f"{unit} {number}")
+                under_way[place, binding.name] = _in_thread(binding, row, f"{unit} {number}")
     return under_way
 
 
-def _in_thread(scorer: Scorer, row: Any, place: str) -> Future[Score]:
+def _in_thread(binding: Binding, row: Any, place: str) -> Future[Score]:
     future: Future[Score] = Future()
 
     def run() -> None:
         try:
-            future.set_result(score_row(scorer, row, place))
+            future.set_result(score_row(binding.scorer, row, place))
         except BaseException as error:  # noqa: BLE001 - raised where it is waited for
             future.set_exception(error)
 
@@ -179,7 +179,7 @@ def _await(future: Future[Score], binding: Binding, place: str, ends: float) -> 
     try:
         return future.result(max(0.0, ends - time.monotonic()))
     except (TimeoutError, KeyboardInterrupt) as error:
-        return _interrupted(binding.scorer, place, error)
+        return _interrupted(binding, place, error)
 
 
 def abstain_all(chunk: RowChunk, reason: str, because: str) -> ChunkResult:
@@ -207,7 +207,10 @@ def join_results(results: Sequence[ChunkResult]) -> ChunkResult:
 def bind_all(scorers: Sequence[ScorerSpec], columns: Mapping[str, str]) -> list[Binding]:
     """Look up the rewards by name, and bind their options and columns."""
     # A trainer's route has cut off its end tokens; any other response is scored as it came.
-    return [bind(name, params=params, columns=columns, end_tokens=()) for name, params in scorers]
+    return [
+        Binding(RequestScorer(name, params, columns=columns), end_tokens=())
+        for name, params in scorers
+    ]
 
 
 def _result(number: int, row: Any, scores: dict[str, Score]) -> bytes:
@@ -240,10 +243,11 @@ def _score(binding: Binding, row: Any, problem: str, place: str, left_s: float) 
         with alarm(left_s):
             return score_row(scorer, row, place)
     except (DeadlineReached, KeyboardInterrupt) as error:
-        return _interrupted(scorer, place, error)
+        return _interrupted(binding, place, error)
 
 
-def _interrupted(scorer: Scorer, place: str, error: BaseException) -> Score:
+def _interrupted(binding: Binding, place: str, error: BaseException) -> Score:
+    scorer = binding.scorer
     if isinstance(error, KeyboardInterrupt):
         # A worker takes no Ctrl-C, so it is the reward that raised it.
         return scorer.abstain("grader_error", f"{scorer.spec.name} raised {type(error).__name__}")

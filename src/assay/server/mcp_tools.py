@@ -27,13 +27,14 @@ from assay.registry import REWARDS, find_reward
 from assay.registry.addresses import is_address
 from assay.report.diagnosis import diagnose
 from assay.schema.audit import Kind
-from assay.schema.score import score_to_record
-from assay.scoring.scorer import Scorer
-from assay.server.catalogue import check_owner_options
+from assay.scoring.gate import check_size
+from assay.web.tryout import RewardTryout
 
 MOST_ROWS: Final = 256
 MOST_CHARS: Final = 2_000_000
 """Of the texts of one call of `score`."""
+SCORE_S: Final = 120.0
+"""Seconds that one call of `score` may take."""
 MOST_STEPS: Final = 500
 MOST_FINDINGS: Final = 50
 READ_ONLY: Final = ToolAnnotations(
@@ -71,23 +72,16 @@ class RewardTools:
             raise BadParameter(
                 f"{len(rows)} rows are too many; send at most {MOST_ROWS} in one call"
             )
-        size = sum(len(str(row)) for row in rows)
-        if size > MOST_CHARS:
-            raise BadParameter(
-                f"{size:,} characters are too many; send at most {MOST_CHARS:,} in one call"
-            )
+        check_size(rows, MOST_CHARS)
         self._check_address(reward)
-        function = REWARDS.find(reward)
-        if not self.run_code:
-            check_owner_options(find_reward(function), params or {})
-        scorer = Scorer(function, params)
-        scores = [scorer(row) for row in rows]
-        values = [float(score) for score in scores if not score.abstained]
+        tryout = RewardTryout(self.folder, limit_s=SCORE_S, run_code=self.run_code)
+        answer = tryout.score(reward, rows, params or {})
+        values = [one["value"] for one in answer["scores"] if one["value"] is not None]
         return {
-            "reward": scorer.spec.to_record(),
+            "reward": answer["reward"],
             "mean": sum(values) / len(values) if values else None,
-            "abstained": len(scores) - len(values),
-            "scores": [score_to_record(score) for score in scores],
+            "abstained": len(rows) - len(values),
+            "scores": answer["scores"],
         }
 
     def diagnose(self, run: str = "latest", task: str | None = None) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from assay.errors import AssayError, BadRecord, UnknownName, UsageError
-from assay.server.strict_json import write_json
 from assay.web.asgi import error_body
+from assay.web.strict_json import write_json
 
 
 class Refusal(Exception):

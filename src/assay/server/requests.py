@@ -21,7 +21,7 @@ from assay.server.jobs import ChunkResult, ScorerSpec, UnreadableRow
 from assay.server.pool import WorkerLost
 from assay.server.refusal import Refusal, client_gone, shape_refusal
 from assay.server.scoring import ScoringService
-from assay.server.strict_json import read_json, write_json
+from assay.web.strict_json import read_json, write_json
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")

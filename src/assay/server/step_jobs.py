@@ -17,7 +17,7 @@ from assay.ledger.records import upgrade
 from assay.schema.episode import Step
 from assay.schema.manifest import RUN_SCHEMA
 from assay.server.jobs import DeadlineReached, WorkerCallContext, alarm
-from assay.server.strict_json import write_json
+from assay.web.strict_json import write_json
 
 
 def score_steps(records: Sequence[dict[str, Any]], turn: WorkerCallContext) -> bytes | None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import hmac
+import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import parse_qsl, quote, unquote_to_bytes
@@ -32,19 +35,19 @@ from assay.viewer.pages.runs import RunsQuery, runs_page
 from assay.viewer.pages.step import picture_kind
 from assay.viewer.rendering import Templates, to_json
 from assay.viewer.runs_reader import RunsReader
-from assay.viewer.tryout import RewardTryout
 from assay.web.asgi import App, Message, Receive, Scope, Send, error_body
 from assay.web.guards import RequestGuards, guard
+from assay.web.tryout import RewardTryout
 
 STATIC = Path(__file__).parent / "static"
-MAX_BODY_BYTES = 64 * 1024
-"""Of a request; only a label has one."""
+MAX_BODY_BYTES = 1024 * 1024
+"""Of a request; only the forms of a label and of a reward have one."""
+MOST_FIELDS = 200
+"""Of a form."""
 FORM = "application/x-www-form-urlencoded"
 KEEP = "private, max-age=31536000, immutable"
 OF_THE_PAGE = frozenset({"seen", "fill"})
 """What a page asks for by itself: in no address that a reader is given."""
-MAX_HEAD_BYTES = 1024 * 1024
-"""The address of a tried reward holds its texts, quoted."""
 POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self'; object-src 'none'; "
     "frame-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -55,7 +58,7 @@ RAW_POLICY = "sandbox; default-src 'none'; frame-ancestors 'none'"
 HEADERS = (
     (b"content-security-policy", POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
+    (b"referrer-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"x-frame-options", b"DENY"),
@@ -64,9 +67,13 @@ HEADERS = (
 """Of every response that does not set them itself: nothing inline or from elsewhere is run."""
 
 
-def build_app(runs_dir: Path, guards: RequestGuards) -> App:
-    """Build the viewer of one folder of runs, protected by the request guards."""
-    return _with_headers(guard(_with_twins(_pages(RunsReader(runs_dir))), guards))
+def build_app(runs_dir: Path, guards: RequestGuards, *, root: Path | None = None) -> App:
+    """Build the viewer of one folder of runs, protected by the request guards.
+
+    Rows of the try-out may name files below `root`, by default below the current folder.
+    """
+    pages = _pages(RunsReader(runs_dir), root or Path.cwd())
+    return _with_headers(guard(_with_twins(pages), guards))
 
 
 def _with_headers(app: App) -> App:
@@ -134,7 +141,7 @@ class PageRenderer:
         return Response(html.encode(), status, media_type="text/html; charset=utf-8")
 
 
-def _pages(reader: RunsReader) -> App:
+def _pages(reader: RunsReader, root: Path) -> App:
     renderer = PageRenderer()
 
     @asynccontextmanager
@@ -151,7 +158,7 @@ def _pages(reader: RunsReader) -> App:
     _add_episodes(app, reader, renderer)
     _add_labels(app, reader, renderer)
     _add_comparisons(app, reader, renderer)
-    _add_rewards(app, Audits(reader.runs_dir), renderer)
+    _add_rewards(app, Audits(reader.runs_dir), renderer, root)
     return app
 
 
@@ -278,8 +285,10 @@ def _add_comparisons(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -
         return renderer.page(request, "pair.html", pair_page(reader, query))
 
 
-def _add_rewards(app: FastAPI, audits: Audits, renderer: PageRenderer) -> None:
-    tryout = RewardTryout()
+def _add_rewards(app: FastAPI, audits: Audits, renderer: PageRenderer, root: Path) -> None:
+    form_token = secrets.token_urlsafe(16)
+    page_of = partial(reward_page, audits=audits, form_token=form_token)
+    tryout = RewardTryout(root)
 
     @app.get("/rewards")
     def rewards(request: Request) -> Response:
@@ -287,20 +296,37 @@ def _add_rewards(app: FastAPI, audits: Audits, renderer: PageRenderer) -> None:
 
     @app.get("/rewards/{name}")
     def reward(request: Request, name: str) -> Response:
-        page = reward_page(name, dict(request.query_params), tryout=tryout, audits=audits)
+        page = page_of(name, dict(request.query_params), tryout=None)
         return renderer.page(request, "reward.html", page)
+
+    @app.post("/rewards/{name}")
+    async def tried(request: Request, name: str) -> Response:
+        """Run a reward on the form's row; the request needs the token of the reward's page."""
+        form = await _form(request)
+        if not hmac.compare_digest(form.pop("form_token", "").encode(), form_token.encode()):
+            raise UsageError("the form has no valid token; load the page of the reward again")
+        page = await asyncio.to_thread(page_of, name, form, tryout=tryout)
+        return renderer.page(request, "reward.html", page)
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """Read the fields of a form that are not empty; raise `UsageError` for other content."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != FORM:
+        raise UsageError(f"a form must be sent as {FORM}, not as {kind[:100]!r}")
+    body = await request.body()
+    try:
+        pairs = parse_qsl(body.decode("ascii"), errors="replace", max_num_fields=MOST_FIELDS)
+    except ValueError as error:
+        raise UsageError(f"the form is not valid: {error!s:.300}") from error
+    return dict(pairs)
 
 
 async def _label_form(request: Request) -> LabelForm:
     """Read the label form from a request; raise `UsageError` for any other content."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != FORM:
-        raise UsageError(f"a label must be sent as {FORM}, not as {kind[:100]!r}")
-    body = await request.body()
     try:
-        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="replace")
-        return LabelForm.model_validate({key: value for key, value in pairs if value})
-    except (UnicodeDecodeError, ValidationError, ValueError) as error:
+        return LabelForm.model_validate(await _form(request))
+    except ValidationError as error:
         raise UsageError(f"the label is not valid: {error!s:.300}") from error
 
 

@@ -14,6 +14,8 @@ import uvicorn
 from assay.web.asgi import App
 
 KEEP_ALIVE_S = 60
+MAX_HEAD_BYTES = 64 * 1024
+"""Of an address with its headers."""
 
 
 def serve(
@@ -21,7 +23,6 @@ def serve(
     listening: socket.socket,
     *,
     grace_s: float = 10.0,
-    max_head_bytes: int = 64 * 1024,
     on_ready: Callable[[], None] | None = None,
     on_stop: Callable[[], None] | None = None,
 ) -> None:
@@ -29,7 +30,7 @@ def serve(
 
     The socket is closed and the application's lifespan has ended when this returns. A second
     signal stops at once. In a thread other than the main one no signal is taken: it ends with the
-    process. An address with its headers may have `max_head_bytes`.
+    process.
     """
     config = uvicorn.Config(
         app,
@@ -40,7 +41,7 @@ def serve(
         ws="none",
         # Not whichever parser is installed: of the two, h11 alone bounds the head of a request.
         http="h11",
-        h11_max_incomplete_event_size=max_head_bytes,
+        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         # Longer than the pauses of a trainer between two batches.
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=max(1, round(grace_s)),

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from assay.errors import AssayError, BadParameter, UnknownName
+from assay.errors import AssayError, BadParameter, BadRecord, UnknownName
 from assay.registry import REWARDS, RewardSpec, find_reward
 from assay.report.form_sensitivity import FormSensitivity
+from assay.schema.score import score_from_record
 from assay.viewer.audits import Audits
 from assay.viewer.pages.episode import score_view
 from assay.viewer.pages.records import PageRecord, pick
-from assay.viewer.tryout import RewardTryout
+from assay.web.strict_json import read_json
+from assay.web.tryout import RewardTryout
 
 MOST_CHARS = 20_000
 """Of one field of the form."""
@@ -53,21 +54,29 @@ def _audit_item(audits: Audits, spec: RewardSpec) -> PageRecord | None:
 
 
 def reward_page(
-    name: str, form: Mapping[str, str], *, tryout: RewardTryout, audits: Audits
+    name: str,
+    form: Mapping[str, str],
+    *,
+    tryout: RewardTryout | None,
+    audits: Audits,
+    form_token: str = "",
 ) -> PageRecord:
-    """The record of a reward's page, with the result of the form if it was sent."""
+    """The record of a reward's page; with a `tryout` also the result of the form."""
     spec = find_reward(name)
     item = _item(spec)
     needs = (*spec.required, *spec.optional)
     trial = form.get("do") if form.get("do") in ("score", "probe") else None
     score, probed, problem = None, None, ""
     try:
-        if trial is not None and item["world"]:
+        if tryout is None:
+            trial = None
+        elif trial is not None and item["world"]:
             raise UnknownName(
                 f"{spec.name} scores a live environment, so it cannot be tried on text"
             )
-        if trial == "score":
-            score = score_view(tryout.score(name, _row(needs, form), _params(form)))
+        elif trial == "score":
+            answer = tryout.score(name, [_row(needs, form)], _params(form))
+            score = score_view(score_from_record(answer["scores"][0]))
         elif trial == "probe":
             probed = _probe(name, form, tryout)
     except AssayError as error:
@@ -75,6 +84,7 @@ def reward_page(
     wrong = {row.name for row in (*probed.losing, *probed.gaining)} if probed else set()
     return {
         "reward": item,
+        "form_token": form_token,
         "documentation": list(_paragraphs(inspect.getdoc(spec.function) or "")),
         "parts": spec.parts,
         "columns": [
@@ -164,15 +174,15 @@ def _column(name: str, text: str) -> Any:
     """The value of a column: parsed if the text is a JSON list or object, else the text."""
     if name == "trajectory":
         try:
-            return json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise BadParameter(f"the trajectory is not JSON: {error!s:.200}") from error
+            return read_json(text.encode("utf-8", "surrogatepass"))
+        except BadRecord as error:
+            raise BadParameter(f"the trajectory {error!s:.200}") from error
     is_text = name == "final_response" or text.lstrip()[:1] not in ("[", "{")
     return text if is_text else _json_or_text(text)
 
 
 def _json_or_text(text: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return read_json(text.encode("utf-8", "surrogatepass"))
+    except BadRecord:
         return text

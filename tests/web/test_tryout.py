@@ -17,7 +17,7 @@ from assay.registry import REWARDS, find_reward
 from assay.viewer.audits import Audits
 from assay.viewer.pages.records import PageRecord
 from assay.viewer.pages.rewards import reward_page
-from assay.viewer.tryout import RewardTryout
+from assay.web.tryout import RewardTryout
 
 TRIED = """
 import os, re, subprocess, sys
@@ -74,7 +74,7 @@ def tried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[
     def page(name: str, limit_s: float = 60.0, **form: str) -> PageRecord:
         fields = {"do": "score", "c.final_response": "a", "c.answer": "a"}
         fields |= {key.replace("_", ".", 1): value for key, value in form.items()}
-        tryout = RewardTryout(limit_s=limit_s)
+        tryout = RewardTryout(tmp_path, limit_s=limit_s)
         return reward_page(name, fields, tryout=tryout, audits=Audits(tmp_path))
 
     yield page
@@ -145,13 +145,14 @@ def test_an_option_that_the_reward_does_not_have_is_reported(
 
 
 def test_more_rewards_than_places_wait_and_are_refused_in_the_end(
-    tried: Callable[..., PageRecord],
+    tried: Callable[..., PageRecord], tmp_path: Path
 ) -> None:
-    tryout = RewardTryout(places=1, limit_s=1.0)
+    tryout = RewardTryout(tmp_path, places=1, limit_s=1.0)
+    row = {"final_response": "a", "answer": "a"}
 
     def attempt(name: str) -> str:
         try:
-            return f"{float(tryout.score(name, {'final_response': 'a', 'answer': 'a'}, {}))}"
+            return str(tryout.score(name, [row], {})["scores"][0]["value"])
         except BadParameter as error:
             return str(error)
 
