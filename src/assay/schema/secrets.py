@@ -71,7 +71,7 @@ _OF_A_PRIVATE_KEY = re.compile(
 _BARE = re.compile(r"(\s*[A-Za-z_][\w-]*\s*[:=]\s*)([^\s\"'(){}\[\],]{8,})\s*")
 """A line of its own with a name and a value, as YAML and INI files write it."""
 _ADDRESS = re.compile(r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s\"'<>]+")
-_USER = re.compile(r"\b([a-zA-Z][a-zA-Z0-9+.-]{1,20}://)([^/?#\s:@]*):(?!\d{1,5}(?:[/?#]|$))")
+_USER = re.compile(r"\b([a-zA-Z][a-zA-Z0-9+.-]{1,20}://)[^/?#\s:@]*:(?!\d{1,5}(?:[/?#]|$))")
 """The beginning of an address with a user, up to the password, which may hold any character."""
 _HOST = re.compile(r"@(?=[\w.\[-]+(?:[:/?#]|$))")
 _PUBLIC_HEADERS = frozenset({"accept", "content-type", "user-agent", "anthropic-version"})
@@ -329,8 +329,7 @@ class _Redaction:
         end = max((match.start() for match in _HOST.finditer(line)), default=-1)
         if user is None or end < user.end():
             return line
-        if line[user.start(2) : end] != SECRET:
-            self._remove(line[user.end() : end])
+        self._remove(line[user.end() : end])
         return f"{line[: user.start()]}{user[1]}{SECRET}{line[end:]}"
 
     def _address(self, address: str) -> str:

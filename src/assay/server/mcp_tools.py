@@ -8,7 +8,7 @@ started the server allows it, and so is a program scored outside the sandbox.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
 from typing import Any, Final
@@ -56,6 +56,11 @@ class RewardTools:
     runs_dir: Path
     run_code: bool = False
     """Whether an address may be followed, which runs the code there."""
+    tryout: RewardTryout = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        tryout = RewardTryout(self.folder, limit_s=SCORE_S, run_code=self.run_code)
+        object.__setattr__(self, "tryout", tryout)
 
     def score(
         self,
@@ -74,8 +79,7 @@ class RewardTools:
             )
         check_size(rows, MOST_CHARS)
         self._check_address(reward)
-        tryout = RewardTryout(self.folder, limit_s=SCORE_S, run_code=self.run_code)
-        answer = tryout.score(reward, rows, params or {})
+        answer = self.tryout.score(reward, rows, params or {})
         values = [one["value"] for one in answer["scores"] if one["value"] is not None]
         return {
             "reward": answer["reward"],

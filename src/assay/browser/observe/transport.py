@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -70,7 +71,7 @@ def run_at_once(work: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("a synchronous transport has waited")
 
 
-class SessionTransport:
+class SessionTransport(ABC):
     """The common part of the transports over Playwright's two APIs."""
 
     def __init__(
@@ -89,14 +90,16 @@ class SessionTransport:
     def errors(self) -> tuple[type[Exception], ...]:
         return (playwright_error(),)
 
+    @abstractmethod
     async def send(self, method: str, params: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
-        raise NotImplementedError
+        """Send a command of the protocol, and return its result."""
 
     def on(self, event: str, handler: Handler) -> None:
         self._session.on(event, handler)
 
+    @abstractmethod
     async def sleep(self, seconds: float) -> None:
-        raise NotImplementedError
+        """Wait without holding up the page's events."""
 
     async def frames(self) -> Sequence[Self]:
         if self._frame is not None:
