@@ -287,6 +287,8 @@ def test_the_keyboard_moves_to_the_next_and_previous_step_and_failure(
     expect(page.locator("#twin")).to_have_attribute("href", re.compile(r"\.json\?step=4$"))
     page.go_back()
     expect(page.locator("#step-5")).to_be_visible()
+    # What the way back fetches replaces the cells, and with them the focus.
+    page.wait_for_load_state("networkidle")
     page.locator("#cell-3").focus()
     page.keyboard.press("Enter")
     expect(page.locator("#step-3")).to_be_visible()
